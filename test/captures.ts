@@ -47,14 +47,14 @@ export const ncuCapture = (name: string): string => capture(`ncu/2025.3.1-h200/$
 export const ncuReportFile = (name: string): string =>
   join(root, 'ncu/2025.3.1-h200', `${name}.ncu-rep`)
 
-/** ncu captures of whole programs, such as `programs/deep-twelve`. */
+/** Folder of ncu captures of whole programs, such as `programs/deep-twelve`. */
 const programs = 'ncu/2025.3.1-h200-programs'
 
 export const programCapture = (name: string): Call => capture(`${programs}/${name}`)
 
 /**
- * ncu captures of ranges, threads and graphs. The program has three small kernels and ran on an
- * H100.
+ * Folder of ncu captures of ranges, threads and graphs. The captured program has three small
+ * kernels and ran on an H100.
  */
 const ranges = 'ncu/2025.3.1-h100-ranges'
 
@@ -79,10 +79,11 @@ export function nvccCapture(name: string): string {
   return `${stderr ?? ''}\n${stdout}`
 }
 
-// The capture has gemm-fp32 at 1024 at the standard level. No shipped recording has that level.
+// A capture of gemm-fp32 at size 1024 and the standard level. No built-in recording has this level.
 
 /**
- * Returns ncu's counts, the metrics that the level had then, and the metrics requested from ncu.
+ * Returns ncu's counts, the level's metrics at the time of the capture, and the metrics that were
+ * requested from ncu.
  */
 export function standardMix() {
   const { argv, stdout } = capture('ncu/2025.3.1-h200/standard-mix')
@@ -106,7 +107,8 @@ export async function standardSession(): Promise<Session> {
 }
 
 // A row of a packed capture file. The file has one JSON line per capture, with a name and
-// Brotli-compressed base64 bytes. A row may also have the source text of its bytes as `source`.
+// Brotli-compressed bytes in base64. If the bytes were compiled from source text, `source` may
+// contain that text.
 
 interface Row {
   name: string
@@ -114,7 +116,7 @@ interface Row {
   brotli: string
   /**
    * ncu's counts per instruction, by kernel: executions, threads, active threads and divergent
-   * branches. `argv` has the calls.
+   * branches. `argv` contains the calls.
    */
   counted?: Record<string, number[][]>
   argv?: string[]

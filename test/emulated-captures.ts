@@ -31,14 +31,14 @@ export interface CapturedBuffer {
   name: string
   dtype: string
   bytes: number
-  /** The fill rule. It is null if a rung must write the buffer first. */
+  /** The fill rule. Null if a rung must write the buffer before reading it. */
   fill: FillRule | null
   stream: number
 }
 
 export interface CapturedRung {
   id: string
-  /** The cubins in hexadecimal, so that content shared by rungs compresses well. */
+  /** The cubins in hexadecimal, so that content that rungs share compresses well. */
   cubins: string[]
   launches: {
     kernel: string
@@ -124,7 +124,7 @@ export function emulate(
 
 /**
  * Figures of one kernel, summed over its launches like ncu's report of a rung. Differences in
- * waiting loops do not count as unequal.
+ * waiting loops are ignored.
  */
 export interface KernelComparison {
   kernel: string
@@ -143,8 +143,8 @@ const sum = (values: ArrayLike<number>): number => {
 }
 
 /**
- * Compares the emulated launches with the measured kernels in order. Each rung's kernels were
- * profiled one by one.
+ * Compares the emulated launches with the measured kernels in order. The kernels of each rung were
+ * profiled one at a time.
  */
 export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): KernelComparison[] {
   return rung.kernels.map(({ name, counts }, index) => {

@@ -1,6 +1,6 @@
 /**
  * Validates documents against the published schemas. The closed form of a schema also rejects
- * fields that the schema does not list.
+ * unlisted fields.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,11 +40,11 @@ function keptValidator(key: string, make: () => object): ValidateFunction {
   return known
 }
 
-/** Returns whether a document matches the schema that readers use. */
+/** Returns whether a document matches the published schema. */
 export const isValid = (name: string, value: unknown): boolean =>
   keptValidator(name, () => schemaOf(name))(value)
 
-/** Returns a document's faults by the closed schema, which must list every field. */
+/** Returns the faults of a document according to the closed schema, which must list every field. */
 export function faultsOf(name: string, value: unknown): string[] {
   const validate = keptValidator(`${name}, closed`, () => closed(schemaOf(name)) as object)
   validate(value)

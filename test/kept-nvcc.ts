@@ -1,10 +1,11 @@
 /**
- * Stored output of a real nvcc for shipped code, by content, in test/captures/nvcc. The same
- * source, headers, flags and compiler version give the same output, so nothing is compiled twice.
- * Other code is compiled if there is an nvcc, and cached in .cache until it changes.
+ * Replays stored output of a real nvcc for built-in code. The output is stored by content in
+ * test/captures/nvcc. The same source, headers, flags and compiler version give the same output, so
+ * no code is compiled twice. Other code is compiled if nvcc is available, and cached in .cache until
+ * it changes.
  *
  * A file of stored outputs belongs to one test file. After a change to kernels or flags, use an
- * nvcc of the stored version:
+ * nvcc of the stored version to update the outputs:
  *
  *     KERNEL_LADDER_KEEP=1 npx vitest run --project=unit <that test file>
  *
@@ -33,11 +34,11 @@ import { localMachine } from '../src-main/adapters/machine/local-machine'
 
 const cache = join(root, '.cache', 'nvcc')
 
-/** The nvcc version whose outputs are stored with the code. */
+/** nvcc version that produced the stored outputs. */
 const keptVersion = '13.0.88'
 
 interface Kept {
-  /** A description for people who read the file. */
+  /** A description for readers of the file. */
   what: string
   stdout: string
   stderr: string
@@ -48,7 +49,7 @@ interface Kept {
 const localIncludes = (text: string): string[] =>
   [...text.matchAll(/^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]/gm)].map(([, name]) => name!)
 
-/** Returns a source text as the compiler sees it: without comments and layout. */
+/** Returns a source text without comments and layout, which do not affect the compiler. */
 const asCompiled = (text: string): string =>
   text
     .replaceAll(
@@ -61,8 +62,8 @@ const asCompiled = (text: string): string =>
     .join('\n')
 
 /**
- * Returns a source and every file that it includes from its own folder, by path. System headers
- * belong to the compiler.
+ * Returns a source and every file that it includes from its own folder, by path. Excludes system
+ * headers, because they belong to the compiler.
  */
 async function closure(
   inputs: readonly string[],
@@ -113,10 +114,10 @@ const ended = (stdout: string, stderr: string): ProcessResult => ({
   ...{ stdout, stderr },
 })
 
-/** Thrown if code must be compiled but there is no compiler. */
+/** Error for code that must be compiled without a compiler. */
 class NotKept extends Error {}
 
-/** Skips a test if its inputs have changed since they were stored and there is no nvcc. */
+/** Skips a test if its inputs have changed since the outputs were stored and there is no nvcc. */
 export const orSkip = <T>(test: TestContext, work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     if (error instanceof NotKept) test.skip(error.message)
@@ -132,7 +133,7 @@ const after = ({ args }: ProcessCall, word: string): string[] =>
 
 /**
  * Returns a function that runs a task's reference once per case. The probe writes the expected
- * results into files. Many rungs are compared with these results.
+ * results into files, and many rungs are compared with these results.
  */
 function onceExpected(): (call: ProcessCall) => Promise<ProcessResult> {
   interface Expected {
@@ -189,7 +190,7 @@ export async function keptNvcc(name: string, { artifacts = false } = {}): Promis
   const said: Record<string, Kept> = {}
   const expect = onceExpected()
   const hashes = new Map<string, Promise<string>>()
-  /** Returns the hash of a build. The build's path identifies its inputs. */
+  /** Returns the hash of a build. The path of a build identifies its inputs. */
   const hashOf = (path: string): Promise<string> => {
     const found = hashes.get(path) ?? readFile(path).then(sha256)
     hashes.set(path, found)
@@ -230,7 +231,8 @@ export async function keptNvcc(name: string, { artifacts = false } = {}): Promis
   }
 
   /**
-   * Returns the launches of a library. They depend only on the probe, the library and the request.
+   * Returns the launches of a library. The launches depend only on the probe, the library and the
+   * request.
    */
   async function launches(call: ToolCall): Promise<ProcessResult> {
     const [library] = after(call, '--library')

@@ -1,4 +1,6 @@
-/** Replaces the timing model with a model that returns a test's results. The emulation is real. */
+/**
+ * Replaces the timing model with a model that returns results from a test. The emulation is real.
+ */
 import { EventEmitter } from 'node:events'
 import type { EmulatorRequest, StartEmulator } from '../src-main/adapters/tools/emulator'
 import { emulate, type EmulationJob } from '../src-main/domain/emulation/job'
@@ -27,7 +29,7 @@ export const emulatorWith =
   }
 
 /**
- * Returns a parameter file. Each value is in the middle of its plausible range unless the test sets
+ * Returns a parameter file. Each value is the midpoint of its plausible range unless the test sets
  * it.
  */
 export const parametersText = (over: object = {}, validated = true): string =>
@@ -66,7 +68,7 @@ export const launchOf = (
   ...over,
 })
 
-/** Returns a prediction whose range extends by a factor up and down. */
+/** Returns a prediction with a range of this factor in both directions. */
 export const predictionOf = (
   launches: readonly PredictedLaunch[],
   factor = 1.1,

@@ -1,4 +1,4 @@
-/** Runs once per test file. Imported state is shared within the file. */
+/** Runs once per test file. All tests of a file share imported state. */
 import { afterEach } from 'vitest'
 import { cleanUp } from './support'
 

@@ -1,18 +1,18 @@
 /**
- * Keeps tests from saving and caching in the user's own folders. Programs started by tests share a
- * cache of compiled scripts. The tests start programs some hundred times, and compiling takes a
- * third of a start.
+ * Prevents tests from saving and caching in the user's folders. Programs started by tests share a
+ * cache of compiled scripts, because the tests start several hundred programs and compiling takes a
+ * third of the startup time.
  */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The limit of disk space that tests use at a time, with a large margin. */
+/** Upper limit for the disk space that tests use at a time, with a large margin. */
 const mostBytes = 2 ** 31
 
 /**
- * Creates a folder in memory, where creating a file takes a fortieth of the time on disk. Returns
+ * Creates an in-memory folder. Creating a file there takes a fortieth of the time on disk. Returns
  * null if programs cannot run from such a folder.
  */
 function folderInMemory(): string | null {
@@ -35,9 +35,9 @@ function folderInMemory(): string | null {
 
 export default function setup(): () => void {
   const folder = folderInMemory() ?? mkdtempSync(join(tmpdir(), 'kl-'))
-  // Some tests run as another user, who must be able to read the folder.
+  // Some tests run as another user, which needs read access to the folder.
   chmodSync(folder, 0o755)
-  // Everything left behind by a test or its programs is removed with the folder.
+  // All files that tests or their programs leave behind are removed with the folder.
   process.env['TMPDIR'] = folder
   process.env['KERNEL_LADDER_DATA'] = join(folder, 'data')
   process.env['KERNEL_LADDER_CACHE'] = join(folder, 'cache')

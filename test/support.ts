@@ -1,4 +1,4 @@
-/** Helpers for tests of every layer: cleanup, matrix-product problems, and messages as text. */
+/** Helpers for tests of all layers: cleanup, matrix-product problems, and messages as text. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Problem } from '../src-main/domain/task/problem'
@@ -12,7 +12,7 @@ import { rungOf, type Session } from '../src-main/domain/session/session'
 import { conflictMetrics } from '../src-main/domain/metrics/bank-conflict-metrics'
 import { parseTask } from '../src-main/parsers/kernels/task-file'
 
-/** Cleanup functions that run when a test ends, last one first. */
+/** Cleanup functions that run when a test ends, in reverse order. */
 const waiting: (() => unknown)[] = []
 
 export const afterTest = (cleanup: () => unknown): void => {
@@ -23,7 +23,7 @@ export async function cleanUp(): Promise<void> {
   for (let next = waiting.pop(); next; next = waiting.pop()) await next()
 }
 
-// Load the shipped matrix-product task and create problems for it.
+// The built-in matrix-product task, and functions that create problems for it.
 
 const file = join(import.meta.dirname, '..', 'cuda-kernels', 'gemm', 'task.yaml')
 
@@ -36,9 +36,9 @@ export const gemmProblem = (
   { alpha = 1, beta = 0, dtype = 'f32' } = {},
 ): Problem => ({ sizes: { m, n, k }, scalars: { alpha, beta }, options: { dtype } })
 
-// Convert values to a form with every statement in English.
+// Functions that convert all statements in a value to English text.
 
-/** The same shape with each statement replaced by its text. */
+/** The same type with each statement replaced by text. */
 export type Said<T> = T extends string | number | boolean | null | undefined
   ? T
   : Exclude<Statement, string> extends T
@@ -69,10 +69,12 @@ export const saying = (wanted: string | RegExp): unknown => ({
   toString: () => `saying ${wanted}`,
 })
 
-// Recordings and captures contain only the metrics that their runs requested. Metrics added to the
-// registry later do not count as missing.
+// Functions for recordings and captures, which contain only the metrics that their runs requested.
+// Metrics that were added to the registry later are not missing.
 
-/** Returns the metrics of a level that follow from the ncu call's requested metrics. */
+/**
+ * Returns the metrics of a level that can be computed from the metrics requested in the ncu call.
+ */
 export function metricsAsked(level: ProfileLevel, argv: readonly string[]): MetricDefinition[] {
   const names = metricsIn(argv)
   const isAsked = ({ ncu, derived }: MetricDefinition): boolean =>
@@ -94,7 +96,7 @@ function withModesOf(device: Session['device'], saved: Session['device']): Sessi
 
 /**
  * Returns whether a figure is missing because it was added to the registry after the session was
- * saved. The run did not request it, or did not yet sum it over instructions.
+ * saved. The run did not request the metric, or did not compute it from instructions.
  */
 const isLater = (id: string, reason: Statement | undefined): boolean =>
   says(reason, 'records.notAsked') ||

@@ -1,10 +1,13 @@
-/** The machine code of a kernel as instructions, source lines and ncu's advice, with counters. */
+/**
+ * A kernel's machine code: instructions and source lines with their counters, and ncu's
+ * recommendations.
+ */
 
 /** Counters of one instruction or source line. Null means not collected; 0 is a measured zero. */
 export interface Counters {
-  /** Number of times that warps executed the instruction or line. */
+  /** Number of times warps executed the instruction or line. */
   executed: number | null
-  /** Number of times that threads executed the instruction or line. */
+  /** Number of times threads executed the instruction or line. */
   threadExecuted: number | null
   /** Number of samples in which a warp was at this instruction or line. */
   samples: number | null
@@ -38,11 +41,11 @@ export interface SourceLine extends Counters {
 export interface Advice {
   rule: string
   text: string
-  /** ncu's estimate in percent; null if ncu gives none. */
+  /** Speedup in percent as estimated by ncu; null without an estimate. */
   estimatedSpeedup: number | null
 }
 
-/** Machine code of one launch. */
+/** The machine code of one launch, with its counters. */
 export interface Code {
   instructions: Instruction[]
   lines: SourceLine[]

@@ -9,8 +9,9 @@ export interface KernelPair {
   a: Kernel
   b: Kernel
   /**
-   * Properties that both kernels share, such as `function+template+grid+block`. `order` pairs
-   * otherwise equal kernels.
+   * Properties that are equal in both kernels, joined by `+`, such as
+   * `function+template+grid+block`. `order` means that otherwise identical kernels were paired in
+   * launch order.
    */
   by: string
   /** Time of `b` divided by time of `a`; null unless both were timed. */
@@ -19,7 +20,7 @@ export interface KernelPair {
 }
 
 /**
- * A group of kernels that was fused into fewer kernels or split into more. These kernels are not
+ * A group of kernels that was fused into fewer kernels or split into several. These kernels are not
  * listed in `pairs`, `onlyA` or `onlyB`.
  */
 export interface FusedKernels {
@@ -32,13 +33,13 @@ export interface FusedKernels {
 }
 
 export interface Comparison {
-  /** Differences as sentences: fusions first, then the total. */
+  /** Sentences that describe the differences. Fusions come first, then the total. */
   answer: string[]
   fused: FusedKernels[]
   pairs: KernelPair[]
   onlyA: Kernel[]
   onlyB: Kernel[]
-  /** Total milliseconds; null if no kernel was timed. */
+  /** Total time in milliseconds; null if no kernel was timed. */
   total: { msA: number | null; msB: number | null; ratio: number | null }
 }
 
@@ -94,8 +95,8 @@ export function compareReports(a: Report, b: Report): Comparison {
 }
 
 /**
- * Returns the work counters in the report. Kernels without them are matched by grid, block and
- * time.
+ * Returns the work counters in the report. Kernels without work counters are matched by grid, block
+ * and time.
  */
 function workOf({ metrics }: Kernel): Unit['work'] {
   const executed = metrics['smsp__inst_executed.sum']?.value

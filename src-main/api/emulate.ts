@@ -25,7 +25,7 @@ export type KernelArgument =
 
 /** One launch, like `kernel<<<grid, block, dynamicSharedBytes>>>(arguments)`. */
 export interface EmulatedLaunch {
-  /** Mangled kernel name, or a part of it that matches only one kernel. */
+  /** Mangled kernel name, or a substring that matches exactly one kernel. */
   kernel: string
   /** Blocks along x, y and z. Missing dimensions are 1. */
   grid: readonly number[]
@@ -38,7 +38,8 @@ export interface EmulatedLaunch {
 export interface Emulation {
   /**
    * One kernel per completed launch, with counters per instruction. Metrics are keyed by the ids in
-   * docs/reference/metrics.md. Only metrics that code and launch shape determine are included.
+   * docs/reference/metrics.md. Only metrics that are determined by the code and the launch shape
+   * are included.
    */
   kernels: Kernel[]
   /**
@@ -46,7 +47,7 @@ export interface Emulation {
    * memory.
    */
   findings: Finding[]
-  /** Reason that a launch stopped early; null if all launches completed. */
+  /** Reason why a launch stopped early; null if all launches completed. */
   stopped: string | null
   /** Final buffer contents by name. */
   buffers: Readonly<Record<string, Uint8Array>>
@@ -55,9 +56,13 @@ export interface Emulation {
 /** Launches to emulate, in order, and the buffers that they share. */
 export interface EmulationRequest {
   launches: readonly EmulatedLaunch[]
-  /** Initial contents by name. A number creates an uninitialized buffer of that many bytes. */
+  /**
+   * Initial buffer contents by name. A number creates an uninitialized buffer of that many bytes.
+   */
   buffers: Readonly<Record<string, Uint8Array | number>>
-  /** Detects races and reads of uninitialized memory. Emulation is several times slower. */
+  /**
+   * Detects races and reads of uninitialized memory. The checks slow emulation down several times.
+   */
   checks?: boolean
   /** Maximum warp instructions per launch. The default is 100 million. */
   limit?: number

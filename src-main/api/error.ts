@@ -4,7 +4,7 @@ import { KernelLadderError as Thrown } from '../domain/errors'
 /** The error that the readers throw. */
 export interface KernelLadderError extends Error {
   readonly name: 'KernelLadderError'
-  /** `input` means that the given data cannot be read. */
+  /** `input` means that the input data cannot be read. */
   readonly kind: 'usage' | 'input' | 'missing' | 'failed' | 'cancelled' | 'internal'
 }
 

@@ -1,4 +1,4 @@
-/** Occupancy and waves of a launch, by the rules of CUDA's occupancy calculator. */
+/** Computes the occupancy and waves of a launch by the rules of CUDA's occupancy calculator. */
 import { gpus as knownGpus } from '../domain/gpu/gpu-table'
 import { occupancy as occupancyOf } from '../domain/gpu/occupancy'
 import { inEnglish } from '../domain/text/english'
@@ -33,13 +33,16 @@ export interface Occupancy {
   blocksPerSm: number
   warpsPerSm: number
   warpsPerSmMax: number
-  /** Resident warps in percent of the SM's maximum. */
+  /** Resident warps as a percentage of the SM's maximum. */
   percent: number
-  /** Maximum blocks per SM under each limit alone; null for a resource that does not limit. */
+  /**
+   * Maximum blocks per SM for each resource considered on its own. Null if the resource sets no
+   * limit.
+   */
   limits: Readonly<Record<OccupancyLimiter, number | null>>
   /** The tightest limits. The list is empty if not even one block fits. */
   limiters: readonly OccupancyLimiter[]
-  /** Reason that no block can run, as a sentence. The field is absent if a block fits. */
+  /** One sentence that explains why no block can run. Absent if a block fits. */
   unlaunchable?: string
 }
 
@@ -52,11 +55,14 @@ export interface Waves {
   wholeWaves: number
   /** Fraction of block slots used in the last wave, above 0 and at most 1. */
   lastWaveFill: number
-  /** Fraction of slot time used over the whole run, 0 to 1, assuming equal block durations. */
+  /**
+   * Fraction of block-slot time used over the whole run, 0 to 1. Assumes that all blocks take
+   * equally long.
+   */
   efficiency: number
 }
 
-/** GPUs with known SM count and compute capability. */
+/** GPUs whose SM count and compute capability are known. */
 export const gpus: readonly Gpu[] = knownGpus
 
 /**

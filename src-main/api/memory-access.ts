@@ -1,18 +1,18 @@
-/** The cost of one memory instruction of a warp, by the rules of compute capability 9.0. */
+/** Computes the cost of a warp's memory instruction by the rules of compute capability 9.0. */
 import { globalAccess as globalOf, sharedAccess as sharedOf } from '../domain/emulator/accesses'
 import { warpSize } from '../domain/gpu/sm-limits'
 
 export interface SharedCost {
-  /** Passes through shared memory. */
+  /** Number of passes through shared memory. */
   wavefronts: number
-  /** Wavefronts without bank conflicts. */
+  /** Number of wavefronts without any bank conflicts. */
   ideal: number
 }
 
 export interface GlobalCost {
   /** Number of distinct 32-byte sectors. */
   sectors: number
-  /** Number of sectors if the lanes' bytes were contiguous. */
+  /** Number of sectors if the bytes of all lanes were contiguous. */
   ideal: number
   /** Number of distinct 128-byte lines. */
   tags: number

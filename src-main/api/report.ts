@@ -12,7 +12,7 @@ import { codeOf, decodesBy, deepOf } from './decoded'
 
 /** One ncu metric. The unit is ncu's base unit: `ns`, `byte`, `inst`, `%`, or empty. */
 export interface Metric {
-  /** Metric value; null if ncu has none for this launch. */
+  /** Metric value; null if ncu reports none for this launch. */
   value: number | string | null
   unit: string
 }
@@ -139,8 +139,8 @@ export interface HotLine {
   text: string | null
   value: number
   /**
-   * Fraction of the kernel's total, 0 to 1. Inlined code counts for its own line and for the
-   * calling line.
+   * Fraction of the kernel's total, 0 to 1. Inlined code counts toward its own line and the calling
+   * line.
    */
   share: number
 }

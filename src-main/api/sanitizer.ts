@@ -1,4 +1,4 @@
-/** Reads findings of compute-sanitizer. */
+/** Reads the findings of compute-sanitizer. */
 import { parseSanitizerXml } from '../parsers/cuda/compute-sanitizer'
 
 export interface Place {
@@ -8,7 +8,9 @@ export interface Place {
 }
 
 export interface Finding {
-  /** The tool's name for the finding: `Precise`, `Api`, `Analysis`, `Initcheck`, … */
+  /**
+   * Kind of finding as compute-sanitizer reports it: `Precise`, `Api`, `Analysis`, `Initcheck`, …
+   */
   kind: string
   severity: 'error' | 'warning' | 'info'
   message: string

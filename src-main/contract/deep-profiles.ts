@@ -1,4 +1,4 @@
-/** The call for a rung's deep profile, which is too large to be sent with the session. */
+/** Call for a rung's deep profile, which is too large to send with the session. */
 import { z } from 'zod'
 import { DeepProfile } from '../domain/session/deep'
 import { Identifier } from '../domain/ladder/rung'

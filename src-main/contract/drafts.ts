@@ -1,4 +1,4 @@
-/** Calls about drafts: editable copies of rungs, saved while typing, built and discarded. */
+/** Calls that open, save, build and discard drafts. A draft is an editable copy of a rung. */
 import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
 import { Identifier } from '../domain/ladder/rung'
@@ -10,14 +10,14 @@ import { SessionRef } from '../domain/session/session-ref'
 /** A rung of a session. */
 const OpenDraft = z.object({ session: SessionRef, rung: Identifier })
 
-/** The edited copy. `savedAt` is the version that the edit started from; null for a new draft. */
+/** The edited draft. `savedAt` is the version that the edit started from; null for a new draft. */
 const EditedDraft = Draft.omit({ schema: true })
 
 const DraftSummary = Draft.omit({ schema: true, source: true, params: true })
 
 type DraftSummary = z.infer<typeof DraftSummary>
 
-/** The location where a session's rung is edited: a copy, or the ladder folder. */
+/** Where a session's rung is edited: in a copy or in the ladder folder. */
 export const EditingPlace = z.discriminatedUnion('at', [
   z.object({ at: z.literal('copy') }),
   z.object({ at: z.literal('folder'), path: FolderPath, file: z.string() }),
@@ -33,20 +33,20 @@ const BuildDraft = z.object({
 
 export const draftCalls = {
   'drafts.place': { input: OpenDraft, output: EditingPlace },
-  /** Returns the saved copy of this rung, or a new unsaved copy. */
+  /** Returns the saved draft of this rung, or a new unsaved draft. */
   'drafts.open': { input: OpenDraft, output: Draft },
   'drafts.list': { input: z.object({}), output: z.array(DraftSummary) },
   /**
-   * Saves a copy. If the stored copy changed since the edit started, nothing is saved and `other`
-   * is the stored copy.
+   * Saves a draft. If the stored draft changed since the edit started, nothing is saved and `other`
+   * is the stored draft.
    */
   'drafts.save': {
     input: EditedDraft,
     output: z.object({ savedAt: z.string().nullable(), other: Draft.nullable() }),
   },
   'drafts.delete': { input: z.object({ id: DraftId }), output: z.object({}) },
-  /** Builds a copy. Requires nvcc but no GPU. */
+  /** Builds a draft. Requires nvcc but no GPU. */
   'drafts.build': { input: BuildDraft, output: RungBuild },
-  /** Builds a copy and counts its events on an emulated GPU. A new call cancels a running one. */
+  /** Builds a draft and counts its events on an emulated GPU. A new call cancels a running one. */
   'drafts.counters': { input: BuildDraft, output: RungCounters },
 } as const

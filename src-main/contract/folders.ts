@@ -1,4 +1,4 @@
-/** Calls about ladder folders: opening, editing in place, building, and rerunning on every save. */
+/** Calls that open, edit, build and watch ladder folders. */
 import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
 import { Build, Diagnostic } from '../domain/session/session'
@@ -17,7 +17,7 @@ export const FolderPath = z
   .max(4096)
   .refine((path) => !path.includes('\0'), { error: 'A path cannot contain a null character.' })
 
-/** Path of a file relative to the folder, with `/`. */
+/** File path relative to the folder, with `/` as separator. */
 const FolderFileName = z
   .string()
   .max(300)
@@ -45,7 +45,7 @@ export const FolderFile = z.object({
   kind: z.enum(['ladder', 'reference', 'rung', 'header']),
   text: z.string(),
   version: FileVersion,
-  /** Reason that the file is read-only, as a sentence. */
+  /** One sentence that explains why the file is read-only; null if it is writable. */
   locked: z.string().nullable(),
 })
 export type FolderFile = z.infer<typeof FolderFile>
@@ -64,7 +64,7 @@ export type FolderView = z.infer<typeof FolderView>
 export const RecentFolder = z.object({
   path: FolderPath,
   openedAt: z.string(),
-  /** `gone` means that the path no longer contains a ladder file. */
+  /** `gone`: the path no longer contains a ladder file. */
   state: z.enum(['ready', 'faulty', 'gone']),
   trusted: z.boolean(),
   ladder: Ladder.nullable(),
@@ -74,8 +74,8 @@ export type RecentFolder = z.infer<typeof RecentFolder>
 export const SaveAnswer = z.discriminatedUnion('state', [
   z.object({ state: z.literal('saved'), version: FileVersion }),
   /**
-   * Another program changed the file, so nothing was saved. `text` is the current text; null if the
-   * file was removed.
+   * Nothing was saved because another program changed the file. `text` is the current text; null if
+   * the file was removed.
    */
   z.object({ state: z.literal('changed'), version: FileVersion, text: z.string().nullable() }),
 ])
@@ -83,7 +83,7 @@ export type SaveAnswer = z.infer<typeof SaveAnswer>
 
 /** The result of compiling one of the folder's sources. */
 export const BuiltSource = z.object({
-  /** File name in the folder, and the id of its rung. The id is null for the reference. */
+  /** Name of the source in the folder, and the id of its rung. The id is null for the reference. */
   file: z.string(),
   rung: Identifier.nullable(),
   built: z.boolean(),
@@ -96,15 +96,18 @@ export type BuiltSource = z.infer<typeof BuiltSource>
 export const FolderBuild = z.object({
   /** The target architecture, such as `sm_90`. */
   architecture: z.string(),
-  /** False if no GPU was found. The code is then compiled for the GPU of the recordings. */
+  /**
+   * False if no GPU was found. The code is then compiled for the GPU that the recordings were made
+   * on.
+   */
   ownGpu: z.boolean(),
   sources: z.array(BuiltSource),
 })
 export type FolderBuild = z.infer<typeof FolderBuild>
 
 /**
- * State of watching a folder. `waiting` waits for the next save, `running` runs the last save, and
- * `gone` means that the folder is missing.
+ * State of a folder watch. `waiting`: waiting for the next save. `running`: running the last save.
+ * `gone`: the folder is missing.
  */
 export const WatchState = z.discriminatedUnion('on', [
   z.object({ on: z.literal(false) }),
@@ -112,7 +115,7 @@ export const WatchState = z.discriminatedUnion('on', [
     on: z.literal(true),
     path: FolderPath,
     phase: z.enum(['waiting', 'running', 'gone', 'faulty', 'failed']),
-    /** Reason for `faulty` or `failed`. */
+    /** The error behind `faulty` or `failed`. */
     error: ErrorShape.nullable(),
     /** Number of rounds so far. */
     rounds: z.number().int(),
@@ -129,7 +132,7 @@ const none = z.object({})
 export const folderCalls = {
   /** Recently opened folders, latest first. */
   'folders.list': { input: none, output: z.object({ folders: z.array(RecentFolder) }) },
-  /** Reads the ladder file and the files it names, without building or running anything. */
+  /** Reads the ladder file and its sources without building or running anything. */
   'folders.open': { input: one, output: FolderView },
   /** Removes the folder from the list but keeps the files. */
   'folders.forget': { input: one, output: none },
@@ -153,7 +156,7 @@ export const folderCalls = {
     output: SaveAnswer,
   },
   /**
-   * Builds from the files on disk. If the named file is not a source, all sources are built.
+   * Builds the given source as saved on disk. Builds all sources if the given file is not a source.
    * Requires nvcc but no GPU.
    */
   'folders.build': { input: one.extend({ file: FolderFileName }), output: FolderBuild },
@@ -165,7 +168,7 @@ export const folderCalls = {
     input: one.extend({ file: FolderFileName, text: z.string().max(maxText) }),
     output: RungCounters,
   },
-  /** Starts a run now and after every save until stopped. Each run is a normal run. */
+  /** Starts a normal run now and after every save, until stopped. */
   'watch.start': { input: RunRequest, output: none },
   'watch.stop': { input: none, output: none },
   'watch.current': { input: none, output: WatchState },

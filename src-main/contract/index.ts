@@ -37,7 +37,7 @@ export const DoctorCheck = z.object({
   id: z.enum(['gpu', 'driver', 'nvcc', 'ncu', 'counters', 'cublas', 'compute-sanitizer', 'node']),
   label: z.string(),
   status: z.enum(['ok', 'warning', 'missing', 'unknown']),
-  /** The finding or the problem. */
+  /** Version or state of the checked tool, or the problem with it. */
   detail: Statement,
   remedy: Statement.optional(),
 })
@@ -62,13 +62,13 @@ export const RunEvent = z.discriminatedUnion('type', [
     type: z.literal('started'),
     ladder: Identifier,
     target: z.string(),
-    /** The task; problem and GPU also affect which throughput is shown. */
+    /** The task. Together with the problem and the GPU, it determines which throughput is shown. */
     task: Task.nullable(),
     /** The problem; null for a ladder of programs. */
     problem: Problem.nullable(),
     rungs: z.array(z.object({ id: Identifier, title: z.string() })),
   }),
-  /** The GPU that rungs run on. The event is sent again once the ceilings have been measured. */
+  /** The GPU that runs the rungs. The event is sent again after the ceilings were measured. */
   z.object({ type: z.literal('gpu'), device: Device, ceilings: Ceilings.nullable() }),
   /** Progress within a stage, counted in the stage's own steps. `total` is 0 while unknown. */
   z.object({
@@ -91,7 +91,7 @@ export const RunEvent = z.discriminatedUnion('type', [
   /** The actual cost of profiling. */
   z.object({ type: z.literal('profile-cost'), cost: ProfileCost }),
   /**
-   * Whether the connection to a remote run is up. During an outage the last messages are stale.
+   * Whether the connection to a remote run is up. During an outage, the last messages are stale.
    * Missed messages arrive after reconnecting.
    */
   z.object({ type: z.literal('link'), machine: z.string(), up: z.boolean(), at: z.iso.datetime() }),
@@ -106,15 +106,15 @@ export const RunEvent = z.discriminatedUnion('type', [
 export type RunEvent = z.infer<typeof RunEvent>
 
 /**
- * A message to a client: an event of a run. Numbers start at 0, so clients detect gaps and
- * duplicates.
+ * A message to a client: a run event with a sequence number. Sequence numbers start at 0, so
+ * clients can detect gaps and duplicates.
  */
 export const RunMessage = z.object({ runId: RunId, seq: z.number().int(), event: RunEvent })
 export type RunMessage = z.infer<typeof RunMessage>
 
 export const AppInfo = z.object({
   version: z.string(),
-  /** `report` is an exported file with saved sessions and no core. */
+  /** `report`: an exported HTML file with saved sessions and no core. */
   host: z.enum(['electron', 'web', 'report']),
   /** The session that the UI opens first. */
   defaultSession: SessionRef,
@@ -136,7 +136,9 @@ export type AppInfo = z.infer<typeof AppInfo>
 const call = <I extends z.ZodType, O extends z.ZodType>(input: I, output: O) => ({ input, output })
 
 export const calls = {
-  /** Opens a source line of a rung in the user's editor. The page cannot choose the command. */
+  /**
+   * Opens a source line of a rung in the user's editor. The page cannot choose the editor command.
+   */
   'editor.open': call(
     z.object({
       session: SessionRef,
@@ -151,7 +153,7 @@ export const calls = {
     z.object({}),
     z.object({
       ladders: z.array(Ladder),
-      /** Unreadable ladders or rungs, one sentence each. */
+      /** Ladders and rungs that cannot be read, one sentence each. */
       problems: z.array(z.string()),
     }),
   ),
@@ -204,13 +206,14 @@ export const isCallName = (name: string): name is CallName => Object.hasOwn(call
 /** The reply to a call on every transport: a value or a typed error. */
 export type Reply<T> = { ok: true; value: T } | { ok: false; error: ErrorShape }
 
-/** The interface of the core for hosts. */
+/** The interface between the core and its hosts. */
 export interface Core {
   call<N extends CallName>(name: N, input: z.output<Calls[N]['input']>): Promise<CallOutput<N>>
   /** Subscribes to messages of runs and returns a function that ends the subscription. */
   subscribe(listener: (message: RunMessage) => void): () => void
   /**
-   * Imports a file of this machine. Only hosts can call it, because a page must not choose a path.
+   * Imports a file from this machine. Only hosts can call this function, because a page must not
+   * choose paths.
    */
   importFile(path: string): Promise<ImportAnswer>
   /** Cancels running work and waits until its process tree has ended. */

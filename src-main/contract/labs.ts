@@ -1,4 +1,4 @@
-/** Calls and data for labs: the student's view, and the work that the core saves. */
+/** Calls and data for labs: the student's view of a lab, and the student's saved work. */
 import { CacheState } from '../domain/session/session'
 import { z } from 'zod'
 import { LabCheck, LabFile, LabSource } from '../domain/labs/lab'
@@ -41,7 +41,7 @@ export const LabSummary = z.object({
 })
 export type LabSummary = z.infer<typeof LabSummary>
 
-/** The lab files that can have recorded outcomes. */
+/** Lab files that can have recorded outcomes. */
 export const recordable = ['starter', 'solution'] as const
 /** The checked code: an unchanged file of the lab, or the student's own code. */
 export const LabCode = z.enum([...recordable, 'own'])
@@ -64,7 +64,7 @@ export const AttemptSummary = z.object({
   timeMs: z.number().nullable(),
   /** L2 state when the attempt was timed; null without a time. */
   cacheState: CacheState.nullable(),
-  /** The attempt's session; null if nothing was measured. */
+  /** Reference of the attempt's session; null if nothing was measured. */
   session: z.string().nullable(),
 })
 export type AttemptSummary = z.infer<typeof AttemptSummary>
@@ -81,9 +81,9 @@ export const LabView = LabFile.pick({
   ref: LabRef,
   id: Identifier,
   size: Sizes,
-  /** Lab text as Markdown. */
+  /** The lab's text as Markdown. */
   body: z.string(),
-  /** Pictures as `data:` URIs, by the path used in the text. */
+  /** Pictures as `data:` URIs. Keys are the paths used in the text. */
   pictures: z.record(z.string(), z.string()),
   checks: z.array(
     z.object({
@@ -107,7 +107,7 @@ export const LabView = LabFile.pick({
     z.object({ id: z.string(), ask: z.string(), unit: z.string(), explain: z.string().nullable() }),
   ),
   source: LabSource.nullable(),
-  /** Text shown once predictions are locked. */
+  /** Text that is shown after the predictions are locked. */
   surprise: z.string().nullable(),
   starter: z.string(),
   draft: z.string(),
@@ -115,14 +115,15 @@ export const LabView = LabFile.pick({
   draftAt: z.string().nullable(),
   answers: LabAnswers,
   /**
-   * Whether code other than the starter was measured. If so, predictions are locked until a reset.
+   * Whether any code other than the starter has been measured. If so, predictions are locked until
+   * a reset.
    */
   predictionsSealed: z.boolean(),
   hints: z.object({ total: z.number().int(), shown: z.array(z.string()) }),
   solution: z.string().nullable(),
   /**
-   * Number of times that the student requested the solution. It is shown after passing, or on the
-   * second request.
+   * Number of times the student has requested the solution. The solution is shown after passing or
+   * on the second request.
    */
   solutionAsked: z.number().int(),
   recorded: z.array(RecordedOutcome),
@@ -130,14 +131,17 @@ export const LabView = LabFile.pick({
   attempts: z.array(AttemptSummary),
   trusted: z.boolean(),
   contentHash: z.string(),
-  /** Full text of every file, until the user trusts the lab. */
+  /** Full text of every file for review. The list is empty after the user has trusted the lab. */
   files: z.array(z.object({ path: z.string(), text: z.string() })),
   folder: z.string().nullable(),
 })
 export type LabView = z.infer<typeof LabView>
 
 export const LabBuildReport = LabOutcome.shape.build.extend({
-  /** False if no GPU was found. The code is then compiled for the GPU of the recordings. */
+  /**
+   * False if no GPU was found. The code is then compiled for the GPU that the recordings were made
+   * on.
+   */
   ownGpu: z.boolean(),
 })
 export type LabBuildReport = z.infer<typeof LabBuildReport>
@@ -153,7 +157,7 @@ export const labCalls = {
   'labs.get': { input: one, output: LabView },
   /**
    * Saves the draft, some answers or both. `replaces` is the version that the edit started from. If
-   * another version was saved since, the draft is not saved and `other` is that version.
+   * another version was saved in the meantime, the draft is not saved and `other` is that version.
    */
   'labs.save': {
     input: one.extend({

@@ -17,7 +17,7 @@ const ListedMachine = z.object({
 
 type ListedMachine = z.infer<typeof ListedMachine>
 
-/** The host that ssh would connect to, and its key. */
+/** The host that ssh would connect to, and its host key. */
 const LookedAtHost = z.object({
   hostname: z.string(),
   user: z.string(),
@@ -27,7 +27,7 @@ const LookedAtHost = z.object({
    * before the key exchange.
    */
   fingerprint: z.string().nullable(),
-  /** Whether ssh already trusts the key. */
+  /** Whether ssh already trusts the host key. */
   known: z.boolean(),
 })
 

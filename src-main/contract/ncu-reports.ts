@@ -1,4 +1,7 @@
-/** Calls about the ncu report of a session, which may still be on the remote machine. */
+/**
+ * Calls that download or open the ncu report of a session. The report may still be on the remote
+ * machine.
+ */
 import { z } from 'zod'
 import { ErrorShape } from '../domain/errors'
 import { SessionRef } from '../domain/session/session-ref'
@@ -21,11 +24,11 @@ export const ncuReportCalls = {
   },
   /** Starts or resumes the download of the report. */
   'ncuReport.fetch': { input: Ref, output: z.object({}) },
-  /** Opens the report in Nsight Compute on the program's machine. */
+  /** Opens the report in Nsight Compute on the machine that runs the core. */
   'ncuReport.open': { input: Ref, output: z.object({}) },
   /**
-   * Returns part of the report, starting at byte `from`, as large as one reply allows. `bytes` is
-   * the report's total size.
+   * Returns the part of the report that starts at byte `from`. The part is as large as one reply
+   * allows. `bytes` is the report's total size.
    */
   'ncuReport.part': {
     input: Ref.extend({ from: z.number().int().nonnegative() }),

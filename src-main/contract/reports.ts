@@ -23,8 +23,8 @@ export const ReportRequest = z.object({
   /** The author's paragraphs below the title. */
   notes: z.array(z.string().trim().min(1).max(5000)).max(50).optional(),
   /**
-   * Charts to include, such as `roofline:l2`, `throughput`, or a counter's bar chart. By default, a
-   * few of each kind.
+   * Charts to include, such as `roofline:l2`, `throughput`, or a counter's bar chart. By default,
+   * the report has a few charts of each kind.
    */
   charts: z.array(z.string().min(1).max(200)).min(1).max(100).optional(),
   /** Captions by chart id. */

@@ -8,7 +8,7 @@ import { Build, Diagnostic } from '../domain/session/session'
 
 export const RungBuild = z.object({
   built: z.boolean(),
-  /** Reason that the rung was not built. */
+  /** Reason why the rung was not built. */
   reason: Statement.nullable(),
   diagnostics: z.array(Diagnostic),
   build: Build.nullable(),
@@ -24,10 +24,7 @@ export const RungCounters = RungBuild.extend({
   gpu: z.string(),
   /** Problem size of the emulated launch, such as `256³`. */
   at: z.string(),
-  /**
-   * Metrics by id. The value is null if the rung was not built or did not finish; `reason` explains
-   * why.
-   */
+  /** Metrics by id. Null if the rung was not built or did not finish; `reason` explains why. */
   metrics: z.record(z.string(), MetricValue).nullable(),
   /** Metrics of the original rung. */
   before: z.record(z.string(), MetricValue).nullable(),

@@ -7,7 +7,7 @@ import { TargetText } from '../domain/targets/targets'
 import { DraftId } from '../domain/ladder/draft'
 import { At } from '../domain/task/problem-request'
 
-/** A ladder as named in a request: the id of a built-in ladder, or the path of a ladder folder. */
+/** A ladder in a request: the id of a built-in ladder or the path of a ladder folder. */
 export const LadderName = z.string().min(1).max(4096)
 
 /** Index of a GPU. The limit is above the number of GPUs in any machine. */
@@ -25,7 +25,7 @@ export const RunRequest = z.object({
   target: TargetText,
   profile: ProfileLevel.default('card'),
   /**
-   * Extra timing besides single launches. Bursts take about six seconds per rung, sustained
+   * Timing in addition to single launches. Bursts take about six seconds per rung, and sustained
    * launches three.
    */
   timing: TimingWay.optional(),
@@ -35,11 +35,11 @@ export const RunRequest = z.object({
    * Index of the GPU among this machine's visible GPUs, from 0. The default is CUDA's first GPU.
    */
   gpu: GpuNumber.optional(),
-  /** An edited copy that runs as a rung after its original. */
+  /** Id of a draft, which runs as an extra rung after its original. */
   draft: DraftId.optional(),
   /** Rungs to measure but not to profile. */
   profileSkip: z.array(Identifier).optional(),
-  /** Skips profiling of rungs with an expected profiling time above this many seconds. */
+  /** Skips profiling of rungs whose expected profiling time exceeds this many seconds. */
   profileLimitSeconds: z.number().positive().optional(),
 })
 export type RunRequest = z.infer<typeof RunRequest>

@@ -32,12 +32,12 @@ export type SanitizeRequest = z.infer<typeof SanitizeRequest>
 
 export const SanitizeProgress = z.object({
   stage: z.enum(['prepare', 'build', 'check']),
-  /** Completed steps of the stage. `total` is 0 while unknown. */
+  /** Number of completed steps in the stage. `total` is 0 while unknown. */
   done: z.number().int(),
   total: z.number().int(),
   tool: SanitizerTool.nullable(),
   rung: Identifier.nullable(),
-  /** Reason that the job is waiting, as a sentence. */
+  /** One sentence that explains why the job is waiting. */
   notice: Statement.optional(),
 })
 

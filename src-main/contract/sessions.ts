@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { SessionRef } from '../domain/session/session-ref'
 
-/** A session title of one line; null removes the title. */
+/** A one-line session title; null removes the title. */
 const SessionTitle = z
   .string()
   .trim()
@@ -16,10 +16,7 @@ export const RefRequest = z.object({ ref: SessionRef })
 
 export const DeletedSession = z.object({
   ref: SessionRef,
-  /**
-   * The user's title or, without one, the ladder's title. The value is null if the session cannot
-   * be read.
-   */
+  /** The user's title or, without one, the ladder's title. Null if the session cannot be read. */
   title: z.string().nullable(),
   /** Deletion time in ISO 8601. */
   deletedAt: z.string(),
@@ -30,5 +27,5 @@ export type DeletedSession = z.infer<typeof DeletedSession>
 export const ImportAnswer = z.object({ ref: SessionRef })
 export type ImportAnswer = z.infer<typeof ImportAnswer>
 
-/** Maximum size of an uploaded file. The program reads reports up to this size into memory. */
+/** Maximum size of an uploaded file in bytes. The program reads whole reports into memory. */
 export const maxUploadBytes = 2 ** 30

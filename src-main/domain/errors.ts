@@ -12,7 +12,7 @@ export type ErrorKind = (typeof errorKinds)[number]
 export const ErrorShape = z.object({
   kind: z.enum(errorKinds),
   message: Statement,
-  /** The user's next step to fix the problem, as a sentence. */
+  /** One sentence that tells the user how to fix the problem. */
   remedy: Statement.optional(),
 })
 export type ErrorShape = z.infer<typeof ErrorShape>
@@ -58,7 +58,7 @@ export const missingError = (message: Statement, remedy?: Statement): KernelLadd
 export const errorText = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
-/** Returns the first fault of a schema error with its place, in one line. */
+/** Returns the first fault of a schema error and its location on one line. */
 export function schemaFault({ issues }: z.ZodError): string {
   const [{ path, message: text } = { path: [], message: 'invalid' }] = issues
   const place = z.core.toDotPath(path)
@@ -66,12 +66,12 @@ export function schemaFault({ issues }: z.ZodError): string {
   return `${inEnglish(messageOf(text)).replace(/^Invalid input: /, '')}${place === '' ? '' : `, at ${place}`}${more}.`
 }
 
-/** Returns whether the process or the system has reached its limit of open files. */
+/** Returns whether the process or the system has reached its open-file limit. */
 const isOutOfFiles = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
 
 /**
- * Converts a thrown value to a shape that can cross a transport. Errors of other types become
+ * Converts a thrown value to a shape that can cross a transport. Errors of unknown types become
  * `internal`.
  */
 export function toErrorShape(error: unknown): ErrorShape {

@@ -5,8 +5,8 @@ import { gemm, gemmProblem } from '../support'
 
 const line = (words: readonly string[]) => words.join(' ').replaceAll(' --', '\n--').split('\n')
 
-describe('a case in the runner’s words', () => {
-  it('has the launch struct, the buffers, the reference and the check, as numbers', () => {
+describe('a case in the input format of the runner', () => {
+  it('has the launch struct, buffers, reference and check as numbers', () => {
     expect(
       line(
         caseWords(

@@ -14,8 +14,8 @@ import { root, shippedKernels, tempDir } from '../services/support'
 
 const builds = join(root, 'resources/builds')
 
-describe.skipIf(!shippedPlatform())('builds that ship', () => {
-  it('are those of every shipped rung, reference and lab starter as it is now: else `npm run kernels -- ship`', async () => {
+describe.skipIf(!shippedPlatform())('shipped builds', () => {
+  it('match every shipped rung, reference and lab starter; otherwise run `npm run kernels -- ship`', async () => {
     const { compiler: version, byKey } = (await openShippedBuilds(builds))!
     const asked = new Map<string, string>()
     let what = ''
@@ -85,7 +85,7 @@ describe.skipIf(!shippedPlatform())('builds that ship', () => {
       expect(checks.find(({ id }) => id === 'right')?.status).toBe('passed')
     })
 
-    it('are not used for another source, and the error says what to do', async () => {
+    it('are not used for another source, and the error suggests the next step', async () => {
       const folder = join(await tempDir(), 'changed')
       await cp(join(root, 'resources/templates/blank'), folder, { recursive: true })
       const { code, stderr } = await run(

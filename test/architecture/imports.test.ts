@@ -12,7 +12,7 @@ describe('the source', () => {
     expect(violations(imports)).toEqual([])
   })
 
-  it('has rooms and files that import each other one way', () => {
+  it('has folders and files that import each other in one direction', () => {
     const imports = readImports()
     expect(roomCycles(imports)).toEqual([])
     expect(fileCycles(imports)).toEqual([])
@@ -20,7 +20,7 @@ describe('the source', () => {
 })
 
 describe('the command line', () => {
-  it("loads each command's code only when it runs, so that help and completion start at once", () => {
+  it("loads a command's code only when the command runs, so that help and completion start immediately", () => {
     const definitions = [
       'src-main/hosts/cli/program.ts',
       'src-main/hosts/cli/commands/lab-commands.ts',
@@ -37,10 +37,10 @@ describe('the command line', () => {
   })
 })
 
-describe('cycles of rooms', () => {
+describe('cycles between folders', () => {
   const edge = (from: string, specifier: string) => ({ from, specifier, typeOnly: true })
 
-  it('are named with the imports that close them', () => {
+  it('are reported with the imports that close them', () => {
     expect(
       roomCycles([
         edge('src-main/services/run/a.ts', '../sessions/b'),
@@ -61,7 +61,7 @@ describe('cycles of rooms', () => {
     ).toHaveLength(1)
   })
 
-  it('are found among files of one room, including type imports, but not through dynamic imports', () => {
+  it('are found among files of one folder, including type imports, but not through dynamic imports', () => {
     const back = edge('src-main/services/run/b.ts', './index')
     const there = edge('src-main/services/run/index.ts', './b')
     expect(fileCycles([there, back])).toEqual([
@@ -72,7 +72,7 @@ describe('cycles of rooms', () => {
     expect(fileCycles([there, { ...back, onDemand: true }])).toEqual([])
   })
 
-  it('do not exist within a room, between layers, or if two rooms use a third', () => {
+  it('do not exist within a folder, between layers, or if two folders use a third folder', () => {
     expect(
       roomCycles([
         edge('src-main/services/run/a.ts', './b'),
@@ -182,14 +182,14 @@ describe('the rules', () => {
     ['an alias', 'src-renderer/main.ts', '@/stores/a', 'no known module'],
     ['a file elsewhere', 'src-main/services/a.ts', '../../test/helper', 'outside of the source'],
     ['a file in no layer', 'src-main/utils.ts', './domain/a', 'belongs to no layer'],
-  ])('refuse %s', (_what, from, specifier, sentence) => {
+  ])('reject %s', (_what, from, specifier, sentence) => {
     expect(one(from, specifier)).toEqual([expect.stringContaining(sentence)])
     expect(one(from, specifier, true)).toHaveLength(1)
   })
 })
 
 describe('the reader', () => {
-  it('finds every way to import', () => {
+  it('finds all kinds of imports', () => {
     const text = `
       import a from 'a'
       import type { B } from 'b'

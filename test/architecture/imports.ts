@@ -1,10 +1,10 @@
-/** Reads the sources and checks their import graph against the rules for each layer. */
+/** Reads the sources, and checks their import graph against the rules of each layer. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { isBuiltin } from 'node:module'
 import ts from 'typescript'
 
-// Read the source text for rules that the import graph cannot express.
+// Functions for rules about the source text that the import graph cannot express.
 
 const root = new URL('../..', import.meta.url).pathname
 
@@ -42,7 +42,7 @@ export const linesWith = (files: readonly SourceFile[], patterns: readonly RegEx
   )
 
 // Rules for imports between layers. `readImports` reads the import graph from the sources.
-// `violations` checks a graph without reading files, so tests can pass made-up graphs.
+// `violations` checks a graph without reading files, so that tests can pass invented graphs.
 
 export interface Import {
   /** The importing file, relative to the repository root. */
@@ -220,8 +220,8 @@ export function violations(imports: readonly Import[]): string[] {
 }
 
 /**
- * Returns the room of a file and the folder that contains the room. A room is a unit in the cycle
- * check.
+ * Returns the unit that a file belongs to in the cycle check, and the folder that contains the
+ * unit.
  */
 function roomOf(path: string): { within: string; room: string } {
   const parts = path.split('/')
@@ -230,8 +230,8 @@ function roomOf(path: string): { within: string; room: string } {
 }
 
 /**
- * Returns the graph of rooms with the first import for each edge. A room is a folder or a file next
- * to folders.
+ * Returns the import graph between units, with the first import for each edge. A unit is a folder,
+ * or a file next to folders.
  */
 function roomGraph(imports: readonly Import[]): Map<string, Map<string, string>> {
   const graph = new Map<string, Map<string, string>>()
@@ -239,7 +239,7 @@ function roomGraph(imports: readonly Import[]): Map<string, Map<string, string>>
     if (!specifier.startsWith('.')) continue
     const target = posix.join(posix.dirname(from), specifier.replace(/\?.*$/, ''))
     let [own, other] = [roomOf(from), roomOf(target)]
-    // For files outside the feature folders, all features count as one room.
+    // For files outside the feature folders, all features together are one unit.
     const features = 'src-renderer/features'
     if (own.within === features && other.within === 'src-renderer')
       own = { within: 'src-renderer', room: features }
@@ -253,7 +253,7 @@ function roomGraph(imports: readonly Import[]): Map<string, Map<string, string>>
   return graph
 }
 
-/** Returns the cycles of a graph with labeled edges, one text per cycle. */
+/** Returns the cycles of a graph with labeled edges, as one line of text per cycle. */
 function ringsOf(graph: ReadonlyMap<string, ReadonlyMap<string, string>>): string[] {
   const found: string[] = []
   const done = new Set<string>()
@@ -274,12 +274,12 @@ function ringsOf(graph: ReadonlyMap<string, ReadonlyMap<string, string>>): strin
 }
 
 /**
- * Returns the cycles between rooms of one layer. Each sentence names the imports that close the
+ * Returns the cycles between units of one layer. Each sentence lists the imports that close the
  * cycle.
  */
 export const roomCycles = (imports: readonly Import[]): string[] => ringsOf(roomGraph(imports))
 
-/** Returns the import cycles between files. Type imports count; dynamic imports do not. */
+/** Returns the import cycles between files. Includes type imports but not dynamic imports. */
 export function fileCycles(imports: readonly Import[]): string[] {
   const files = new Set(imports.map(({ from }) => from))
   const graph = new Map<string, Map<string, string>>()
@@ -340,7 +340,9 @@ export function importsIn(from: string, text: string): Import[] {
 
 let known: Import[] | undefined
 
-/** Returns the imports of all sources. They are read once and shared by all tests. */
+/**
+ * Returns the imports of all sources. The sources are read once, and all tests share the result.
+ */
 export const readImports = (): readonly Import[] =>
   (known ??= ['src-main', 'src-renderer'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

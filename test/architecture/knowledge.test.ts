@@ -1,6 +1,6 @@
 /**
- * Tests that some knowledge stays in one part of the program, such as machine creation, target
- * kinds and the task.
+ * Tests that only one part of the program knows certain details, such as target kinds or the
+ * built-in tasks.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,7 +18,7 @@ describe('machines', () => {
   ]
 
   describe('the services', () => {
-    it('reach tools, build results, folders and their own process through the machine', () => {
+    it('access tools, build results, folders and their own process through the machine', () => {
       expect(linesWith(sourcesIn('src-main/services'), ownWays)).toEqual([])
     })
   })
@@ -44,30 +44,30 @@ describe('kinds of targets', () => {
     .join('|')
 
   const comparisons = [
-    // These patterns match comparisons with a target kind or a target's text.
+    // Match comparisons with a target kind or a target's text.
     new RegExp(`[!=]==? ['"\`](${kinds}|${words})['"\`:]`),
     new RegExp(`['"\`](${kinds}|${words})['"\`] [!=]==? `),
     /\b[tT]arget(\.value)?\??\.kind [!=]==/,
     new RegExp(`\\bcase ['"\`](${kinds}|${words})['"\`]`),
-    // These patterns match code that parses a target's text.
+    // Match code that parses a target's text.
     new RegExp(`(startsWith|split|includes|match|slice)\\(['"\`](${kinds}|${words})`),
     new RegExp(`\\/\\^?\\(?(${words}):`),
   ]
 
-  /** Code in which the same words are not target kinds. */
+  /** Code in which these words are not target kinds. */
   const others = [
     // Lab checks of kind `static` examine only the build.
     /\b(check|item)\.kind === 'static'/,
     /case 'static':/,
-    // Here the word is the source of a figure.
+    // The origin of a figure.
     /evidence === '(emulated|predicted)'/,
-    // Here the word is the clock of a time.
+    // The source of a time.
     /clock !== 'predicted'/,
-    // Here the word is a memory space.
+    // A memory space.
     /space === 'local'/,
-    // Here the word is the machine-code view in Compare.
+    // The machine-code view of the Compare screen.
     /\bview(?:\.value)? [!=]== 'machine'/,
-    // Here the word is the scope of an ncu rule's speedup.
+    // The scope of an ncu rule's speedup.
     /speedupType === 'local'|text === 'global' \|\| text === 'local'/,
   ]
 
@@ -116,7 +116,7 @@ describe('the task', () => {
     'cuda-kernels/probe',
   ]
 
-  /** Words that only the folder of the matrix-product task may use. */
+  /** Patterns for words that are allowed only in the folder of the matrix-product task. */
   const words: readonly [string, RegExp][] = [
     ['one of its sizes', /\.[mnk]\b(?!\s*\()|[{,(]\s*[mk]\s*[:,})=]|\bm, n(?:,| and) k\b|\{[mk]\}/],
     ['one of its scalars', /\b(?:alpha|beta)\b/i],
@@ -163,7 +163,7 @@ describe('the task', () => {
       )
       .replaceAll(/^(\s*)\/\/.*$/gm, '$1')
 
-  /** Returns one `file:line: knowledge: source line` entry per violation. */
+  /** Returns one entry per violation, in the form `file:line: knowledge: source line`. */
   function knowing(file: string, text: string): string[] {
     return withoutComments(text)
       .split('\n')
@@ -178,14 +178,14 @@ describe('the task', () => {
   }
 
   describe('the source', () => {
-    it('knows no task', () => {
+    it('is independent of built-in tasks', () => {
       const files = places.flatMap(filesBelow)
       expect(files.length).toBeGreaterThan(300)
       const found = files.flatMap((file) => knowing(file, readFileSync(join(root, file), 'utf8')))
       expect(found).toEqual([])
     })
 
-    it('needs each of its exceptions', () => {
+    it('requires each of its exceptions', () => {
       const lines = places.flatMap(filesBelow).flatMap((file) =>
         withoutComments(readFileSync(join(root, file), 'utf8'))
           .split('\n')
@@ -231,8 +231,8 @@ describe('styles', () => {
     [...text.matchAll(/\bclass="([^"]+)"/g)].flatMap(([, names]) => names!.split(/\s+/))
 
   /**
-   * Returns class names that one component styles globally and another component uses. Once loaded,
-   * global styles apply to every screen.
+   * Returns class names that one component styles globally and another component uses. Global
+   * styles apply to every screen after they are loaded.
    */
   const takenTwice = (files: readonly SourceFile[]): string[] =>
     files.flatMap((styling) =>
@@ -244,13 +244,13 @@ describe('styles', () => {
       ),
     )
 
-  it('that apply to all screens name only their own elements', () => {
+  it('that apply to all screens select only their own elements', () => {
     const components = sourcesIn('src-renderer').filter(({ path }) => path.endsWith('.vue'))
     expect(components.flatMap(styledForAll)).toContain('help-sheet')
     expect(takenTwice(components)).toEqual([])
   })
 
-  it('are distinguished from those of their own component', () => {
+  it('are distinguished from scoped styles', () => {
     const user = { path: 'labs/Help.vue', text: '<div class="help narrow" />' }
     const style = (kind: string) => `<style${kind}>\n.help {\n  top: 8vh;\n}\n</style>\n`
     const sheet = (kind: string) => ({ path: 'palette/Sheet.vue', text: style(kind) })

@@ -1,6 +1,6 @@
 /**
- * Tests that no logic depends on message text. Messages are identified by key, and text is made
- * only for output.
+ * Tests that no logic depends on message text. Code identifies messages by key, and converts them
+ * to text only for output.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -57,7 +57,7 @@ describe('the source', () => {
     )
     .filter((file) => /\.(?:ts|vue)$/.test(file) && !isTest(file))
 
-  it('compares no sentences', () => {
+  it('does not compare message text', () => {
     expect(files.length).toBeGreaterThan(300)
     const found = files.flatMap((file) =>
       faultsOf(readFileSync(join(root, file), 'utf8')).map((line) => `${file}: ${line.trim()}`),
@@ -91,7 +91,7 @@ describe('the rule', () => {
     `inEnglish(rung.reason ?? '').includes('ncu')`,
     `inEnglish(why) === 'The run failed.'`,
     `session.warnings.includes('x')`,
-  ])('refuses %s', (line) => {
+  ])('rejects %s', (line) => {
     expect(faultsOf(line)).toEqual([line])
   })
 

@@ -1,4 +1,4 @@
-/** Tests every screen with axe in both themes and with keyboard input only. */
+/** Tests the accessibility of every screen: with axe in both themes, and with only the keyboard. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { putTuning } from '../../scripts/lib/pictures.mjs'
@@ -23,12 +23,12 @@ const words = wordsOf('en')
 const themes = ['light', 'dark'] as const
 type Theme = (typeof themes)[number]
 
-/** Faults that axe found, by theme and screen. Only the light theme is checked with all rules. */
+/** Faults that axe found, by theme and screen. All rules are checked only in the light theme. */
 type Found = Record<Theme, Record<string, string[]>>
 
 /**
- * Checks a page in both themes. The theme is switched in place, because opening a page takes as
- * long as axe. The last theme is kept for the next check.
+ * Checks a page with axe in both themes. Switches the theme in place, because opening a page takes
+ * as long as axe. The page keeps the last theme for the next check.
  */
 async function lookAt(
   page: Page,
@@ -51,7 +51,7 @@ const noFaults = ({ light, dark }: Found): Found => {
   return { light: none(light), dark: none(dark) }
 }
 
-/** Returns the page or panels that scroll horizontally. */
+/** Returns the elements that scroll horizontally: the page or panels. */
 const widerThanTheirPlace = (): string[] =>
   [...document.querySelectorAll('html, main, aside')]
     .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
@@ -60,20 +60,20 @@ const widerThanTheirPlace = (): string[] =>
     })
 
 /**
- * Checks these screens with axe, one after another in the same page. Opening a page takes longer
- * than axe.
+ * Checks these screens with axe, one after another in the same page, because opening a page takes
+ * longer than axe.
  */
 async function lookAtAll(
   shown: readonly [string, Screen][],
   asked: readonly Theme[] = themes,
 ): Promise<Found> {
   const { page } = await harness.open('/doctor')
-  // The viewport is tall, so the bar at the end of a form covers no field.
+  // Use a tall viewport, so that the bar at the end of a form covers no field.
   await page.setViewportSize({ width: 1280, height: 1600 })
   const found: Found = { light: {}, dark: {} }
   let touched = false
   for (const [name, { route, ready, act }] of shown) {
-    // If the route is the same, panels opened by the last check would still be open.
+    // Without this, panels from the last check would remain open on the same route.
     if (touched) await leaveScreen(page)
     await page.goto(`${harness.origin}/#${route}`)
     await page.locator(ready).first().waitFor()
@@ -98,7 +98,7 @@ describe('in both themes', () => {
     noScreenHasFaults('dark'),
   )
 
-  it('nothing that opens on a screen has a serious fault', { tags: ['thorough'] }, async () => {
+  it('no panel or dialog on a screen has a serious fault', { tags: ['thorough'] }, async () => {
     const found = await lookAtAll(Object.entries(states))
     expect(found).toEqual(noFaults(found))
   })
@@ -122,11 +122,11 @@ describe('in both themes', () => {
   })
 })
 
-describe('by keyboard alone', () => {
+describe('with only the keyboard', () => {
   const arrived = (page: Page, part: string) =>
     page.waitForURL((url) => decodeURIComponent(url.hash).includes(part))
 
-  it('every screen is opened by g and its letter', async () => {
+  it('g and a letter open every screen', async () => {
     const { page } = await harness.visit('/doctor')
     await page.getByRole('heading', { level: 1 }).waitFor()
     for (const [key, part] of [
@@ -150,7 +150,7 @@ describe('by keyboard alone', () => {
     }
   })
 
-  it('a screen of a session opens even if no session was known yet', async () => {
+  it('a session screen opens even if no session was opened before', async () => {
     const { page } = await harness.open('/doctor')
     let answer = (): void => undefined
     const asked = new Promise<void>((done) => (answer = done))
@@ -191,7 +191,7 @@ describe('by keyboard alone', () => {
     await arrived(page, `/edit/${last}`)
   })
 
-  it('the focus is visible wherever Tab moves', async () => {
+  it('the focus is always visible when Tab moves it', async () => {
     const { page } = await harness.visit('/doctor')
     const unseen: string[] = []
     for (const name of ['ladder', 'compare', 'sessions', 'run']) {
@@ -218,7 +218,7 @@ describe('by keyboard alone', () => {
     expect(unseen).toEqual([])
   })
 
-  it('letters in a field stay letters', async () => {
+  it('typing letters in a field triggers no shortcut', async () => {
     const { page } = await harness.visit('/sessions')
     await page.locator('tr[data-session]').first().waitFor()
     await page.getByRole('searchbox').focus()
@@ -227,7 +227,7 @@ describe('by keyboard alone', () => {
     expect(page.url()).toContain('/sessions')
   })
 
-  it('a command is found by a part of its name, and runs', async () => {
+  it('a command is found by part of its name, and runs', async () => {
     const { page } = await harness.open('/doctor')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Control+k')
@@ -258,7 +258,7 @@ describe('by keyboard alone', () => {
     await arrived(page, '/ladder?rung=06_float4')
   })
 
-  it('a search without a match reports it, and Escape leaves everything unchanged', async () => {
+  it('a search without a match shows a message, and Escape changes nothing', async () => {
     const { page } = await harness.visit('/doctor')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Control+k')

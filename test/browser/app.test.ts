@@ -1,4 +1,4 @@
-/** Tests the whole page: its initial size, the settings it remembers, and its languages. */
+/** Tests the whole page: its initial size, its stored settings, and its languages. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -45,14 +45,14 @@ describe('preferences', () => {
       ['ko-KR', 'ko', '이 컴퓨터'],
       ['zh-CN', 'zh-CN', '本机'],
       ['fr-FR', 'en', 'This machine'],
-    ])('defaults to that of a %s system', async (locale, lang, title) => {
+    ])('defaults to the language of a %s system', async (locale, lang, title) => {
       const { page, faults } = await harness.open('/doctor', { locale })
       await heading(page, title)
       await expect.poll(() => page.locator('html').getAttribute('lang')).toBe(lang)
       expect(faults).toEqual([])
     })
 
-    it('can be chosen, immediately and permanently', async () => {
+    it('can be changed, with immediate and permanent effect', async () => {
       const { page } = await harness.open('/doctor')
       await choose(page, '한국어')
       await heading(page, '이 컴퓨터')
@@ -63,9 +63,9 @@ describe('preferences', () => {
       await heading(page, 'This machine')
     })
 
-    it('is fetched only for its readers', async () => {
+    it('is loaded only for its readers', async () => {
       const { page } = await harness.open('/doctor')
-      // The page loads the command palette when idle. By now it is loaded.
+      // The idle page loads the command palette. Wait until this is done.
       await page.waitForLoadState('networkidle')
       const fetched: string[] = []
       page.on('request', (request) => fetched.push(request.url()))
@@ -76,7 +76,7 @@ describe('preferences', () => {
   })
 
   describe('the theme', () => {
-    it('follows the system until one is chosen, which is remembered', async () => {
+    it('follows the system until the user chooses a theme, which is remembered', async () => {
       const { page } = await harness.open('/doctor', { dark: true })
       await heading(page, 'This machine')
       const dark = await surface(page)
@@ -104,7 +104,7 @@ describe('languages', () => {
   const beside = (name: string): string => `?with=${encodeURIComponent(`recorded:${name}`)}`
   const compare = 'compare/02_coalesced/03_shared_tile'
 
-  /** Screens that are not in the shared list, and more states of some sessions. */
+  /** Screens that are not in the shared list, and additional session states. */
   const more: (Screen & { name: string })[] = [
     {
       name: 'two sizes that must not be compared',
@@ -148,7 +148,7 @@ describe('languages', () => {
     const found: Record<string, string[]> = {}
     let touched = false
     for (const { name, route, ready, act } of all) {
-      // If the route is the same, panels opened by the last check would still be open.
+      // Without this, panels from the last check would remain open on the same route.
       if (touched) await leaveScreen(page)
       await page.goto(`${harness.origin}/#${route}`)
       await page.locator(ready).first().waitFor()
@@ -167,7 +167,7 @@ describe('languages', () => {
     hasNoEnglish('zh-CN', [...usual, ...more]),
   )
 
-  it('an English sentence would be found', async () => {
+  it('an English sentence is detected', async () => {
     const { page } = await harness.open('/doctor')
     await page.locator('main h2').first().waitFor()
     expect(await englishOn(page)).not.toEqual([])

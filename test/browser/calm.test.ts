@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { screens } from '../../scripts/lib/screens.mjs'
 import { compareRoute, settled, startHarness, type Harness } from './support'
 
-/** Returns the layout shifts that are not within half a second after user input. */
+/** Returns all layout shifts except those within half a second after user input. */
 const shifts = (page: Page): Promise<string[]> =>
   page.evaluate(
     () =>
@@ -34,7 +34,8 @@ const shifts = (page: Page): Promise<string[]> =>
   )
 
 /**
- * Delays and reorders the core's responses like a busy machine. The order is the same on each run.
+ * Delays and reorders the core's responses, like a busy machine would. The order is the same in
+ * every run.
  */
 async function answerLate(page: Page): Promise<void> {
   let asked = 0
@@ -53,7 +54,7 @@ describe('a screen', () => {
   })
   afterAll(() => harness.stop())
 
-  it.each(Object.entries(screens))('%s does not move while it loads', async (name, screen) => {
+  it.each(Object.entries(screens))('%s does not shift while it loads', async (name, screen) => {
     const { page } = await harness.open('/nowhere', { width: 1440 })
     await answerLate(page)
     await page.goto('about:blank')
@@ -69,33 +70,36 @@ describe('a screen', () => {
   it.each([
     ['machine code', 'm', '.sass-list .row'],
     ['chain', 'c', '.chain tr'],
-  ])('opens its %s without fetching a program, and draws each row once', async (_, key, rows) => {
-    const route = compareRoute(
-      'recorded:gemm-fp32-h200-4096-deep',
-      '08_warp_tile',
-      '09_register_prefetch',
-    )
-    const { page } = await harness.open(route, { width: 1440 })
-    await page.locator('.cm-line').first().waitFor()
-    await page.waitForLoadState('networkidle')
-    await settled(page)
-    const fetched: string[] = []
-    page.on('request', (request) => fetched.push(request.url()))
-    const drawn = await page.evaluateHandle((selector) => {
-      const drawn = new Set<Element>()
-      new MutationObserver((records) => {
-        for (const node of records.flatMap(({ addedNodes }) => [...addedNodes]))
-          if (node instanceof Element)
-            for (const row of [node, ...node.querySelectorAll(selector)])
-              if (row.matches(selector)) drawn.add(row)
-      }).observe(document, { subtree: true, childList: true })
-      return drawn
-    }, rows)
-    await page.keyboard.press(key)
-    await page.locator(rows).first().waitFor()
-    await settled(page)
-    expect(fetched).toEqual([])
-    expect(await drawn.evaluate(({ size }) => size)).toBe(await page.locator(rows).count())
-    await page.close()
-  })
+  ])(
+    'opens its %s without loading another script, and renders each row once',
+    async (_, key, rows) => {
+      const route = compareRoute(
+        'recorded:gemm-fp32-h200-4096-deep',
+        '08_warp_tile',
+        '09_register_prefetch',
+      )
+      const { page } = await harness.open(route, { width: 1440 })
+      await page.locator('.cm-line').first().waitFor()
+      await page.waitForLoadState('networkidle')
+      await settled(page)
+      const fetched: string[] = []
+      page.on('request', (request) => fetched.push(request.url()))
+      const drawn = await page.evaluateHandle((selector) => {
+        const drawn = new Set<Element>()
+        new MutationObserver((records) => {
+          for (const node of records.flatMap(({ addedNodes }) => [...addedNodes]))
+            if (node instanceof Element)
+              for (const row of [node, ...node.querySelectorAll(selector)])
+                if (row.matches(selector)) drawn.add(row)
+        }).observe(document, { subtree: true, childList: true })
+        return drawn
+      }, rows)
+      await page.keyboard.press(key)
+      await page.locator(rows).first().waitFor()
+      await settled(page)
+      expect(fetched).toEqual([])
+      expect(await drawn.evaluate(({ size }) => size)).toBe(await page.locator(rows).count())
+      await page.close()
+    },
+  )
 })

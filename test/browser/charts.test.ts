@@ -45,7 +45,7 @@ describe('charts', async () => {
       [study, 'study', 1920, true],
     ])('%s: %s at %i px', async (recording, chart, width, dark) => {
       const { page, faults } = await open(recording, chart, { width, dark })
-      // The description for screen readers must contain the figures.
+      // The description for screen readers must include the figures.
       const words = await page.locator('.chart-host').getAttribute('aria-label')
       expect(words!.match(/\d/g)!.length).toBeGreaterThan(3)
       const { scrollWidth, clientWidth } = await page.evaluate(() => ({
@@ -66,7 +66,7 @@ describe('charts', async () => {
     expect(page.url()).toContain('/charts/waves')
   })
 
-  it('names the level and the command instead of zeros if nothing was collected', async () => {
+  it('shows the required level and command instead of zeros if nothing was collected', async () => {
     const session = await get(card)
     expect(session.settings.profile).toBe('card')
     for (const chart of ['stalls', 'traffic', 'roofline']) {
@@ -81,7 +81,7 @@ describe('charts', async () => {
   })
 
   describe('pointer and keys', () => {
-    /** Returns the point at the middle of a row, next to the rung name. */
+    /** Returns the point at the vertical center of a row, next to the rung name. */
     async function rowAt(page: Page, chart: number, index: number, rows: number) {
       const box = (await page.locator('.chart-host').nth(chart).boundingBox())!
       const [top, bottom] = [24, 44]
@@ -91,7 +91,7 @@ describe('charts', async () => {
       }
     }
 
-    it('highlight a rung in every chart, pick two for comparison, and open one', async () => {
+    it('highlight a rung in every chart, select two rungs for comparison, and open one', async () => {
       const { rungs } = await get(climb)
       const { page, faults } = await harness.open(route(climb, 'stalls?beside=traffic'), {
         width: 1920,
@@ -145,7 +145,7 @@ describe('charts', async () => {
       expect(faults).toEqual([])
     })
 
-    it('open the pair that a line of the roofline connects', async () => {
+    it('open the two rungs that a line of the roofline connects', async () => {
       const { rungs } = await get(climb)
       const { page, faults } = await open(climb, 'roofline')
       const host = page.locator('.chart-host')
@@ -155,7 +155,7 @@ describe('charts', async () => {
         const box = (await host.locator('.lit.ring').boundingBox())!
         return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
       }
-      // The reference is drawn last, but it comes first in the ladder.
+      // The reference is drawn last, but it is first in the ladder.
       const naive = await ringAt('Home')
       const coalesced = await ringAt('ArrowDown')
       const [x, y] = [(naive.x + coalesced.x) / 2, (naive.y + coalesced.y) / 2]
@@ -166,7 +166,7 @@ describe('charts', async () => {
       expect(faults).toEqual([])
     })
 
-    it('mention that rungs open only if there are any to click', async () => {
+    it('mention clicking a rung only if there is a rung to click', async () => {
       const how = 'Click a rung to open it'
       const { page } = await open(climb, 'roofline')
       await page.getByText(how).waitFor()
@@ -187,7 +187,7 @@ describe('charts', async () => {
       expect(svg.split('>barrier<').length - 1).toBe(1)
     })
 
-    it('share one filter with the ladder, which keeps its pins', async () => {
+    it('share one filter with the ladder, which keeps its pinned rungs', async () => {
       const { page, faults } = await harness.open(route(climb, 'stalls'))
       const { rungs } = await get(climb)
       await page.getByPlaceholder('Find a rung').fill('warp tile')
@@ -198,7 +198,7 @@ describe('charts', async () => {
       expect(shown).toBeLessThan(rungs.length)
       await page.locator('tr[data-rung]').first().focus()
       await page.keyboard.press('p')
-      // The user chooses the columns. They are stored like the pins.
+      // The user chooses the columns. The choice is stored like the pinned rungs.
       const headings = () => page.locator('th.metric').count()
       const before = await headings()
       await page.getByRole('button', { name: 'Columns', exact: true }).click()
@@ -227,7 +227,7 @@ describe('charts', async () => {
         const own = rung.metrics['theoreticalOccupancy']?.value
         if (own == null) continue
         const text = await rows.filter({ hasText: rung.title }).first().innerText()
-        // The text contains the calculated value and the value reported by ncu.
+        // The text contains both the calculated value and the value from ncu.
         expect(text.split(`${own.toFixed(1)} %`).length - 1, rung.id).toBeGreaterThanOrEqual(2)
       }
     })
@@ -243,7 +243,7 @@ describe('charts', async () => {
     })
   })
 
-  it('joins sessions of several sizes, one per size, and drops a deselected one', async () => {
+  it('combines sessions of several sizes, one per size, and omits a deselected session', async () => {
     const { page } = await open(climb, 'sweep')
     const words = () => page.locator('.chart-host').getAttribute('aria-label')
     await expect.poll(words).toContain('1024³')
@@ -254,7 +254,7 @@ describe('charts', async () => {
   })
 
   describe('a saved chart', () => {
-    it('is an SVG on white with its title and origin, whatever the theme', async () => {
+    it('is an SVG on white with its title and origin, in any theme', async () => {
       const { page } = await open(study, 'study', { dark: true })
       const [download] = await Promise.all([
         page.waitForEvent('download'),
@@ -269,7 +269,7 @@ describe('charts', async () => {
       expect(svg).not.toContain('#14171b')
     })
 
-    it('is a PNG of print resolution', async () => {
+    it('is a PNG with print resolution', async () => {
       const { page } = await open(climb, 'occupancy')
       const [download] = await Promise.all([
         page.waitForEvent('download'),
@@ -315,7 +315,7 @@ describe('the instruction mix', () => {
   it.each([
     [1280, false],
     [1920, true],
-  ])('is drawn and described in words at %i px', async (width, dark) => {
+  ])('is drawn, with a text description, at %i px', async (width, dark) => {
     const { page, faults } = await harness.visit(chart('mix'), { width, dark })
     await page.locator('.chart-figure canvas').first().waitFor()
     const words = await page.locator('.chart-host').getAttribute('aria-label')
@@ -326,7 +326,7 @@ describe('the instruction mix', () => {
     expect(faults).toEqual([])
   })
 
-  it('is shown in the details of a rung, with its operations next to those of the product', async () => {
+  it('is shown in the details of a rung, with the counted operations next to those of the product', async () => {
     const { page, faults } = await harness.visit(ladderRoute(ref))
     await page.locator('tr[data-rung="06_float4"] button').first().click()
     const details = page.locator('.details')
@@ -335,12 +335,12 @@ describe('the instruction mix', () => {
     expect(text).toMatch(/FP32 operations:\s*2\.15 GFLOP/)
     expect(text).toContain('of the product')
     await expect.poll(() => details.getByRole('img', { name: /FP32 89\.2/ }).count()).toBe(1)
-    // The deep profile gives a verdict. The card level alone would not.
+    // The deep profile gives a verdict. The card level does not.
     expect(text).toContain('The last wave')
     expect(faults).toEqual([])
   })
 
-  it('is the basis of the roofline, which says so', async () => {
+  it('provides the operation counts of the roofline, and the chart mentions this', async () => {
     const { page } = await harness.visit(chart('roofline'))
     await page.locator('.chart-figure canvas').first().waitFor()
     await expect
@@ -348,7 +348,7 @@ describe('the instruction mix', () => {
       .toContain('FP32 operations counted by ncu')
   })
 
-  it('is absent from an older session, which says that it was not requested and how to request it', async () => {
+  it('is absent from an older session, and the screen explains how to request it', async () => {
     const { page, faults } = await harness.visit('/session/older/charts/mix')
     await page
       .getByText('this session predates these counters in profile level “standard”')

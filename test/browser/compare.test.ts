@@ -33,7 +33,8 @@ const open = async (index: number, options: { width?: number; dark?: boolean } =
 it('the compare screen shows both sources, the time saved and every metric, within the content security policy', async () => {
   const { page, faults, a, b } = await open(0)
   const texts = () => page.locator('.cm-content').allInnerTexts()
-  // The rung's header comments are shown next to the source. The source shows them only on request.
+  // The rung's header comments are shown next to the source. The source view shows them only on
+  // request.
   expect((await texts()).join('')).not.toContain('@rung')
   await page.getByLabel('Part of the sources shown').selectOption('Whole file')
   await expect.poll(async () => (await texts())[0]).toContain(`@rung    ${a.id}`)
@@ -42,7 +43,7 @@ it('the compare screen shows both sources, the time saved and every metric, with
   const { speedup } = comparison.time
   const headline = await page.locator('.headline').innerText()
   expect(headline).toContain(formatRatio(speedup! > 1 ? speedup! : 1 / speedup!))
-  // The metrics table is collapsed by default. Once opened, it stays open.
+  // The metrics table is collapsed by default. After it was opened, it remains open.
   await expect.poll(() => page.locator('table.deltas').isVisible()).toBe(false)
   await page.getByText(/^All \d+ metrics$/).click()
   const table = await page.locator('table.deltas').innerText()
@@ -50,7 +51,7 @@ it('the compare screen shows both sources, the time saved and every metric, with
   expect(faults).toEqual([])
 })
 
-it('the compare screen colours the code from style sheets that the policy allows', async () => {
+it('the compare screen colors the code with style sheets that the policy allows', async () => {
   for (const dark of [false, true]) {
     const { page } = await open(0, { dark })
     const keyword = page
@@ -93,7 +94,7 @@ it('the compare screen steps along the ladder with [ and ], and stops at its end
   await page.waitForURL((url) => url.hash.endsWith(`/compare/${before.a.id}/${before.b.id}`))
 })
 
-it('the compare screen opens at the first code change, and moves with n and p, in both layouts', async () => {
+it('the compare screen opens at the first code change, and n and p go to the next and previous change in both layouts', async () => {
   const { page } = await open(steps.length - 1)
   const count = page.locator('.change')
   const at = async () => Number(/^change (\d+) of \d+$/.exec(await count.innerText())?.[1])
@@ -119,7 +120,7 @@ it('the compare screen opens at the first code change, and moves with n and p, i
   expect(await at()).toBe(first)
 })
 
-it('the compare screen omits comments, and finds a text on both sides', async () => {
+it('the compare screen omits comments, and its search covers both sides', async () => {
   const { page, faults } = await open(0)
   const texts = async () => (await page.locator('.cm-content').allInnerTexts()).join('\n')
   await page.getByLabel('Part of the sources shown').selectOption('Code only')
@@ -144,7 +145,7 @@ it('the compare screen swaps the two rungs', async () => {
   await expect.poll(() => page.locator('.source .side').first().innerText()).toBe(baseName(b.file))
 })
 
-it('the compare screen opens with a meaningful pair if the address names none, or a missing one', async () => {
+it('the compare screen opens with a meaningful pair if the address has no pair or a missing rung', async () => {
   const bare = compareRoute(ref, 'gone', 'lost').replace('/gone/lost', '')
   for (const route of [bare, compareRoute(ref, 'gone', 'lost')]) {
     const { page } = await harness.open(route)
@@ -156,7 +157,7 @@ it('the compare screen opens with a meaningful pair if the address names none, o
   }
 })
 
-it('the compare screen keeps to one column in a narrow window', async () => {
+it('the compare screen has one column in a narrow window', async () => {
   const { page, faults } = await harness.visit(compareRoute(ref, steps[0]!.a.id, steps[0]!.b.id), {
     width: 1100,
   })
@@ -165,7 +166,7 @@ it('the compare screen keeps to one column in a narrow window', async () => {
   expect(faults).toEqual([])
 })
 
-it('the compare screen says which level collects line heat and machine code if a session lacks them', async () => {
+it('the compare screen shows which level collects line heat and machine code if a session lacks them', async () => {
   const { page } = await open(0)
   await expect
     .poll(() => page.locator('.source .deep').innerText())
@@ -174,7 +175,7 @@ it('the compare screen says which level collects line heat and machine code if a
   await expect.poll(() => page.getByText('No instruction of the rung').count()).toBe(0)
 })
 
-it('the compare screen links to the recording that has them, with the same pair', async () => {
+it('the compare screen links to the same pair in the recording that has line heat and machine code', async () => {
   const { page, faults } = await harness.visit(
     compareRoute(ref, '08_warp_tile', '09_register_prefetch'),
   )
@@ -189,7 +190,7 @@ it('the compare screen links to the recording that has them, with the same pair'
   expect(faults).toEqual([])
 })
 
-it('the compare screen answers a newcomer in three clicks: why, which lines, what machine code', async () => {
+it('the compare screen answers a new user in three clicks: why, which lines, which machine code', async () => {
   const { page, faults } = await harness.open()
   let clicks = 0
   const click = async (at: Locator) => {
@@ -216,13 +217,13 @@ it('the compare screen answers a newcomer in three clicks: why, which lines, wha
   expect(faults).toEqual([])
 })
 
-it('the compare screen leads from each change to the time in one view that a key opens, and back to the change', async () => {
+it('the compare screen has a view that links each source change to the time, which a key opens and closes', async () => {
   const { page, faults } = await open(steps.findIndex(({ b }) => b.id === '06_float4'))
   await page.keyboard.press('c')
   const chain = page.getByRole('region', { name: 'From change to time' })
   await chain.waitFor()
   const text = await chain.innerText()
-  // Each visible change contains code. Changes to comments and includes had no effect.
+  // Each visible change contains code, because changes to comments and includes had no effect.
   expect(text).toMatch(/changes? without an effect on the machine code (is|are) left out/)
   for (const shown of await chain.locator('pre').allInnerTexts())
     expect(shown).toMatch(/^[−+]\s+\d+\s+(?!\s*(\/\/|#\s*include))\S/m)
@@ -236,7 +237,7 @@ it('the compare screen leads from each change to the time in one view that a key
   expect(faults).toEqual([])
 })
 
-it('the compare screen opens at the line behind the first cause, without comments', async () => {
+it('the compare screen opens at the source line of the first cause, without comments', async () => {
   const { page, faults } = await harness.visit(
     compareRoute('recorded:gemm-fp32-h200-4096-deep', '02_coalesced', '03_shared_tile'),
     { width: 1440 },
@@ -262,7 +263,7 @@ describe('rungs of two sessions', () => {
   const across = (other: string, a: string, b = a) =>
     `${compareRoute(ref, a, b)}?with=${encodeURIComponent(other)}`
 
-  it('of one problem are shown side by side, with their other differences', async () => {
+  it('for one problem are shown side by side, with their other differences', async () => {
     const other = 'recorded:gemm-3xtf32-h200-4096'
     const { page, faults } = await harness.open(across(other, '06_float4', '62_tf32x3_wgmma'))
     await page.locator('.cm-mergeView').waitFor()
@@ -276,7 +277,7 @@ describe('rungs of two sessions', () => {
     expect(faults).toEqual([])
   })
 
-  it('of two problems get no verdict', async () => {
+  it('for two problems get no verdict', async () => {
     const other = 'recorded:gemm-fp32-h200-1024'
     const { page } = await harness.open(across(other, '06_float4'))
     await page.locator('.headline').waitFor()
@@ -284,7 +285,7 @@ describe('rungs of two sessions', () => {
     await expect.poll(() => page.locator('.guard').innerText()).toContain('The problems differ')
     const words = await page.locator('table.deltas .verdict').allInnerTexts()
     expect(new Set(words.map((word) => word.trim()))).toEqual(new Set(['unknown']))
-    // Previous and next keep the same rung on both sides.
+    // Previous and next select the same rung on both sides.
     await page.keyboard.press('[')
     await page.waitForURL((url) => url.hash.includes('05_thread_tile_2d/05_thread_tile_2d?with='))
   })
@@ -327,7 +328,7 @@ describe('rungs with a deep profile', () => {
     expect(faults).toEqual([])
   })
 
-  it('say why one is faster, and open a responsible line with its machine code', async () => {
+  it('show why one rung is faster, and open a responsible line with its machine code', async () => {
     const route = compareRoute(deepRef, '08_warp_tile', '09_register_prefetch')
     const { page, faults } = await openDeep(route)
     const why = page.getByRole('region', { name: 'Why' })
@@ -347,7 +348,7 @@ describe('rungs with a deep profile', () => {
     await page.close()
   })
 
-  it('open the machine code of a line, and of the next line that has any', async () => {
+  it('open the machine code of a line, and of the next line with machine code', async () => {
     const { page } = await openDeep()
     await page.keyboard.press('s')
     const panel = page.locator('.panel')
@@ -367,7 +368,7 @@ describe('rungs with a deep profile', () => {
     await panel.waitFor({ state: 'hidden' })
   })
 
-  it('lead from the changed read of a tile to its conflicts and the time', async () => {
+  it('link the changed read of a tile to its bank conflicts and to the time', async () => {
     const { page, faults } = await openDeep()
     await page.keyboard.press('c')
     const row = page.locator('.chain tbody tr', { hasText: 'bTile[d][col + j]' })
@@ -378,13 +379,13 @@ describe('rungs with a deep profile', () => {
     expect(faults).toEqual([])
   })
 
-  it('say if both ran the same machine code', async () => {
+  it('show whether both ran the same machine code', async () => {
     const { page } = await openDeep(compareRoute(deepRef, b!, b!))
     await page.getByText('Both rungs ran the same machine code').waitFor()
   })
 })
 
-it('the compare screen says which parameters differ between two variants of one source', async () => {
+it('the compare screen shows which parameters differ between two variants of one source', async () => {
   const { page } = await harness.visit(compareRoute(ref, '08_warp_tile', '08_half_block'))
   await page.getByText('Parameters: BM 128 → 64, BK 8 → 16, WM 64 → 32, WN 32 → 64').waitFor()
 })

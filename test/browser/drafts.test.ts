@@ -1,6 +1,6 @@
 /**
- * Tests drafts typed into a page. They survive a reload and another tab. A verdict stays with the
- * code it judged.
+ * Tests drafts that the user types into a page. They survive a reload and edits in another tab. A
+ * verdict stays with the code that it judged.
  */
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -33,11 +33,11 @@ async function lab(): Promise<Page> {
 }
 
 describe('the code of a lab', () => {
-  it('survives a reload right after the last keystroke, and so does a prediction', async () => {
+  it('survives a reload right after the last keystroke, as does a prediction', async () => {
     const page = await lab()
     await page.getByRole('tab', { name: /^Predict/ }).click()
     const sectors = page.getByRole('group', { name: /^Sectors per global load/ })
-    // Abort the save, so the prediction does not reach the core before the reload.
+    // Abort the save, so that the prediction does not reach the core before the reload.
     await page.route('**/rpc/labs.save', (route) => route.abort())
     await sectors.getByLabel('down').check()
     await codeTab(page).click()
@@ -58,7 +58,7 @@ describe('the code of a lab', () => {
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
-  it('saved by another tab is not replaced until the user decides', async () => {
+  it('saved by another tab is not overwritten until the user decides', async () => {
     const page = await lab()
     const { page: other } = await harness!.open('/labs/01-coalescing', { locale: 'en-GB' })
     await codeTab(other).click()
@@ -79,7 +79,7 @@ describe('the code of a lab', () => {
     await mine.waitFor({ state: 'detached' })
   })
 
-  it('is checked once for two clicks, and a verdict says if the code has changed since', async () => {
+  it('is checked once for two clicks, and the verdict shows whether the code has changed since', async () => {
     const page = await lab()
     let checks = 0
     await page.route('**/rpc/labs.check', async (route) => {
@@ -133,7 +133,7 @@ describe('a connection that is lost during a check', () => {
   const draftOfLab = async () =>
     (await harness!.core.call('labs.get', { ref: '01-coalescing' })).draft
 
-  it('gives a lab no verdict, and keeps the code until it can be saved', async () => {
+  it('leaves a lab without a verdict, and keeps the code until it can be saved', async () => {
     const page = await lab()
     const restore = await cut(page)
     await typeFirst(page, '// typed without a connection')
@@ -164,7 +164,7 @@ describe('a connection that is lost during a check', () => {
     expect(await draftOfLab()).toContain('// judged')
   })
 
-  it('reports the same for the build of a copy, and keeps the copy', async () => {
+  it("reports the result of a copy's build, and keeps the copy", async () => {
     const { setup } = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu'])
     harness = await startHarness(setup.machine)
     const ref = encodeURIComponent('recorded:gemm-fp32-h200-1024')

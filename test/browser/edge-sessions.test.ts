@@ -1,6 +1,6 @@
 /**
- * Tests unusual sessions: empty, failed, partly measured, overlong, hostile or dissimilar. The page
- * must show each one and execute nothing in it.
+ * Tests unusual sessions: empty, failed, partly measured, overlong, malicious or dissimilar. The
+ * page must show each session and execute no code in it.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import type { Session } from '../../src-main/domain/session/session'
 import { ownStore, startHarness, type Harness, settled } from './support'
 import { recordingsDir } from '../services/support'
 
-/** Hostile markup that sets `window.ran` if any part of it is executed. */
+/** Malicious markup that sets `window.ran` if any part of it is executed. */
 const hostile = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>{{ran=1}}" onfocus="window.ran=1`
 const long = 'Long name '.repeat(30)
 /** Text with right-to-left script, astral characters, combining marks, and direction overrides. */
@@ -126,7 +126,7 @@ const extreme = ['no-rungs', 'half-missing', 'hostile', 'any-script']
 const others = ['one-rung', 'all-failed', 'long-names', 'one-failed']
 const views = ['ladder', 'compare', 'matrix', 'charts']
 
-/** Returns the problems that no screen may have, whatever the session contains. */
+/** Returns problems on the page that must not occur with any session. */
 const lookOver = (page: Page) =>
   page.evaluate(() => ({
     ran: 'ran' in window,
@@ -141,7 +141,7 @@ async function keep(page: Page, name: string): Promise<void> {
 }
 
 const shows = (name: string): void => {
-  it('renders on every screen, without a fault, and executes nothing', async () => {
+  it('renders on every screen without a fault, and executes no code', async () => {
     const { page, faults } = await harness.visit(`/session/${name}/ladder`)
     for (const view of views) {
       await page.goto(`${harness.origin}/#/session/${name}/${view}`)
@@ -160,7 +160,10 @@ const recorded = 'recorded:gemm-fp32-h200-4096'
 const deep = `${recorded}-deep`
 const sameRung = '08_warp_tile/08_warp_tile'
 
-/** Session pairs with different levels, GPUs, sources or results. Each has the expected message. */
+/**
+ * Pairs of sessions with different levels, GPUs, sources or results, each with the expected
+ * message.
+ */
 const unlike = {
   'a deep and a card level': [
     deep,
@@ -182,7 +185,7 @@ describe.each(Object.entries(unlike))(
   'a comparison of %s',
   { tags: ['thorough'] },
   (name, [ref, other, pair, said]) => {
-    it('renders in every view, without a fault', async () => {
+    it('renders in every view without a fault', async () => {
       const query = other === undefined ? '' : `?with=${encodeURIComponent(other)}`
       const route = `/session/${encodeURIComponent(ref)}/compare/${pair}${query}`
       const { page, faults } = await harness.visit(route)
@@ -204,7 +207,7 @@ describe.each(Object.entries(unlike))(
 )
 
 describe('messages', () => {
-  it('of no rungs: that there are none, and the possible reason', async () => {
+  it('for no rungs: there are none, with the possible reason', async () => {
     const { page } = await harness.visit('/session/no-rungs/ladder')
     await page.getByRole('heading', { name: 'This session has no rungs' }).waitFor()
     await page.goto(`${harness.origin}/#/session/no-rungs/compare`)
@@ -213,7 +216,7 @@ describe('messages', () => {
     await page.getByRole('heading', { name: 'No values to show' }).waitFor()
   })
 
-  it('of failed rungs: the compiler’s error at its line', async () => {
+  it('for failed rungs: the compiler’s error at its line', async () => {
     const { page } = await harness.visit('/session/all-failed/ladder')
     const row = page.locator('tr[data-rung="06_float4"]')
     await row.waitFor()
@@ -221,7 +224,7 @@ describe('messages', () => {
     await expect.poll(() => row.innerText()).toContain('gemm/06_float4.cu:12')
   })
 
-  it('of missing figures: not collected and unavailable, and zero as zero', async () => {
+  it('for missing figures: not collected or unavailable, while zero is shown as zero', async () => {
     const { page } = await harness.visit('/session/half-missing/matrix')
     await page.locator('[role="gridcell"]').first().waitFor()
     for (const kind of ['value', 'unavailable', 'absent'])
@@ -234,7 +237,7 @@ describe('messages', () => {
       .toBe('n/a')
   })
 
-  it('of names that turn the direction of text: the words after them as they were', async () => {
+  it('for names that reverse the text direction: the words after them are unchanged', async () => {
     const { page } = await harness.visit('/session/any-script/ladder')
     await page.locator('tr[data-rung]').first().waitFor()
     const all = await page.locator('body').innerText()
@@ -242,7 +245,7 @@ describe('messages', () => {
     expect(all).not.toContain('\u202e')
   })
 
-  it('of counts without times: no columns of times', async () => {
+  it('for counts without times: no time columns', async () => {
     const { page } = await harness.visit('/session/counts-alone/ladder')
     await page.locator('tr[data-rung]').first().waitFor()
     const headings = await page.getByRole('columnheader').allInnerTexts()
@@ -253,7 +256,7 @@ describe('messages', () => {
     expect(await page.locator('.legend .reference').count()).toBe(0)
   })
 
-  it('of counts without times: the largest change as the reason, and once that there are no times', async () => {
+  it('for counts without times: the largest change as the reason, and one note about missing times', async () => {
     const pair = '01_naive/02_coalesced'
     const { page } = await harness.visit(`/session/counts-alone/compare/${pair}`)
     expect(await page.locator('.figures .headline').innerText()).toMatch(/^Stalled: dispatch .* → /)
@@ -272,7 +275,7 @@ describe('messages', () => {
     expect(await page.locator('.figures').innerText()).not.toMatch(/has no time|No time to compare/)
   })
 
-  it('of an emulated GPU: named as that, above the screen and among the sessions', async () => {
+  it('for an emulated GPU: marked as emulated above the screen and in the session list', async () => {
     const { page } = await harness.visit('/session/counts-alone/ladder')
     const bar = page.locator('header.frame')
     await expect.poll(() => bar.innerText()).toContain('Emulated on H200')
@@ -283,7 +286,7 @@ describe('messages', () => {
     await expect.poll(() => row.innerText()).toContain('emulated H200')
   })
 
-  it('of emulated counts: marked as such in the matrix, as the legend says', async () => {
+  it('for emulated counts: marked in the matrix as described in the legend', async () => {
     const { page } = await harness.visit('/session/counts-alone/matrix')
     const cell = page.locator('[role="gridcell"].emulated').first()
     await cell.waitFor()
@@ -291,7 +294,7 @@ describe('messages', () => {
     expect(await page.locator('[role="gridcell"].measured').count()).toBe(0)
   })
 
-  it('of hostile names: the text itself', async () => {
+  it('for malicious names: the plain text', async () => {
     const { page } = await harness.visit('/session/hostile/ladder')
     await page.locator('tr[data-rung="06_float4"]').waitFor()
     await expect
@@ -300,7 +303,7 @@ describe('messages', () => {
   })
 })
 
-it('a session without times offers no command for a size sweep, which would compare them', async () => {
+it('a session without times offers no command for a size sweep, because a sweep compares times', async () => {
   const { page } = await harness.visit('/session/counts-alone/charts/sweep')
   await page.getByText('No rung of this session was timed.').waitFor()
   expect(await page.getByText('kernel-ladder run').count()).toBe(0)

@@ -14,7 +14,7 @@ afterAll(async () => {
 })
 
 describe('the first screen', () => {
-  it('says what a rung is, and all of each idea, at 1440 pixels', async () => {
+  it('explains what a rung is, and shows each idea in full, at a width of 1440 pixels', async () => {
     const { page } = await harness.visit(ladderRoute('recorded:gemm-fp32-h200-4096'), {
       width: 1440,
     })
@@ -31,7 +31,7 @@ describe('the first screen', () => {
     expect(cut).toEqual([])
   })
 
-  it('says of each session how its figures were obtained, on which GPU and when', async () => {
+  it('shows how, on which GPU and when the figures of each session were obtained', async () => {
     const { page } = await harness.visit(ladderRoute('recorded:gemm-fp32-h200-4096'))
     await page.locator('header .trigger').first().click()
     const items = page.getByRole('menuitemradio')
@@ -47,7 +47,7 @@ describe('an empty screen', () => {
     ['/sessions/history', 'link', 'Run a ladder'],
     ['/run/tunings', 'button', 'Copy'],
     ['/run/folders', 'button', 'Copy'],
-  ] as const)('%s offers the next step', async (route, role, name) => {
+  ] as const)('%s suggests the next step', async (route, role, name) => {
     const { page } = await harness.visit(route)
     await page.getByRole('main').getByRole(role, { name, exact: true }).waitFor()
   })

@@ -1,6 +1,6 @@
 /**
- * Tests a ladder folder in the UI: open, trust, edit, build and watch. The core is real and the
- * tools are fakes.
+ * Tests a ladder folder in the UI: open, trust, edit, build and watch. Uses the real core and fake
+ * tools.
  */
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -72,7 +72,7 @@ describe('a ladder folder', () => {
     await expect.poll(() => row(page, 'b').innerText()).toMatch(/×0\.\d+/)
     expect(await readFile(join(path, 'b.cu'), 'utf8')).toContain('// faster')
     expect(await seriousFaults(page)).toEqual([])
-    // Simulate a change by an external editor. The screen must follow the file.
+    // Simulate a change by an external editor. The screen must show the new text.
     await writeFile(join(path, 'b.cu'), rungText('b', '// slower'))
     await row(page, 'b').getByText('slower').waitFor()
     await editor(page).getByText('// slower').waitFor()
@@ -81,7 +81,7 @@ describe('a ladder folder', () => {
     expect(faults).toEqual([])
   })
 
-  it('asks which text to keep if another program wrote the file meanwhile', async () => {
+  it('asks which text to keep if another program changed the file', async () => {
     const { path, page } = await opened()
     await file(page, 'b.cu').click()
     await replaceText(page, 'mine\n')
@@ -183,11 +183,11 @@ it('the folder adds the winner of a sweep as a variant with one click', async ()
   expect(await readFile(join(path, 'ladder.yaml'), 'utf8')).toMatch(/b-tuned.*TILE: 64/s)
   await winner.getByRole('link', { name: 'Open the ladder folder' }).click()
   await file(page, 'ladder.yaml').waitFor()
-  // The UI lists the sweep again. Adding its winner a second time uses another name.
+  // Return to the list of sweeps. Adding the winner a second time uses another name.
   await page.goBack()
   await winner.getByRole('button', { name: 'Add as a variant' }).click()
   await winner.getByText('b-tuned2 was added to the ladder.').waitFor()
-  // The UI reports the failure and keeps the button.
+  // The UI must report the failure and keep the button.
   await page.reload()
   await writeFile(join(path, 'b.cu'), rungText('b'))
   await winner.getByRole('button', { name: 'Add as a variant' }).click()
@@ -215,7 +215,7 @@ it('a ladder folder runs from the form, at its own size and with its scalars', a
   expect(measured).toContain('x:f32:in:128:iota')
   await page.getByRole('link', { name: 'Open session' }).click()
   await page.locator('tr[data-rung="c"]').waitFor()
-  // While the folder exists, the rungs are edited in the folder.
+  // As long as the folder exists, its rungs are edited in place.
   const details = page.locator('tr[data-rung="c"]').getByRole('button', { name: 'Details' })
   await details.click()
   await page.getByRole('link', { name: 'Edit c.cu' }).click()
@@ -226,8 +226,7 @@ it('a ladder folder runs from the form, at its own size and with its scalars', a
   await page.getByText('There is no ladder sums in').waitFor()
 })
 
-// Tests editing a copy of a rung in the UI. The core and CodeMirror are real and the tools are
-// fakes.
+// Tests editing a copy of a rung in the UI. Uses the real core, the real CodeMirror and fake tools.
 
 afterEach(async () => {
   await harness?.stop()
@@ -237,7 +236,7 @@ afterEach(async () => {
 const session = 'recorded:gemm-fp32-h200-1024'
 const rung = '05_thread_tile_2d'
 const route = `/session/${encodeURIComponent(session)}/edit/${rung}`
-/** A comment that makes the fake tools respond as for the original rung. */
+/** A comment that makes the fake tools return the results of the original rung. */
 const like = `// like: ${rung}`
 
 async function open(setup: Setup): Promise<OpenPage> {
@@ -306,7 +305,7 @@ describe('the editor', () => {
     expect(rungs.indexOf(`${rung}-edit1`)).toBe(rungs.indexOf(rung) + 1)
   })
 
-  it('without a GPU builds, and says that it runs on an emulated one', async () => {
+  it('without a GPU builds, and shows that the copy runs on an emulated GPU', async () => {
     const { setup } = await fakeMachine(['nvidia-smi'])
     const { page } = await open(setup)
     await page.getByText('Run uses an emulated GPU').waitFor()
@@ -318,7 +317,7 @@ describe('the editor', () => {
     await page.getByText('Builds for sm_90').waitFor()
   })
 
-  it('with neither a GPU nor a compiler says so, and cannot be run', async () => {
+  it('with neither a GPU nor a compiler explains this, and cannot run', async () => {
     const { setup } = await fakeMachine(['nvidia-smi', 'nvcc'])
     const { page } = await open(setup)
     await page.getByText('Neither a GPU nor nvcc was found here').waitFor()
@@ -327,7 +326,7 @@ describe('the editor', () => {
       .toBe(true)
   })
 
-  it('is reached from the rung’s details', async () => {
+  it('opens from the rung’s details', async () => {
     const { setup } = await fakeMachine()
     harness = await startHarness(setup.machine)
     const { page } = await harness.open(`/session/${encodeURIComponent(session)}/ladder`)
@@ -338,7 +337,7 @@ describe('the editor', () => {
 })
 
 describe('the counters of a copy', () => {
-  it("are shown while typing, next to the original's, with the machine code of each line", async () => {
+  it('are shown while the user types, next to those of the original, with the machine code of each line', async () => {
     setEnv({ KERNEL_LADDER_DATA: await tempDir() })
     // Use the builds stored by test/services/look.test.ts.
     const kept = await keptNvcc('look', { artifacts: true })
@@ -402,14 +401,14 @@ describe("the user's editor", () => {
     expect(faults).toEqual([])
   })
 
-  it('is reported missing next to its command', async () => {
+  it('is reported as missing, next to its command', async () => {
     const { page } = await line('/nowhere/editor')
     await button(page).click()
     await page.getByText('The editor /nowhere/editor was not found.').waitFor()
     expect(await seriousFaults(page)).toEqual([])
   })
 
-  it('is not offered if none is set', { tags: ['thorough'] }, async () => {
+  it('is not offered if none is configured', { tags: ['thorough'] }, async () => {
     const { page } = await line('')
     await expect.poll(() => button(page).count()).toBe(0)
   })

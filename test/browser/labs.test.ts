@@ -1,6 +1,6 @@
 /**
- * Tests how a student completes a lab, with a real core and fake tools. Also tests a replay without
- * a GPU.
+ * Tests how a student completes a lab, with the real core and fake tools. Also tests a replay
+ * without a GPU.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -43,7 +43,8 @@ const tab = (page: Page, name: string) => page.getByRole('tab', { name: new RegE
 const editor = (page: Page) => page.getByRole('textbox', { name: 'Your kernel, lab.cu' })
 
 /**
- * Inserts a line at the top of the editor. The line selects a recorded rung or breaks the build.
+ * Inserts a line at the top of the editor. The line selects the recorded rung that the fake tools
+ * return, or breaks the build.
  */
 async function typeFirst(page: Page, line: string): Promise<void> {
   await editor(page).focus()
@@ -53,7 +54,7 @@ async function typeFirst(page: Page, line: string): Promise<void> {
 }
 
 describe('a student', () => {
-  it('is shown a third-party lab in full, predicts, fixes an error, measures, compares and passes', async () => {
+  it('reads a third-party lab in full, predicts, fixes an error, measures, compares and passes', async () => {
     const machine = await fakeMachine()
     const folder = await foreignLab(machine.dir, machine.kernelsDir)
     harness = await startHarness(machine.setup.machine)
@@ -114,7 +115,7 @@ describe('a student', () => {
     expect(result).toContain('7.76 is correct on NVIDIA H200')
     expect(await seriousFaults(page)).toEqual([])
 
-    // The attempt is stored with its code. Predictions are locked after the attempt.
+    // The attempt is stored with its code, and predictions are now locked.
     await tab(page, 'Predict').click()
     await expect.poll(() => prediction.getByLabel('down').isDisabled()).toBe(true)
     await page.reload()
@@ -142,7 +143,7 @@ describe('a student', () => {
     }
 
     await tab(page, 'Result').click()
-    // The result names the same causes as Compare does for this pair.
+    // The result must list the same causes as the Compare screen for this pair.
     const causes = await page.locator('.result > .causes').innerText()
     expect(causes).toMatch(/\d+ %/)
     await page.getByRole('region', { name: 'What to change next' }).waitFor()
@@ -160,7 +161,7 @@ describe('a student', () => {
   })
 
   it(
-    'does the same by keyboard alone, with a draft that survives the page, hints and the solution',
+    'does the same with only the keyboard, with a draft that survives a reload, hints and the solution',
     { tags: ['thorough'] },
     async () => {
       const machine = await fakeMachine()
@@ -203,7 +204,7 @@ describe('a student', () => {
     },
   )
 
-  it('without a GPU builds, and learns why the rest is unavailable', async () => {
+  it('without a GPU can build, and sees why other features are unavailable', async () => {
     const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
     const folder = await foreignLab(machine.dir, machine.kernelsDir)
     harness = await startHarness(machine.setup.machine)
@@ -220,7 +221,7 @@ describe('a student', () => {
       .toMatch(/no machine code for the emulator/)
   })
 
-  it('without a GPU predicts, replays the recorded starter and solution, and compares; the own code stays unchanged', async () => {
+  it("without a GPU predicts, replays the recorded starter and solution, and compares; the student's code stays unchanged", async () => {
     const { setup } = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
     harness = await startHarness(setup.machine)
     const { page, faults } = await harness.open('/labs/01-coalescing')
@@ -304,8 +305,8 @@ describe('a student', () => {
         expect.stringMatching(/^Passed the solution · 5 of 5 checks · 332 µs/),
       ])
 
-    // Compare shows the source and counters of both rungs side by side, and where the figures come
-    // from.
+    // Compare shows the source and counters of both rungs side by side, and the origin of the
+    // figures.
     await tab(page, 'Result').click()
     await page.getByRole('link', { name: /^Compare with 01_naive/ }).click()
     await page.getByText(/^All \d+ metrics$/).click()

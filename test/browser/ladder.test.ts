@@ -17,14 +17,14 @@ beforeAll(async () => {
 afterAll(() => harness.stop())
 
 const row = (id: string) => `tr[data-rung="${id}"]`
-/** Returns the last timed rung that builds on another rung, and that other rung. */
+/** Returns the last timed rung that builds on another rung, together with that rung. */
 const pair = () => {
   const b = session.rungs.filter((rung) => rung.timing && rungBefore(session, rung.id)).at(-1)!
   return { a: rungBefore(session, b.id)!, b }
 }
 
 describe('the first view', () => {
-  it('shows every rung with the figures of the session, and that it is a recording', async () => {
+  it('shows every rung with the figures of the session, and marks it as a recording', async () => {
     const { page, faults } = await harness.visit(ladderRoute(ref))
     await page.locator(row(session.rungs[0]!.id)).waitFor()
     await expect.poll(() => page.locator('tr[data-rung]').count()).toBe(session.rungs.length)
@@ -47,7 +47,7 @@ describe('the first view', () => {
   })
 
   it.each(['reduction-h200', 'gemm-fp32-h200-4096'])(
-    'of %s has every heading whole, in the narrowest common window',
+    'of %s shows every heading in full in the narrowest common window',
     async (name) => {
       const { page } = await harness.visit(ladderRoute(`recorded:${name}`))
       await page.locator('tr[data-rung]').first().waitFor()
@@ -60,14 +60,14 @@ describe('the first view', () => {
     },
   )
 
-  it('of a ladder with a long title says what to do in whole words', async () => {
+  it('of a ladder with a long title shows its instructions in full words', async () => {
     const { page } = await harness.visit(ladderRoute('recorded:seed-cutlass-h200'))
     const hint = page.locator('.hint')
     await expect.poll(() => hint.innerText()).toBe('Pick two to compare')
     expect(await hint.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0)
   })
 
-  it('opens by default if the address names no session', async () => {
+  it('opens by default if the address has no session', async () => {
     const { page, faults } = await harness.open()
     await page.locator('tr[data-rung]').first().waitFor()
     expect(page.url()).toContain('/ladder')
@@ -91,7 +91,7 @@ describe('the first view', () => {
 })
 
 describe('a figure', () => {
-  it('says which tool it came from, and what it means', async () => {
+  it('shows the tool that it came from, and its meaning', async () => {
     const { page } = await harness.visit(ladderRoute(ref))
     const profiled = session.rungs.find((rung) => rung.metrics['fmaUtilization']?.value != null)!
     await page
@@ -105,7 +105,7 @@ describe('a figure', () => {
     await tip.waitFor({ state: 'hidden' })
   })
 
-  it('shows its tip under a resting mouse after it was scrolled there, or another cell moved there', async () => {
+  it('shows its tooltip if scrolling or a moving row places it under a resting mouse', async () => {
     const { page } = await harness.open(ladderRoute(ref))
     await page.locator(row(session.rungs[0]!.id)).waitFor()
     await settled(page)
@@ -146,7 +146,7 @@ describe('a figure', () => {
 })
 
 describe('a row', () => {
-  it('opens to its build, check, samples and kernels', async () => {
+  it('expands to its build, verification, samples and kernels', async () => {
     const { page } = await harness.visit(ladderRoute(ref))
     const { b } = pair()
     await page.getByRole('button', { name: `Details of ${b.title}`, exact: true }).click()
@@ -159,7 +159,7 @@ describe('a row', () => {
     await expect.poll(() => details.locator('circle').count()).toBe(b.timing!.samplesMs.length)
   })
 
-  it('opens to the registers of the kernel that ran, with the maximum for such a kernel', async () => {
+  it('expands to the registers of the kernel that ran, with the maximum for such a kernel', async () => {
     const { title, build, metrics } = session.rungs.find(({ id }) => id === '09_register_prefetch')!
     const launched = metrics['registersPerThread']!.value!
     expect(build!.registersPerThread).toBeGreaterThan(launched)
@@ -170,7 +170,7 @@ describe('a row', () => {
     await page.close()
   })
 
-  it("opens to the ladder's note on it, even if it paid off", async () => {
+  it("expands to the ladder's note about it, even if it became faster", async () => {
     const noted = 'recorded:seed-cutlass-h200'
     const { ladder } = await harness.core.call('sessions.get', { ref: noted })
     const { id, title, note } = ladder.rungs.find((own) => own.note && !own.negative)!
@@ -179,7 +179,7 @@ describe('a row', () => {
     expect((await page.locator('.detail-cell').innerText()).split(note!), id).toHaveLength(2)
   })
 
-  it('is picked with the keyboard, and two lead to Compare', async () => {
+  it('is selected with the keyboard, and two selected rows open Compare', async () => {
     const { page } = await harness.open(ladderRoute(ref))
     const { a, b } = pair()
     await page.locator(row(session.rungs[0]!.id)).focus()
@@ -194,7 +194,7 @@ describe('a row', () => {
   })
 })
 
-it('the ladder is reached by keys alone: the filter, its rows, and their details', async () => {
+it('the ladder works with only the keyboard: the filter, its rows, and their details', async () => {
   const { page, faults } = await harness.open(ladderRoute(ref))
   await page.locator(row('09_register_prefetch')).waitFor()
   await page.keyboard.press('/')
@@ -210,7 +210,7 @@ it('the ladder is reached by keys alone: the filter, its rows, and their details
   expect(faults).toEqual([])
 })
 
-it('the ladder opens a rung that the palette finds by its id', async () => {
+it('the command palette finds a rung by its id and opens it in the ladder', async () => {
   const { page, faults } = await harness.visit('/doctor')
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.keyboard.press('Control+k')
@@ -226,7 +226,7 @@ it('the ladder opens a rung that the palette finds by its id', async () => {
 })
 
 describe('controls', () => {
-  it('chart the metric whose column is chosen', async () => {
+  it('draw the metric of the chosen column', async () => {
     const { page } = await harness.visit(ladderRoute(ref))
     const button = page.getByRole('button', { name: 'Chart Shared-memory loads' })
     await button.click()
@@ -276,7 +276,7 @@ it('a missing session is reported once', async () => {
 })
 
 describe('an address opened while the first view is still loading', () => {
-  it('is where the user ends up, however early it is opened', async () => {
+  it('is where the user ends up, even if it was opened early', async () => {
     const { page } = await harness.open()
     for (const [first, afterMs] of ['', '#/labs'].flatMap((first) =>
       [0, 8, 24].map((afterMs) => [first, afterMs] as const),
@@ -317,7 +317,7 @@ describe('a ladder in use', () => {
     await expect.poll(async () => (await titles(page))[0]).toBe('01_naive')
   })
 
-  it('shows the ratio to the first rung when asked', async () => {
+  it('shows the ratio to the first rung on request', async () => {
     const { page } = await harness.visit(ladderRoute(ref))
     await page.getByRole('button', { name: /Show the next ratio: vs\. first/ }).click()
     const [, first, second] = session.rungs
@@ -337,7 +337,7 @@ describe('a ladder in use', () => {
   })
 })
 
-it('a rung slower than the previous one says so, with the counter that shows it', async () => {
+it('a rung that is slower than the previous rung is marked, with the counter that explains it', async () => {
   const seed = 'recorded:seed-cutlass-h200'
   const { rungs, ladder } = await harness.core.call('sessions.get', { ref: seed })
   const slow = ladder.rungs.find(({ id, negative }) => {
@@ -355,7 +355,7 @@ it('a rung slower than the previous one says so, with the counter that shows it'
   expect(details).toContain(slow.note)
 })
 
-it('rungs that compute in another precision show their error next to the reference’s own', async () => {
+it('rungs with another precision show their error next to the error of the reference', async () => {
   const { page } = await harness.visit('/session/recorded:gemm-3xtf32-h200-4096/ladder')
   await page.locator('tr[data-rung="62_tf32x3_wgmma"]').waitFor()
   await page.getByRole('columnheader', { name: /^Error/ }).waitFor()
@@ -365,7 +365,7 @@ it('rungs that compute in another precision show their error next to the referen
   expect(row).toContain('10.2× ref.')
 })
 
-it('the ladder shows recorded measurements of the rung next to a session, but not in the recording itself', async () => {
+it("the ladder shows a rung's recorded measurements in a session, but not in the recording itself", async () => {
   const id = '05_thread_tile_2d'
   const measured = (await harness.core.call('ladders.measured', { ladder: session.ladder.id }))[id]!
   expect(ref).toBe(`recorded:${measured.recording}`)

@@ -23,7 +23,7 @@ async function open(a: string, b: string, options = {}) {
 }
 const sideOf = (page: Page, side: string) => page.getByRole('region', { name: side, exact: true })
 
-it('the machine code leads from a line to its instructions and from an instruction to its line', async () => {
+it('the machine code view links a line to its instructions and an instruction to its line', async () => {
   const { page, faults } = await open('08_warp_tile', '09_register_prefetch')
   const { instructions } = await kernelOf('09_register_prefetch')
   const b = sideOf(page, 'b')
@@ -73,7 +73,7 @@ it('a search covers both kernels, filters by opcode, and jumps to the next hotte
   expect(faults).toEqual([])
 })
 
-it('the machine code draws a few rows of thousands of instructions, and scrolls to their end', async () => {
+it('the machine code view renders a few of thousands of instructions, and scrolls to the end', async () => {
   const { page, faults } = await open('00_cublas', '09_register_prefetch')
   const { instructions } = await kernelOf('00_cublas')
   const a = sideOf(page, 'a')

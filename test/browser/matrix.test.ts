@@ -1,4 +1,4 @@
-/** Tests the matrix with 200 rungs of about 300 metrics each, and with a recording. */
+/** Tests the matrix with 200 rungs of about 300 metrics each, and also with a recording. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Papa from 'papaparse'
@@ -75,8 +75,8 @@ describe('a large session', () => {
 
 describe('a large table', () => {
   /**
-   * Marks the rendered rows and cells, then scrolls. Returns the number of new rows and cells and
-   * whether they are in order.
+   * Marks the rendered rows and cells, then scrolls. Returns the number of new rows and cells, and
+   * whether all are in order.
    */
   const scrolled = (page: Page, scroller: string, rows: string, step: { x?: number; y?: number }) =>
     page
@@ -98,7 +98,7 @@ describe('a large table', () => {
         }),
       )
 
-  it('reuses the elements of rows that leave for those that appear, and restores the reading order', async () => {
+  it('reuses the elements of rows that scroll out of view for new rows, and restores the reading order', async () => {
     const { page, faults } = await harness.visit(`/session/${large}/ladder`)
     const ladder = grids.ladder({ rungs: 200 })
     await openView(page, harness.origin, large, ladder)
@@ -106,7 +106,7 @@ describe('a large table', () => {
     await page.waitForTimeout(400)
     const rows = await scrolled(page, ladder.scroller, 'tbody.rung', { y: 60 })
     expect(rows.ordered).toBe(true)
-    // A row that crosses each edge may add one to the count.
+    // One row at each edge may add to the count.
     expect(rows.fresh).toBeLessThan(3)
     expect(rows.count).toBeLessThan(40)
 
@@ -124,7 +124,7 @@ describe('a large table', () => {
     expect(faults).toEqual([])
   })
 
-  it('never moves the focus of a row to another', async () => {
+  it('never moves the focus from one row to another', async () => {
     const { page } = await harness.open(`/session/${large}/ladder`)
     const focused = () =>
       page.evaluate(() => (document.activeElement as HTMLElement).dataset['rung'] ?? 'none')
@@ -155,7 +155,7 @@ describe('a large table', () => {
 })
 
 describe('the benchmarked screen', { tags: ['thorough'] }, () => {
-  it('opens and scrolls, one session after another', async () => {
+  it('opens and scrolls for one session after another', async () => {
     const { page, faults } = await harness.visit(`/session/${large}/ladder`)
     const moved = (scroller: string) =>
       page
@@ -191,7 +191,7 @@ describe('the benchmarked screen', { tags: ['thorough'] }, () => {
 })
 
 describe('the metrics of a recording', () => {
-  it('are each described, and found by name', async () => {
+  it('each have a description, and can be found by name', async () => {
     const { page } = await open(recorded)
     await page.getByRole('searchbox', { name: 'Find a metric' }).fill('bank conflicts')
     await expect.poll(() => page.getByRole('rowheader').count()).toBe(3)
@@ -201,7 +201,7 @@ describe('the metrics of a recording', () => {
       .toContain('lanes of a warp read different words of the same bank')
   })
 
-  it('have the names of rungs and metrics whole', async () => {
+  it('show the names of rungs and metrics in full', async () => {
     const { page } = await open(recorded)
     const cut = await page
       .locator('.matrix :is(.head .title, .name > *)')
@@ -215,7 +215,7 @@ describe('the metrics of a recording', () => {
     expect(cut).toEqual([])
   })
 
-  it('cover the rungs that the address names', async () => {
+  it('cover the rungs in the address', async () => {
     const { page } = await open(recorded, '?rungs=03_shared_tile,06_float4,01_naive')
     const columns = () => page.getByRole('grid').getAttribute('aria-colcount')
     expect(await columns()).toBe('4')
@@ -226,7 +226,7 @@ describe('the metrics of a recording', () => {
     await expect.poll(columns).toBe(String(1 + rungs.length))
   })
 
-  it('cover the rungs that the filter keeps, as do ladder and charts', async () => {
+  it('cover the rungs that match the filter, as do the ladder and the charts', async () => {
     const { page, faults } = await harness.open(matrixOf(recorded))
     const columns = () => page.getByRole('grid').getAttribute('aria-colcount')
     await page.getByPlaceholder('Find a rung').fill('warp tile')

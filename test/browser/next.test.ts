@@ -1,5 +1,6 @@
 /**
- * Tests the advice on the ladder and in Compare, and the waterfall from the old time to the new.
+ * Tests the recommendations in the ladder and in Compare, and the waterfall chart from the old time
+ * to the new.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { formatMs } from '../../src-main/domain/metrics/units'
@@ -13,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.stop())
 
-it('Compare draws the waterfall from the old time to the new, and names the next step of b with its example', async () => {
+it('Compare draws the waterfall chart from the old time to the new, and shows the next step of b with its example', async () => {
   const { page, faults } = await harness.visit(compareRoute(ref, '05_thread_tile_2d', '06_float4'))
   const path = page.getByRole('region', { name: 'From the old time to the new' })
   await path.waitFor()
@@ -41,7 +42,7 @@ it('the details of a rung on the ladder show its steps', async () => {
   expect(faults).toEqual([])
 })
 
-it('a line under each rung but the reference names its first step, and opens the rung', async () => {
+it('a line under each rung except the reference shows its first step, and opens the rung', async () => {
   const { page, faults } = await harness.visit(ladderRoute(ref))
   const session = await harness.core.call('sessions.get', { ref })
   const line = (rung: string) => page.locator(`tr[data-rung="${rung}"] .next`)

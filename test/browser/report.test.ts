@@ -1,4 +1,7 @@
-/** Tests that an HTML report opens years later, from disk and without a network. */
+/**
+ * Tests that an HTML report is self-contained. It must open from disk, without a network, even
+ * years later.
+ */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -23,7 +26,7 @@ beforeAll(async () => {
   template = await readTemplate(await assets())
 })
 
-/** Opens a report and returns its errors and every requested address. */
+/** Opens a report. Returns its errors and all requested addresses. */
 async function open(
   samples: [HtmlSource] | [HtmlSource, HtmlSource],
   options: Parameters<typeof reportHtml>[1] = {},
@@ -93,12 +96,12 @@ describe('an HTML report from the disk, offline', () => {
     await page.locator('tbody .title').first().waitFor()
     expect(await page.locator('tbody .title').allTextContents()).toContain(naive)
   }
-  it('names the rungs of two sessions in ko', () => namesRungs('ko', '단순 구현'))
-  it('names the rungs of two sessions in zh-CN', { tags: ['thorough'] }, () =>
+  it('shows the rungs of two sessions in ko', () => namesRungs('ko', '단순 구현'))
+  it('shows the rungs of two sessions in zh-CN', { tags: ['thorough'] }, () =>
     namesRungs('zh-CN', '朴素实现'),
   )
 
-  it('executes nothing from a session, and shows it as text', async () => {
+  it('executes no code from a session, and shows the code as text', async () => {
     const { page, faults } = await open([withHostileStrings()])
     await page.getByText('Rungs without a result').waitFor()
     for (const name of ['Ladder', 'Compare', 'Matrix', 'Charts']) {
@@ -122,7 +125,7 @@ describe('an HTML report from the disk, offline', () => {
     expect(faults.join()).toContain('Content Security Policy')
   })
 
-  it('shows the chosen sections only', async () => {
+  it('shows only the chosen sections', async () => {
     const { page } = await open([recording()], { sections: ['compare'] })
     await page.getByText('Best rung:').waitFor()
     expect(await page.locator('nav a').allTextContents()).toEqual(['Summary', 'Compare'])
@@ -154,7 +157,7 @@ describe('an HTML report from the disk, offline', () => {
     expect(ids).toContain('kernel-ladder-deep-0')
   })
 
-  it('takes at most 2.2 MiB for 14 rungs of a deep session', () => {
+  it('has at most 2.2 MiB for 14 rungs of a deep session', () => {
     const sample = recording()
     const { session, sources } = sample
     const [like] = session.rungs.slice(-1)
@@ -170,7 +173,7 @@ describe('an HTML report from the disk, offline', () => {
 })
 
 describe('a PDF', () => {
-  it('is tagged, has an outline and numbered contents, and is the same bytes again', async () => {
+  it('is tagged, has an outline and a numbered table of contents, and has the same bytes on every export', async () => {
     const print = () => reportPdf([recording()], {}, { printPdf }, noPrivates)
     const pdf = Buffer.from(await print())
     const text = pdf.toString('latin1')
@@ -187,7 +190,7 @@ describe('a PDF', () => {
   })
 
   it(
-    'of two sessions is tagged too, and its contents lead to what moved',
+    'of two sessions is also tagged, and its table of contents links to the changes',
     { tags: ['thorough'] },
     async () => {
       const after = slowed(recording(), '06_float4', 1.5)

@@ -1,4 +1,4 @@
-/** Tests runs, memory and race checks, and the doctor. */
+/** Tests the screens for runs, for memory and race checks, and for the doctor. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Page } from 'playwright-core'
@@ -36,7 +36,7 @@ describe('replays and the doctor', () => {
         expect(live).toContain(rung.title)
         if (rung.timing) expect(live).toContain(figureText(rung.timing.gflops!, 'GFLOP/s'))
       }
-      // In the narrowest common window, no figure is cut off.
+      // In the narrowest common window, no figure may be cut off.
       expect(
         await page
           .getByRole('region', { name: 'Run progress' })
@@ -47,7 +47,7 @@ describe('replays and the doctor', () => {
       expect(faults).toEqual([])
     })
 
-    it('names the rungs in the language of the UI', { tags: ['thorough'] }, async () => {
+    it('shows the rungs in the language of the UI', { tags: ['thorough'] }, async () => {
       const { page } = await harness.open('/run', { locale: 'ko' })
       await page.getByLabel('대상').selectOption(ref)
       await page.getByRole('button', { name: '시작' }).click()
@@ -78,7 +78,7 @@ describe('replays and the doctor', () => {
       expect(await seriousFaults(page)).toEqual([])
     })
 
-    it('runs only the chosen rungs, in addition to the reference', async () => {
+    it('runs only the chosen rungs and the reference', async () => {
       const { page } = await harness.open('/run')
       await page.getByRole('button', { name: 'Clear' }).click()
       const start = page.getByRole('button', { name: 'Start' })
@@ -93,7 +93,7 @@ describe('replays and the doctor', () => {
       )
     })
 
-    it('keeps the choices when a run ends', async () => {
+    it("preserves the user's choices after a run", async () => {
       const { page } = await harness.open('/run')
       const box = page.getByRole('checkbox', { name: session.rungs.at(-1)!.title })
       await box.uncheck()
@@ -127,7 +127,7 @@ describe('replays and the doctor', () => {
   })
 
   describe('the frame', () => {
-    it('is reached and left by keyboard alone', async () => {
+    it('can be entered and left with only the keyboard', async () => {
       const { page } = await harness.open()
       await page.locator('tr[data-rung]').first().waitFor()
       await page.keyboard.press('Tab')
@@ -175,7 +175,7 @@ describe('live runs', () => {
   const start = (page: Page) => page.getByRole('button', { name: 'Start' }).click()
 
   describe('a live run', () => {
-    it('shows a rung that does not compile at its line, finishes the others, and opens as a session', async () => {
+    it('shows a compile error at its line, finishes the other rungs, and opens as a session', async () => {
       const { machine, page } = await openRun('03_shared_tile=compile-error')
       await start(page)
       await page.getByRole('heading', { name: 'Complete' }).waitFor()
@@ -187,7 +187,7 @@ describe('live runs', () => {
       expect(await readdir(machine.store)).toHaveLength(1)
     })
 
-    it('is canceled at once, and the finished part can be opened', async () => {
+    it('is canceled immediately, and the finished part can be opened', async () => {
       const { page } = await openRun('02_coalesced=hang')
       const replayed = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
       const naive = Math.round(rung(replayed, '01_naive').timing!.gflops!)
@@ -206,7 +206,7 @@ describe('live runs', () => {
   })
 
   describe('a machine with a compiler and no GPU', () => {
-    it('offers an emulated GPU first on Run and Edit, and shows nothing of another session there', async () => {
+    it('offers an emulated GPU first on Run and Edit, and shows no data of another session there', async () => {
       const { setup } = await fakeMachine(['nvidia-smi', 'ncu'])
       harness = await startHarness(setup.machine)
       const { ref } = await shippedSession(harness.core)
@@ -252,7 +252,7 @@ describe('live runs', () => {
       })
     })
 
-    it('builds for a GPU of the table, and shows the compiler’s messages', async () => {
+    it('builds for a GPU from the built-in table, and shows the compiler’s messages', async () => {
       const { machine, page } = await openRun('03_shared_tile=compile-error', 'static:h200', [
         'nvidia-smi',
         'ncu',
@@ -313,7 +313,7 @@ describe('memory and race checks', () => {
     expect(faults).toEqual([])
   })
 
-  it('use the rung that a link names, and end when canceled', async () => {
+  it('use the rung in a link, and end when canceled', async () => {
     const { page } = await open(
       '01_naive=sanitizer-hang',
       '/run/checks?ladder=gemm-fp32&rung=01_naive',

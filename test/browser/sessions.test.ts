@@ -1,4 +1,4 @@
-/** Tests the Sessions screen with a separate store and real user actions. */
+/** Tests the Sessions screen with a store of its own and real user actions. */
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
@@ -30,7 +30,7 @@ const open = async (): Promise<{ page: Page; faults: string[] }> => {
 const row = (page: Page, ref: string) => page.locator(`tr[data-session="${ref}"]`)
 
 describe('the list', () => {
-  it('shows every session, and the matches of a search', async () => {
+  it('shows all sessions, or the matches of a search', async () => {
     const { page, faults } = await open()
     const all = await harness.core.call('sessions.list', {})
     await expect.poll(() => page.locator('tr[data-session]').count()).toBe(all.length)
@@ -43,7 +43,7 @@ describe('the list', () => {
     expect(faults).toEqual([])
   })
 
-  it('is also in the menu of every screen, under its headings', async () => {
+  it('is also in the menu of every screen, with the same headings', async () => {
     const { page } = await open()
     await page.getByRole('button', { name: /^Session: / }).click()
     const menu = page.getByRole('menu')
@@ -56,7 +56,7 @@ describe('the list', () => {
     await page.waitForURL((url) => url.hash.endsWith(`/session/${imported}/ladder`))
   })
 
-  it('passes two sessions to Compare, the older as a', async () => {
+  it('passes two sessions to Compare, with the older one as a', async () => {
     const { page } = await open()
     const refs = ['recorded:gemm-fp32-h200-4096', 'recorded:gemm-fp32-h200-1024']
     const [older, newer] = (await harness.core.call('sessions.list', {}))
@@ -76,7 +76,7 @@ describe('the list', () => {
 })
 
 describe("a user's own session", () => {
-  it('is renamed in place, by keyboard, and keeps the name', async () => {
+  it('is renamed in place with the keyboard, and keeps the name', async () => {
     const { page } = await open()
     await row(page, imported).getByRole('button', { name: 'Rename' }).focus()
     await page.keyboard.press('Enter')
@@ -88,7 +88,7 @@ describe("a user's own session", () => {
     await page.keyboard.press('Escape')
   })
 
-  it('keeps its name if Escape ends the renaming', async () => {
+  it('keeps its name if the user cancels renaming with Escape', async () => {
     const { page } = await open()
     await row(page, imported).getByRole('button', { name: 'Rename' }).click()
     await page.keyboard.type('other')
@@ -124,7 +124,7 @@ it('a recording can be neither renamed nor deleted', async () => {
 })
 
 describe('a dropped file', () => {
-  /** Drops a file like a browser does, with the file in the drop event. */
+  /** Drops a file as a browser does, with the file in the drop event. */
   async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
     const transfer = await page.evaluateHandle(
       ({ name, base64 }) => {
@@ -148,7 +148,7 @@ describe('a dropped file', () => {
     expect(faults).toEqual([])
   })
 
-  it('that is a report of a run elsewhere names the measured GPU', async () => {
+  it('that is a report of a run on another machine shows the measured GPU', async () => {
     const { page, faults } = await open()
     const sample = recording()
     sample.session.target = { kind: 'live', name: 'local' }
@@ -158,7 +158,7 @@ describe('a dropped file', () => {
     expect(faults).toEqual([])
   })
 
-  it('on any screen is imported, and opens', async () => {
+  it('is imported and opens on any screen', async () => {
     const { page, faults } = await open()
     await page.goto(`${harness.origin}/#/doctor`)
     await page.getByRole('heading', { name: 'This machine' }).waitFor()
@@ -167,7 +167,7 @@ describe('a dropped file', () => {
     expect(faults).toEqual([])
   })
 
-  it('that is no report is rejected with the parser’s message', async () => {
+  it('that is not a report is rejected with the parser’s message', async () => {
     const { page } = await open()
     await drop(page, 'cat<img src=x>.jpg', Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 1, 2, 3]))
     const alert = page.getByRole('alert')
@@ -200,7 +200,7 @@ describe('a dropped file', () => {
   })
 })
 
-it('the history of a ladder has a chart of the rung that moved, and says where and why', async () => {
+it('the history of a ladder charts the rung whose time changed, and shows when and why', async () => {
   const { ref } = (await harness.core.call('sessions.list', {})).find(
     ({ kind, ladder }) => kind === 'recorded' && ladder.id === 'gemm-fp32',
   )!

@@ -1,5 +1,5 @@
 /**
- * Starts the real web host and core with the shipped recordings, and opens pages in a headless
+ * Starts the real web host and core with the built-in recordings, and opens pages in a headless
  * browser.
  */
 import { existsSync } from 'node:fs'
@@ -33,13 +33,14 @@ export interface Harness {
   origin: string
   /**
    * Returns a signed-in page at this hash route and the page's errors. The page is closed after the
-   * test, so later tests cannot see its state.
+   * test, so that later tests cannot see its state.
    */
   open(route?: string, options?: OpenOptions): Promise<OpenPage>
   /**
-   * Navigates the page of an earlier visit to this route, at a quarter of the cost of a new page.
-   * Use it only to test a screen's content. The test must not filter or select anything that
-   * screens share. The page is reused only after a passed test that left no choices on it.
+   * Navigates the page of an earlier visit to this route, which takes a quarter of the time of a
+   * new page. Use this function only to test the content of a screen. The test must not filter or
+   * select anything that several screens share. The page is reused only if the test passed and
+   * changed no stored choices.
    */
   visit(route: string, options?: OpenOptions): Promise<OpenPage>
   stop(): Promise<void>
@@ -58,7 +59,10 @@ export interface OpenPage {
   faults: string[]
 }
 
-/** Keeps Playwright from ending this process. Other tests in the process may send it signals. */
+/**
+ * Prevents Playwright from ending this process on a signal, because other tests in the process may
+ * send signals.
+ */
 export const ignoringSignals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
 
 /**
@@ -79,7 +83,7 @@ async function launch(): Promise<Browser> {
       // A streamed script is compiled at each load. Without streaming, the process reuses the
       // compiled script.
       '--disable-features=ScriptStreaming,PaintHolding',
-      // Pages are closed too soon for optimized JavaScript to pay off.
+      // Optimized JavaScript does not pay off, because pages are closed soon.
       '--js-flags=--invocation-count-for-maglev=4000,--invocation-count-for-turbofan=30000',
     ],
   })
@@ -90,7 +94,7 @@ let shared: Promise<Browser> | undefined
 /** Returns the browser that all test files of a worker share. It closes when the worker ends. */
 export const sharedBrowser = (): Promise<Browser> => (shared ??= launch())
 
-/** The session cookie of the link that `serve` prints. */
+/** The session cookie that the link printed by `serve` sets. */
 interface Cookie {
   name: string
   value: string
@@ -103,7 +107,7 @@ async function signIn(host: WebHost): Promise<Cookie> {
   return { name, value, url: host.origin }
 }
 
-/** Waits until the page has not changed for a moment. */
+/** Waits until the page has stopped changing. */
 export const settled = (page: Page): Promise<void> =>
   page.evaluate(
     () =>
@@ -133,13 +137,13 @@ async function forget(context: BrowserContext): Promise<void> {
 }
 
 /**
- * Browser contexts by language. A context caches compiled scripts by address, so a worker shares
- * one context per language. Every web host reuses the first host's port.
+ * Browser contexts by language. A context caches compiled scripts by address, so a worker uses one
+ * context per language. For the same reason, every web host uses the first host's port.
  */
 const contexts = new Map<string, Promise<BrowserContext>>()
 const inUse = new Set<string>()
 const usualLocale = 'en-US'
-/** Empty pages that keep each context's renderer process alive. */
+/** Empty pages that keep the renderer process of each context alive. */
 const keepers = new WeakSet<Page>()
 /** Pages that an earlier visit left open for reuse. */
 const left = new WeakSet<Page>()
@@ -164,8 +168,8 @@ export async function leaveScreen(page: Page): Promise<void> {
 }
 
 /**
- * Returns whether a visited page can be reused: nothing is open over the screen, and no choice is
- * stored.
+ * Resets a visited page and returns whether it can be reused. It can be reused if no panel is open
+ * and no choice is stored.
  */
 async function leave(page: Page): Promise<boolean> {
   if (page.isClosed()) return false
@@ -178,7 +182,7 @@ async function leave(page: Page): Promise<boolean> {
   )
 }
 
-/** Returns a page. No other page in use shares its context. */
+/** Returns a page in a context that no other page uses at the time. */
 async function newPage(locale: string, cookie: Cookie): Promise<{ page: Page; isShared: boolean }> {
   const isShared = !inUse.has(locale)
   inUse.add(locale)
@@ -215,7 +219,7 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
   const setup = await setUp()
   const core = createCore(machine ? { ...setup, machine } : setup, { host: 'web' })
   const start = (port: number) => startWebHost({ core, rendererDir, port })
-  // Another harness or program may already use the port.
+  // Fall back to another port, because another harness or program may use this port.
   const host = await start(usualPort).catch(() => start(0))
   if (usualPort === 0) usualPort = Number(new URL(host.origin).port)
   const [browser, cookie] = await Promise.all([sharedBrowser(), signIn(host)])
@@ -289,8 +293,8 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
 }
 
 /**
- * Creates a session store for a whole test file. The store in services/support lasts for a single
- * test.
+ * Creates a session store for a whole test file. The store in services/support lasts only for a
+ * single test.
  */
 export async function ownStore(): Promise<{ store: string; remove(): Promise<void> }> {
   const data = await mkdtemp(join(tmpdir(), 'kl-test-'))
@@ -340,16 +344,17 @@ export async function seriousFaults(
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
 }
 
-// Find English sentences on a page in another language, which show a missing translation.
+// Functions that find English sentences on a page in another language. Such a sentence indicates a
+// missing translation.
 
-/** Returns the text that readers and assistive technology get from a page, without code. */
+/** Returns the text of a page without code, including the text for assistive technology. */
 const textsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const code =
       'code, pre, kbd, samp, script, style, annotation, .cm-editor, textarea, [lang="en"]'
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
     const found: string[] = []
-    // Group text by block, so a sentence that contains code counts as one text.
+    // Group text by block, so that a sentence with code in it is one text.
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const parent = node.parentElement
       if (parent && !parent.closest(code)) found.push(node.textContent ?? '')
@@ -369,15 +374,15 @@ const textsOf = (page: Page): Promise<string[]> =>
     return found
   })
 
-/** Matches four plain words in a row, which are not a name, unit or option. */
+/** Matches four plain words in a row, excluding names, units and options. */
 const sentence = /(?:^|[^\p{L}\d_])[A-Za-z]+(?: [a-z]{2,}){3,}/u
 /**
  * Matches two English words, such as an article and a noun, inside a sentence in another language.
  */
 const fragment = /(?<![\w.-])(?:the|an|of|are|was|has|with|and) [a-z]{2,}(?![\w.])/
 /**
- * Returns whether a text is English. Five words between figures also count if no letter is from the
- * page's language.
+ * Returns whether a text is English. Five words between figures are also English if no letter is
+ * from the page's script.
  */
 const isEnglish = (text: string): boolean =>
   sentence.test(text) ||

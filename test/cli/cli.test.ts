@@ -48,7 +48,7 @@ describe('the one-file program', () => {
 })
 
 describe('run --target recorded --json', () => {
-  it('prints exactly one JSON document with every rung of the ladder and its card metrics, and exits 0', async () => {
+  it('prints exactly one JSON document with every rung of the ladder and its card metrics, and exits with 0', async () => {
     const { code, stdout, stderr } = await runBundle([...recorded, '--json'])
     expect(code).toBe(0)
     const { target, device, problem, ladder, rungs, completion } = document(stdout)
@@ -71,7 +71,7 @@ describe('run --target recorded --json', () => {
   })
 })
 
-it('run --ladder seed-rtx3090 shows our stride study next to its author’s', async () => {
+it('run --ladder seed-rtx3090 shows our stride study next to the author’s study', async () => {
   const { code, stdout } = await run(['run', '--ladder', 'seed-rtx3090', '--target', 'recorded'])
   expect(code).toBe(0)
   const study = stdout.slice(stdout.indexOf('ours | published'))
@@ -82,12 +82,12 @@ it('run --ladder seed-rtx3090 shows our stride study next to its author’s', as
     )
 })
 
-it('show names the rung that a step starts from, if that is not the row above', async () => {
+it('show prints the rung that a step starts from, if it is not in the previous row', async () => {
   const { stdout } = await run(['show', 'recorded:gemm-fp32-h200-4096'])
   expect(stdout).toMatch(/^09_register_prefetch .* 1\.20× from 08_warp_tile /m)
 })
 
-describe('bad usage and input exit 2 with a sentence, and print nothing on stdout', () => {
+describe('invalid usage and input exit with 2 and an error message, and print nothing on stdout', () => {
   it.each([
     [['frobnicate'], /unknown command 'frobnicate'/],
     [['run'], /--ladder/],
@@ -134,7 +134,7 @@ describe('bad usage and input exit 2 with a sentence, and print nothing on stdou
     expect(stdout).toBe('')
   })
 
-  it('a damaged session file, which stays unchanged', async () => {
+  it('a damaged session file, which is not changed', async () => {
     const dir = await tempDir()
     await writeFile(join(dir, 'session.json'), '{"schema": 1, "rungs": [')
     const { code, stderr } = await run(['show', dir])
@@ -150,7 +150,7 @@ describe('bad usage and input exit 2 with a sentence, and print nothing on stdou
     expect(stderr).toMatch(/needs 900 GiB.*smaller size/s)
   })
 
-  it('a rung whose header lacks a key', async () => {
+  it('a rung with a missing key in its header', async () => {
     const { kernelsDir, dir } = await withKernels(async (gemm) => {
       const path = join(gemm, '02_coalesced.cu')
       await writeFile(path, (await readFile(path, 'utf8')).replace(/^\/\/ @idea.*\n/m, ''))
@@ -161,14 +161,14 @@ describe('bad usage and input exit 2 with a sentence, and print nothing on stdou
   })
 })
 
-describe('anything missing on this machine exits 3 and is named with a remedy', () => {
+describe('anything missing on this machine exits with 3, and the message has the name and a remedy', () => {
   it.each([
     ['nvcc', /nvcc was not found.*CUDA toolkit/s],
     [
       'nvidia-smi',
       /No NVIDIA GPU was found.*--target emulated.*no times\.\n.*--target recorded.*\n.*--target static:h200/s,
     ],
-  ])('without %s the remedy is named', async (tool, message) => {
+  ])('without %s the remedy is printed', async (tool, message) => {
     const dir = await tempDir()
     const env = fakeTools(dir)
     const bin = join(dir, 'bin')
@@ -201,7 +201,7 @@ describe('anything missing on this machine exits 3 and is named with a remedy', 
     expect(existsSync(join(session!, 'session.json'))).toBe(true)
   })
 
-  it('doctor reports each of them, also as JSON', async () => {
+  it('doctor reports each missing item, also as JSON', async () => {
     const env = { PATH: '/nonexistent' }
     const text = await run(['doctor'], env)
     expect(text.code).toBe(3)
@@ -218,7 +218,7 @@ describe('anything missing on this machine exits 3 and is named with a remedy', 
 })
 
 describe('a live run', () => {
-  it('saves a session that show and diff read, and exits 0', async () => {
+  it('saves a session that show and diff can read, and exits with 0', async () => {
     const dir = await tempDir()
     const out = join(dir, 'my session')
     const env = fakeTools(dir)
@@ -254,7 +254,7 @@ describe('a live run', () => {
     ['crash', run],
     ['flood', runBundle],
   ])(
-    'with a rung that shows a %s exits 1, with the others finished and saved',
+    'with a rung that shows a %s exits with 1, with the other rungs finished and saved',
     async (what, command) => {
       const rungs = ['02_coalesced', '03_shared_tile', '04_thread_tile_1d']
       const seconds = what === 'hang' ? '1' : '600'
@@ -272,7 +272,7 @@ describe('a live run', () => {
     },
   )
 
-  it('saves and prints the finished part after an interrupt, stops the process tree, and exits 1', async () => {
+  it('saves and prints the finished part after an interrupt, stops the process tree, and exits with 1', async () => {
     const dir = await tempDir()
     const log = join(dir, 'calls')
     const running = start([...small, '--json', '--timeout', '600'], {
@@ -345,14 +345,14 @@ describe('the one-file program', () => {
     [0, ['help', 'run'], 'stdout', /^Usage: kernel-ladder run /],
     [2, ['run', '--ladder', 'nope'], 'stderr', /^error: There is no ladder/],
     [3, ['doctor'], 'stdout', /CUDA compiler: nvcc was not found/],
-  ] as const)('exits %i after %j, and prints to %s', async (exit, args, stream, words) => {
+  ] as const)('exits with %i after %j, and prints to %s', async (exit, args, stream, words) => {
     const ended = await runBundle(args, { PATH: '/nonexistent' })
     expect(ended.code).toBe(exit)
     expect(ended[stream]).toMatch(words)
     expect(ended[stream === 'stdout' ? 'stderr' : 'stdout']).toBe('')
   })
 
-  it('copied alone to an empty folder contains kernels, recordings and the UI', async () => {
+  it('copied to an empty folder contains kernels, recordings and the UI', async () => {
     const dir = await tempDir()
     const file = join(dir, 'kernel-ladder.mjs')
     await copyFile(bundle, file)
@@ -404,7 +404,7 @@ describe('serve', () => {
     expect((await running.finished).code).toBe(0)
   })
 
-  it('ends with the ssh connection that started it, whose pipe is its stdin', async () => {
+  it("ends with the ssh connection that started it, because the connection's pipe is its stdin", async () => {
     const child = spawn(process.execPath, [...shortLived, bundle, 'serve'], {
       stdio: ['pipe', 'pipe', 'pipe'],
     })

@@ -22,7 +22,7 @@ describe('deep profiles', () => {
   }
 
   describe('show --rung', () => {
-    it('prints what limits the rung, its hot lines, its instructions and ncu’s advice', async () => {
+    it('prints what limits the rung, its hot lines, its instructions and ncu’s recommendations', async () => {
       const { code, stdout, stderr } = await run(['show', deep, '--rung', '03_shared_tile'])
       expect([code, stderr]).toEqual([0, ''])
       const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096-deep'))
@@ -36,13 +36,13 @@ describe('deep profiles', () => {
       )
     })
 
-    it('prints the hot instructions of a library that has no lines', async () => {
+    it('prints the hot instructions of a library without line information', async () => {
       const { stdout } = await run(['show', deep, '--rung', '00_cublas'])
       expect(stdout).toMatch(/Instructions by warp samples \(no line information\)/)
       expect(stdout).toMatch(/0x[0-9a-f]+ +FFMA/)
     })
 
-    it('prints at the standard level what its threads execute, and where the product is computed', async () => {
+    it('prints at the standard level the instruction mix, and the pipe that computes the product', async () => {
       const tensor = ['show', 'recorded:gemm-tensor-h200-4096', '--rung', '54_mma_sync']
       const { code, stdout } = await run(tensor)
       expect(code).toBe(0)
@@ -53,7 +53,7 @@ describe('deep profiles', () => {
       expect(stdout).toMatch(/FP32 operations: \S+ MFLOP; the tensor pipe does the work/)
     })
 
-    it('prints the available data below the deep level, and names the level that has the rest', async () => {
+    it('prints the available data below the deep level, and the level that has the remaining data', async () => {
       const { code, stdout } = await run([
         'show',
         'recorded:gemm-fp32-h200-8192',
@@ -90,7 +90,7 @@ describe('deep profiles', () => {
       expect(profile?.kernels[0]?.instructions.length).toBe(240)
     })
 
-    it('names a missing rung, and exits 2', async () => {
+    it('reports a missing rung, and exits with 2', async () => {
       const { code, stdout, stderr } = await run(['show', 'recorded', '--rung', 'nope'])
       expect([code, stdout]).toEqual([2, ''])
       expect(stderr).toMatch(/no rung named "nope".*01_naive/s)
@@ -135,7 +135,7 @@ describe('deep profiles', () => {
 
 describe('memory and race checks', () => {
   describe('sanitize', () => {
-    it('prints a table and ends with 0 if nothing was found', async () => {
+    it('prints a table and exits with 0 without findings', async () => {
       const { code, stdout, stderr } = await run(
         ['sanitize', '--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced'],
         fakeTools(await tempDir()),
@@ -146,7 +146,7 @@ describe('memory and race checks', () => {
       expect(code).toBe(0)
     })
 
-    it('ends with 1 and shows file, line and source when something was found', async () => {
+    it('exits with 1 and shows the file, line and source of each finding', async () => {
       const env = {
         ...fakeTools(await tempDir()),
         FAKE_FAULTS: '02_coalesced=out-of-bounds',
@@ -178,7 +178,7 @@ describe('memory and race checks', () => {
       expect(code).toBe(0)
     })
 
-    it('ends with 3 and the remedy if compute-sanitizer is missing', async () => {
+    it('exits with 3 and the remedy if compute-sanitizer is missing', async () => {
       const { code, stdout, stderr } = await run(['sanitize', '--ladder', 'gemm-fp32', '--json'], {
         PATH: '/usr/bin:/bin',
         KERNEL_LADDER_DATA: await tempDir(),
@@ -197,7 +197,7 @@ describe('memory and race checks', () => {
       [['--rungs', '99_none'], '99_none'],
       [['--dtype', 'f64'], 'dtype = f64 is not a valid type of the inputs'],
       [['--size', '0'], '--size "0"'],
-    ])('ends with 2 for %j', async (words, said) => {
+    ])('exits with 2 for %j', async (words, said) => {
       const { code, stderr } = await run(
         ['sanitize', '--ladder', 'gemm-fp32', ...words],
         fakeTools(await tempDir()),

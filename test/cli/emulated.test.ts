@@ -23,11 +23,11 @@ afterAll(() => {
   if (keeping) kept.save()
 })
 
-/** Runs a command with the stored nvcc builds of these rungs. */
+/** Runs a command with the stored nvcc builds for these rungs. */
 const run = async (...words: string[]): Promise<Finished> =>
   runIn({ env, machine: await kept.machine() }, ...words)
 
-it('a rung runs on the emulated GPU, whose counts are in the session', async () => {
+it('a rung runs on the emulated GPU, and the session has its counts', async () => {
   const args = ['--ladder', 'gemm-fp32', '--rungs', '05_thread_tile_2d', '--size', '128']
   const ran = await run('run', ...args, '--target', 'emulated', '--json')
   expect(ran.code, ran.stderr).toBe(0)
@@ -41,28 +41,24 @@ it('a rung runs on the emulated GPU, whose counts are in the session', async () 
   })
 })
 
-it(
-  'a lab is passed on the emulated GPU by its solution alone',
-  { tags: ['thorough'] },
-  async () => {
-    const outcomes: unknown[] = []
-    // Run one at a time, because the test captures the output of the whole process.
-    for (const which of ['solution', 'starter']) {
-      const file = new URL(`../../cuda-kernels/labs/03-waves/${which}.cu`, import.meta.url)
-      const check = ['lab', 'check', '03-waves', '--file', file.pathname]
-      const { code, stdout } = await run(...check, '--target', 'emulated', '--json')
-      const { checks } = JSON.parse(stdout) as LabOutcome
-      outcomes.push([code, Object.fromEntries(checks.map(({ id, status }) => [id, status]))])
-    }
-    const time = { resident: 'unavailable', fast: 'unavailable' }
-    expect(outcomes).toEqual([
-      [0, { right: 'passed', race: 'passed', waves: 'passed', ...time }],
-      [1, { right: 'passed', race: 'passed', waves: 'failed', ...time }],
-    ])
-  },
-)
+it('on the emulated GPU, only the solution passes a lab', { tags: ['thorough'] }, async () => {
+  const outcomes: unknown[] = []
+  // Run one at a time, because the test captures the output of the whole process.
+  for (const which of ['solution', 'starter']) {
+    const file = new URL(`../../cuda-kernels/labs/03-waves/${which}.cu`, import.meta.url)
+    const check = ['lab', 'check', '03-waves', '--file', file.pathname]
+    const { code, stdout } = await run(...check, '--target', 'emulated', '--json')
+    const { checks } = JSON.parse(stdout) as LabOutcome
+    outcomes.push([code, Object.fromEntries(checks.map(({ id, status }) => [id, status]))])
+  }
+  const time = { resident: 'unavailable', fast: 'unavailable' }
+  expect(outcomes).toEqual([
+    [0, { right: 'passed', race: 'passed', waves: 'passed', ...time }],
+    [1, { right: 'passed', race: 'passed', waves: 'failed', ...time }],
+  ])
+})
 
-it('an edit of a watched ladder shows the counters that it changed', async () => {
+it('after an edit of a watched ladder, the changed counters are shown', async () => {
   const own = join(folder, 'watched')
   expect((await run('init', own)).code).toBe(0)
   const file = join(own, '01_first.cu')
@@ -85,7 +81,7 @@ it('an edit of a watched ladder shows the counters that it changed', async () =>
   expect(stdout).toMatch(/^01_first: ok\.\n(?: {2}.*\n)* {2}Instructions: .* → .*, worse/m)
 })
 
-it('a run at a smaller size says so, and names no limiter', async () => {
+it('a run at a smaller size reports the size, and shows no limiter', async () => {
   const out = join(folder, 'smaller')
   const rungs = ['--ladder', 'gemm-fp32', '--rungs', '05_thread_tile_2d', '--target', 'emulated']
   const ran = await run('run', ...rungs, '--out', out)
@@ -114,7 +110,7 @@ it('a rung with bank conflicts shows them at its line, without a sample', async 
 })
 
 it('attention handles scores of -infinity like the reference', { tags: ['thorough'] }, async () => {
-  // Repeat with a ladder folder, whose buffers may be files.
+  // Repeat with a ladder folder, because its buffers may be files.
   const ladder = join(folder, 'attention')
   await cp(join(shippedKernels, 'attention'), ladder, { recursive: true })
   for (const header of ['kl_common.cuh', 'kl_hopper.cuh'])
@@ -145,8 +141,8 @@ it('attention handles scores of -infinity like the reference', { tags: ['thoroug
 })
 
 /**
- * Rung loops that divide each row by its sum in one thread. One has no check, and others divide
- * only if the sum is finite.
+ * Loops for rungs in which one thread divides each row by its sum. One loop has no check. The
+ * others divide only if the sum is finite.
  */
 const quotients = {
   '01_plain': 'for (long long c = 0; c < n; ++c) y[c] = x[c] / sum;',
@@ -185,7 +181,7 @@ extern "C" void kl_reference(const KlReference* p) {
 `
 
 it(
-  'infinities and NaN among the inputs reveal rungs that do not propagate them, if requested',
+  'infinities and NaN in the inputs, if requested, reveal rungs that do not propagate them',
   { tags: ['thorough'] },
   async () => {
     const ladder = join(folder, 'quotients')
@@ -226,7 +222,8 @@ it(
     const right = ['ok', null]
     expect(await results()).toEqual([right, right, right])
     const all = await results('--at', 'special=2')
-    // The first mismatch is in a row of only -infinity, because -infinity / -infinity is NaN.
+    // The first mismatch is in a row that contains only -infinity, because -infinity / -infinity is
+    // NaN.
     expect(all).toEqual([
       right,
       ['wrong', { buffer: 'y', index: [1, 0], expected: null, actual: 0 }],
@@ -236,7 +233,7 @@ it(
 )
 
 it(
-  "a block that reads another block's shared memory in its cluster is stopped, not answered",
+  "a block that reads another block's shared memory in its cluster is stopped without a result",
   { tags: ['thorough'] },
   async () => {
     const rung = ['--rungs', '06_cluster', '--at', 'ROWS=2', '--at', 'COLS=64']
@@ -252,7 +249,7 @@ it(
 it.each([
   ['run', 'reduction', 'N=3000000000', '01_interleaved_divergent needs 11.2 GiB'],
   ['run', 'softmax', 'ROWS=2000000,COLS=8192', '01_thread_per_row needs 122.1 GiB'],
-  // The size that is not requested is reduced, as in a run without sizes.
+  // The size that the request omits is reduced, as in a run without sizes.
   ['run', 'softmax', 'ROWS=2000000', '01_thread_per_row needs 30.5 GiB'],
   ['sanitize', 'scan', 'N=4294967296', '01_hillis_steele needs 32.0 GiB'],
 ])(
@@ -348,7 +345,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
 }
 `
 
-it('a rung that cannot run says why and what to do', async () => {
+it('a rung that cannot run is reported with the reason and a remedy', async () => {
   const ladder = join(folder, 'faulty')
   await cp(new URL('../../resources/templates/blank', import.meta.url), ladder, { recursive: true })
   const scaled = 'y[i] = shared[threadIdx.x] = a * x[i]'
@@ -389,6 +386,6 @@ it('a rung that cannot run says why and what to do', async () => {
   }
 })
 
-it('the output of nvcc is stored for every rung emulated here', () => {
+it('the output of nvcc is stored for every rung in this file', () => {
   if (!keeping) expect(kept.stale, 'keep it anew with KERNEL_LADDER_KEEP=1').toEqual([])
 })

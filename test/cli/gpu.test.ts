@@ -10,7 +10,7 @@ describe('taking turns', () => {
   const quick = ['run', ...ladder, '--size', '1024', '--profile', 'none']
   const hanging = { FAKE_FAULTS: '02_coalesced=hang' }
 
-  /** Starts a run that measures until the test stops it. */
+  /** Starts a run that occupies the GPU until the test stops it. */
   async function holder(env: Record<string, string>) {
     const first = start([...quick, '--timeout', '600'], { ...env, ...hanging })
     await first.says('verify 3/3 02_coalesced')
@@ -18,7 +18,7 @@ describe('taking turns', () => {
   }
 
   describe('two programs on one GPU', () => {
-    it('take turns: the second learns who holds it, and proceeds when that one is killed', async () => {
+    it('take turns: the second program reports the holder, and proceeds when the holder is killed', async () => {
       const env = fakeTools(await tempDir())
       const first = await holder(env)
       const second = start([...quick, '--rungs', '01_naive'], env)
@@ -35,7 +35,7 @@ describe('taking turns', () => {
     it.each([
       ['run', quick],
       ['sanitize', ['sanitize', ...ladder]],
-    ])('%s --no-wait ends with 3 and names the holder', async (_, words) => {
+    ])('%s --no-wait exits with 3 and reports the holder', async (_, words) => {
       const env = fakeTools(await tempDir())
       const first = await holder(env)
       const { code, stderr } = await run([...words, '--no-wait'], env)
@@ -62,7 +62,7 @@ describe('taking turns', () => {
   })
 
   describe('a GPU that is lost during a run', () => {
-    it('ends with 3, the remedy, and the session of the finished measurements', async () => {
+    it('exits with 3, the remedy, and a session with the finished measurements', async () => {
       const dir = await tempDir()
       const { code, stdout, stderr } = await run(
         ['run', '--ladder', 'gemm-fp32', '--size', '1024'],
@@ -94,7 +94,7 @@ describe('the benchmark of profiling', { tags: ['thorough'] }, () => {
     )
   }
 
-  it('runs the card level, a bare ncu and its full set alternately over the same launches', async () => {
+  it("alternates between the card level, plain ncu and ncu's full set over the same launches", async () => {
     const dir = await tempDir()
     const env = { ...fakeTools(dir), FAKE_LOG: join(dir, 'calls') }
     const { code, stdout, stderr } = await bench(env, '--rounds=2', '1024')
@@ -115,7 +115,7 @@ describe('the benchmark of profiling', { tags: ['thorough'] }, () => {
     expect(option(bare!, '--metrics')).toBe(option(warm!, '--metrics'))
     expect(option(full!, '--set')).toBe('full')
     // Start the same runner with the same libraries. Omit the option to watch the parent process,
-    // which has ended.
+    // because it has ended.
     const rungs = (words: string[]) => words.filter((_, at) => words[at - 1] === '--rung')
     for (const words of [bare!, full!]) {
       expect(rungs(words)).toEqual(rungs(ours!))
@@ -130,7 +130,7 @@ describe('the benchmark of profiling', { tags: ['thorough'] }, () => {
     expect(stderr).toBe('big is neither a size nor --rounds=N.\n')
   })
 
-  it('reports what is missing if nothing can be profiled', async () => {
+  it('reports the missing requirement if profiling is impossible', async () => {
     const { code, stdout } = await bench({ PATH: '/usr/bin:/bin' })
     expect(stdout).toContain('skipped. GPU: ')
     expect(code).toBe(0)

@@ -28,8 +28,8 @@ import type { GradeRow } from '../../src-main/domain/labs/grade-row'
 
 describe('labs over fake tools', () => {
   /**
-   * Options for the fake tools, which replay files of the checkout. They also let tests pass on
-   * machines without namespaces.
+   * Options for the fake tools, which replay files from the checkout. With these options, tests
+   * also pass on machines without namespaces.
    */
   const overFakes: string[] = []
   let recordings: string
@@ -107,7 +107,7 @@ describe('labs over fake tools', () => {
       expect(nowhere.stdout + nowhere.stderr).toMatch(/nvcc was not found/)
     })
 
-    it('asks before it uses a third-party lab, and shows it in full', async () => {
+    it('shows a third-party lab in full and asks before using it', async () => {
       const { dir, lab, solution, env } = await labMachine()
       const file = join(dir, 'mine.cu')
       await writeFile(file, solution)
@@ -125,7 +125,7 @@ describe('labs over fake tools', () => {
 
   describe('lab grade', () => {
     it(
-      'grades submissions of every kind correctly, without one disturbing another',
+      'grades submissions of every kind correctly, and no submission affects another',
       { tags: ['thorough'] },
       async () => {
         const { dir, lab, solution, starter, env } = await labMachine()
@@ -138,8 +138,8 @@ describe('labs over fake tools', () => {
         const graded = await runBundle(
           [
             ...['lab', 'grade', folder, '--lab', lab, '--csv', '--jobs', '4'],
-            // The silence limit is a quarter of the timeout. A busy machine must start a program
-            // within it.
+            // The silence limit is a quarter of the timeout. Even on a busy machine, a program must
+            // start within this limit.
             ...['--timeout', '80', '--memory', '1', ...overFakes],
           ],
           env,
@@ -163,7 +163,7 @@ describe('labs over fake tools', () => {
       },
     )
 
-    it('rejects a machine that cannot isolate submissions, unless told to continue', async () => {
+    it('rejects a machine that cannot isolate submissions, unless an option allows it', async () => {
       const { dir, lab, solution, env } = await labMachine()
       const folder = join(dir, 'handed-in')
       await mkdir(folder)
@@ -188,7 +188,7 @@ describe('labs over fake tools', () => {
       expect(JSON.parse(refused.stdout)).toMatchObject({ error: { kind: 'missing' } })
       expect(refused.stderr).toMatch(/submissions run with your permissions/)
       expect(refused.stderr).toMatch(/pass --unisolated/)
-      // With `--unisolated`, grading runs. It uses recorded outcomes, which need no tools.
+      // With `--unisolated`, grading runs. The test uses recorded outcomes, which need no tools.
       const shipped = '02-shared-tile'
       const solutionOf = join(kernels, '../labs', shipped, 'solution.cu')
       await copyFile(solutionOf, join(folder, 'one.cu'))
@@ -239,7 +239,7 @@ describe('labs over fake tools', () => {
       expect(await readdir(join(dir, 'cache', 'grades'))).toEqual([])
     })
 
-    it('ends with 3 if not even the solution can be judged', async () => {
+    it('exits with 3 if even the solution cannot be judged', async () => {
       const { dir, lab, solution, env } = await labMachine()
       const folder = join(dir, 'handed-in')
       await mkdir(folder)
@@ -251,7 +251,7 @@ describe('labs over fake tools', () => {
       expect(JSON.parse(graded.stdout)).toMatchObject({ rows: [{ status: 'unavailable' }] })
     })
 
-    it('is safe in a spreadsheet, rejects files that are not source code, and flags similarity for review', async () => {
+    it('is safe to open in a spreadsheet, rejects files that are not source code, and flags similarity for review', async () => {
       const { dir, lab, solution, env } = await labMachine()
       const folder = join(dir, 'handed-in')
       await mkdir(folder)
@@ -406,7 +406,7 @@ describe('labs over recordings', () => {
       expect(other.stderr).toContain('status: failed then, passed now')
     })
 
-    it('names the GPU of the recording next to the predictions', async () => {
+    it('shows the GPU of the recording next to the predictions', async () => {
       const file = join(dir, 'lab.cu')
       await copyFile(join(labs, '04-coarsening', 'solution.cu'), file)
       await writeFile(

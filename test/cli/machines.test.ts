@@ -1,7 +1,7 @@
 /**
  * Tests remote machines. Each test starts a real sshd on loopback in its own folder, with fake
- * tools behind it. The tests run in parallel, because they mostly wait for connections. Without an
- * sshd, the tests are skipped by name. With CI=true, the test command installs an sshd.
+ * tools. The tests run in parallel, because they mostly wait for connections. Without an sshd, the
+ * tests are reported as skipped. With CI=true, the test command installs an sshd.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -59,7 +59,7 @@ interface Host {
   words: string[]
 }
 
-/** Starts a remote machine. `login` prints the login shell's text before each command. */
+/** Starts a remote machine. The login shell runs `login` before each command. */
 async function host(before: readonly string[] = [], login = ''): Promise<Host> {
   const dir = await mkdtemp(join(base, 'm'))
   const key = (name: string): string => {
@@ -77,7 +77,7 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
       'PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes',
       // The default post-quantum key exchange takes as long as starting Node.
       'KexAlgorithms curve25519-sha256',
-      // A shell reads the login files in its home folder. The test user's login files may be slow.
+      // Use this folder as HOME, because the login files of the test user may be slow.
       `SetEnv HOME=${dir}\n`,
       ...(login === '' ? [] : [`ForceCommand ${login}; eval "$SSH_ORIGINAL_COMMAND"\n`]),
     ].join('\n'),
@@ -103,7 +103,7 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
   const path = [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter)
   const commands = [
     `export XDG_CACHE_HOME='${join(dir, 'remote')}' KERNEL_LADDER_DATA='${join(dir, 'remote-data')}' PATH='${path}'`,
-    // The cache is in the default folder. The variable only gives each fake machine its own GPU.
+    // The cache is in the default folder. This variable only gives each fake machine its own GPU.
     `export KERNEL_LADDER_PATH_ONLY=1 KERNEL_LADDER_CACHE='${remote('')}'`,
     `export FAKE_LOG='${join(dir, 'calls.log')}' NODE_COMPILE_CACHE='${process.env['NODE_COMPILE_CACHE']}'`,
     ...before,
@@ -200,7 +200,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect((await runBundle(['machine', 'list'], own.env)).stdout).toMatch(/^There are no machines/)
   })
 
-  it.concurrent('has its GPU measured remotely, and the parameters are stored locally', async () => {
+  it.concurrent('measures its GPU remotely, and the parameters are stored locally', async () => {
     const own = await host()
     await runBundle([...own.words, '--fingerprint', own.fingerprint], own.env)
     const { code, stdout, stderr } = await runBundle(
@@ -302,7 +302,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     },
   )
 
-  it.concurrent('loses nothing when the connection is cut, and resumes', async () => {
+  it.concurrent('loses no results when the connection is cut, and resumes', async () => {
     const own = await added(["export FAKE_FAULTS='02_coalesced=hang'"])
     const rungs = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced,03_shared_tile']
     const words = ['run', ...rungs, '--size', '1024', '--timeout', '8', '--profile', 'none']
@@ -318,7 +318,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
   })
 
   it.concurrent(
-    'continues when the laptop is switched off, and its session is copied back later',
+    'continues when the local machine is switched off, and the session is copied back later',
     { tags: ['thorough'] },
     async () => {
       const gate = join(base, 'gate')
@@ -360,7 +360,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
   })
 
   it.concurrent(
-    'sanitizes and tunes remotely, and passes on the output',
+    'runs sanitize and tune remotely, and forwards the output',
     { tags: ['thorough'] },
     async () => {
       const own = await added()
@@ -382,22 +382,26 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     },
   )
 
-  it.concurrent('reports remote run errors like local ones', { tags: ['thorough'] }, async () => {
-    const own = await added()
-    const bad = await runBundle(['run', ...ladder, '--target', 'titan', '--gpu', '7'], own.env)
-    expect(bad.code).toBe(2)
-    const failing = await added(['no_such_command'])
-    const { code, stderr } = await runBundle(['run', ...ladder, '--target', 'titan'], failing.env)
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining('The command before the run failed'),
-    ])
-    const none = await runBundle(['run', ...ladder, '--target', 'nowhere'], own.env)
-    expect([none.code, none.stderr]).toEqual([
-      2,
-      expect.stringContaining('There is no machine named nowhere.'),
-    ])
-  })
+  it.concurrent(
+    'reports errors of remote runs like those of local runs',
+    { tags: ['thorough'] },
+    async () => {
+      const own = await added()
+      const bad = await runBundle(['run', ...ladder, '--target', 'titan', '--gpu', '7'], own.env)
+      expect(bad.code).toBe(2)
+      const failing = await added(['no_such_command'])
+      const { code, stderr } = await runBundle(['run', ...ladder, '--target', 'titan'], failing.env)
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining('The command before the run failed'),
+      ])
+      const none = await runBundle(['run', ...ladder, '--target', 'nowhere'], own.env)
+      expect([none.code, none.stderr]).toEqual([
+        2,
+        expect.stringContaining('There is no machine named nowhere.'),
+      ])
+    },
+  )
 })
 
 describe('machine add', () => {
@@ -431,7 +435,7 @@ describe('machine add', () => {
     expect([code, stderr]).toEqual([status, expect.stringMatching(why)])
   })
 
-  it('names the line of an unknown key in machines.yaml', async () => {
+  it('reports the line of an unknown key in machines.yaml', async () => {
     const dir = await tempDir()
     await writeFile(
       join(dir, 'machines.yaml'),

@@ -13,7 +13,10 @@ import { root, tempDir } from '../services/support'
 const program = join(root, 'dist/package/lib/kernel-ladder.js')
 const hasNvcc = spawnSync('nvcc', ['--version']).status === 0
 const clients: Client[] = []
-/** Cleanup functions for the end of the file. The `clients` are closed after each test. */
+/**
+ * Cleanup functions that run after the last test of the file. The `clients` are closed after each
+ * test.
+ */
 const atEnd: (() => unknown)[] = []
 
 afterEach(async () => {
@@ -45,7 +48,7 @@ const envOf = (dir: string): Record<string, string> => ({
 })
 
 let usual: Promise<Desk> | undefined
-/** Returns a client that all read-only tests share. */
+/** Returns the client that all read-only tests share. */
 const sharedDesk = (): Promise<Desk> =>
   (usual ??= (async () => {
     const dir = await mkdtemp(join(tmpdir(), 'kl-test-'))
@@ -84,7 +87,7 @@ async function deskIn(dir: string, ...options: string[]): Promise<Desk> {
     call: async (name, given = {}) => {
       const { content, structuredContent } = await client.callTool({ name, arguments: given })
       const [first] = content as { text: string }[]
-      // Clients that show only text must get identical content.
+      // Clients that only show text must get identical content.
       if (structuredContent !== undefined)
         expect(JSON.parse(first!.text)).toEqual(structuredContent)
       return (structuredContent ?? { error: { kind: 'sdk', message: first!.text } }) as never
@@ -93,7 +96,7 @@ async function deskIn(dir: string, ...options: string[]): Promise<Desk> {
 }
 
 describe('an agent', () => {
-  it('learns what each call does before calling', async () => {
+  it('can read what each call does before calling', async () => {
     const { client } = await sharedDesk()
     const { tools } = await client.listTools()
     expect(tools.length).toBeGreaterThan(8)
@@ -104,7 +107,7 @@ describe('an agent', () => {
     }
   })
 
-  it('asks what to change next, and gets changes with figures', async () => {
+  it('requests recommendations, and gets changes with figures', async () => {
     const { call } = await sharedDesk()
     const session = 'recorded:gemm-fp32-h200-4096-deep'
     const next = (await call('next', { session, rung: '05_thread_tile_2d' })) as unknown as {
@@ -122,7 +125,7 @@ describe('an agent', () => {
     expect(wrong.error?.message).toContain('06_flaot4')
   })
 
-  it('reads in pages and inspects machine code', async () => {
+  it('reads long results in pages and inspects machine code', async () => {
     const { call } = await sharedDesk()
     const where = { session: 'recorded:gemm-fp32-h200-4096-deep', rung: '05_thread_tile_2d' }
     const first = await call('machine_code', { ...where, limit: 2 })
@@ -154,8 +157,8 @@ describe('an agent', () => {
   it('replays a recording, and gets progress', async () => {
     const { client } = await sharedDesk()
     const said: string[] = []
-    // A callback would miss messages that arrive with the response, because the client has already
-    // forgotten the call.
+    // A progress callback would miss messages that arrive with the response, because the client
+    // removes the callback at that point.
     client.setNotificationHandler('notifications/progress', ({ params }) => {
       said.push(params.message ?? '')
     })
@@ -198,7 +201,7 @@ describe('an agent may not', () => {
     const { call } = await sharedDesk()
     for (const [tool, given] of [
       ['run', { ladder: 'gemm-fp32', target: 'local' }],
-      // `titan` is a machine that the user added. Its GPU also needs permission.
+      // `titan` is a machine that the user added. Its GPU also requires permission.
       ['run', { ladder: 'gemm-fp32', target: 'titan' }],
       ['lab_check', { lab: '01-coalescing', file: 'lab.cu', target: 'local' }],
     ] as const)
@@ -208,13 +211,13 @@ describe('an agent may not', () => {
       })
     const allowed = await desk('--allow-run')
     const { error } = await allowed.call('run', { ladder: 'gemm-fp32', target: 'local' })
-    // A missing GPU or compiler is a different error.
+    // A missing GPU or compiler would be a different error.
     expect(error?.message ?? '').not.toContain('may not')
   })
 })
 
 describe('mistakes', () => {
-  it('get a sentence, and the nearest name', async () => {
+  it('get an error message with the closest name', async () => {
     const { call } = await sharedDesk()
     const named = async (tool: string, given: Record<string, unknown>) =>
       (await call(tool, given)).error?.remedy
@@ -230,7 +233,7 @@ describe('mistakes', () => {
     expect((await call('why', { session, rung: '06_float4', extra: 1 })).error).toBeDefined()
   })
 
-  it('in the protocol leave the server running; a flood is answered or rejected in a sentence', async () => {
+  it('in the protocol do not stop the server; it answers or rejects each request of a flood', async () => {
     const { call, client } = await desk()
     const asked = Array.from({ length: 200 }, () => call('ladders', { limit: 1 }))
     const answers = await Promise.all(asked)
@@ -241,7 +244,7 @@ describe('mistakes', () => {
     expect((await call('ladders')).summary).toContain('ladders')
   })
 
-  it('such as invalid JSON are skipped, and a vanished client ends the server', async () => {
+  it('such as invalid JSON are skipped, and the server ends when its client disappears', async () => {
     const dir = await tempDir()
     const child = spawn(process.execPath, [program, 'mcp', dir], { env: envOf(dir) })
     const ended = new Promise<number | null>((done) => child.once('close', done))
@@ -265,7 +268,7 @@ describe('mistakes', () => {
     expect(await ended).toBe(0)
   })
 
-  it('in the folders named at startup are reported before anything is served', async () => {
+  it('in the folder arguments are reported before the server starts', async () => {
     const dir = await tempDir()
     const child = spawn(process.execPath, [program, 'mcp', join(dir, 'nowhere')], {
       env: envOf(dir),
@@ -278,7 +281,7 @@ describe('mistakes', () => {
 })
 
 describe('the conversations in docs/guides/agents.md', { tags: ['thorough'] }, () => {
-  it.skipIf(!hasNvcc)('reach a first cause and a bank conflict in four calls each', async () => {
+  it.skipIf(!hasNvcc)('find a first cause and a bank conflict in four calls each', async () => {
     const cache = join(root, '.cache', 'agents-doc')
     const { text, cause, conflict } = await agentsDoc(program, await tempDir(), cache)
     expect(cause.calls.length).toBeLessThanOrEqual(4)
@@ -297,7 +300,7 @@ describe('the conversations in docs/guides/agents.md', { tags: ['thorough'] }, (
 })
 
 describe.skipIf(!hasNvcc)('emulated sessions', () => {
-  it('show the counters that moved first', async () => {
+  it('show the counters that changed first', async () => {
     const dir = await tempDir()
     const kernelLadder = (...words: string[]): void => {
       const { status, stderr } = spawnSync(process.execPath, [program, ...words], {
@@ -357,7 +360,7 @@ describe.skipIf(!hasNvcc)('emulated sessions', () => {
   })
 })
 
-it('the server ends with one sentence if a client sends a line that is too long', async () => {
+it('the server ends with an error message if a client sends a line that is too long', async () => {
   const { status, stdout, stderr } = runWithInput(await tempDir(), `{"x":"${'x'.repeat(11 << 20)}`)
   expect(status, stderr).toBe(2)
   expect(stdout).toBe('')

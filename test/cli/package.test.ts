@@ -27,16 +27,16 @@ let tarball = ''
 let env: Record<string, string> = {}
 
 /**
- * The npm that runs the tests sets variables for its scripts, such as their folder. The nested npm
- * must not see them.
+ * When npm runs the tests, it sets variables for its scripts, such as their folder. The nested npm
+ * must not inherit these variables.
  */
 const withoutNpm = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD$)/i.test(name)),
 )
 
 /**
- * Returns a server's output once the server is ready. The output includes the link, which is
- * printed on another stream. Throws if the server ended instead.
+ * Returns a server's output once the server is ready. The output includes the link, which the
+ * server prints on another stream. Throws if the server ended instead.
  */
 const outputWhenReady = ({ says, finished }: Running): Promise<string> =>
   Promise.race([
@@ -69,13 +69,13 @@ beforeAll(async () => {
 afterAll(() => rm(home, { recursive: true, force: true }))
 
 describe('the npm package', () => {
-  it('is at most 12 MB and brings no other package along', async () => {
+  it('is at most 12 MB and depends on no other package', async () => {
     expect((await stat(tarball)).size).toBeLessThanOrEqual(12e6)
     const names = await readdir(dirname(dirname(program)))
     expect(names.filter((name) => !name.startsWith('.'))).toEqual(['kernel-ladder'])
   })
 
-  it('names the licenses of what is bundled into it', async () => {
+  it('lists the licenses of the bundled packages', async () => {
     const text = await readFile(join(folder, 'lib/third-party-licenses.md'), 'utf8')
     for (const library of ['commander', 'zod', 'execa', 'yaml']) expect(text).toContain(library)
   })
@@ -126,7 +126,7 @@ describe('the npm package', () => {
     expect((await stat(main)).isFile()).toBe(true)
   })
 
-  it('needs no writable folder for commands that only print', async () => {
+  it('requires no writable folder for commands that only print', async () => {
     const blocked = join(home, 'blocked')
     await writeFile(blocked, '')
     const nowhere = {
@@ -137,7 +137,7 @@ describe('the npm package', () => {
     expect((await runBundle(['show', 'recorded'], nowhere, program)).code).toBe(0)
   })
 
-  it('reports in a sentence that a user has no home', async () => {
+  it('reports an error if the user has no home folder', async () => {
     const homeless = { HOME: '', XDG_CACHE_HOME: '', XDG_DATA_HOME: '' }
     const { code, stderr } = await runBundle(['ladders'], homeless, program)
     expect(code).toBe(3)
@@ -184,7 +184,7 @@ describe('its library', () => {
     return code.includes('readNcuCsv') ? [table] : [report, report]
   }
 
-  it('has an example of every function', () => {
+  it('has an example for every function', () => {
     const called = examples.flatMap(
       ({ code }) => /^import \{ (.*) \} from 'kernel/m.exec(code)![1]!,
     )
@@ -204,7 +204,7 @@ describe('its library', () => {
       expect(called.join(', ')).toContain(name)
   })
 
-  it('reports that there is no nvcc to compile with', async () => {
+  it('reports a missing nvcc', async () => {
     const { code } = examples.find(({ module }) => module === 'compile')!
     const file = join(dirname(dirname(dirname(program))), 'compile.mjs')
     await writeFile(file, code)
@@ -215,7 +215,7 @@ describe('its library', () => {
   })
 
   it.each(examples)(
-    'runs the example of $module that is installed: $code',
+    'runs the installed example of $module: $code',
     { tags: ['thorough'] },
     async ({ code }) => {
       if (code.includes('compileCubin') && (await findTool('nvcc')) === null) return
@@ -243,28 +243,32 @@ describe('its library', () => {
     expect(examples.map((one) => one.code)).toContain(code)
   })
 
-  it('has self-contained types, for Node’s own resolution', { tags: ['thorough'] }, async () => {
-    const user = dirname(dirname(dirname(program)))
-    await writeFile(
-      join(user, 'user.mts'),
-      [
-        "import { hottestLines, isKernelLadderError, readNcuRep, type HotLine } from 'kernel-ladder'",
-        'const lines: HotLine[] = readNcuRep(new Uint8Array()).kernels.flatMap((one) => hottestLines(one))',
-        'export const first: string | undefined = lines[0]?.file',
-        'export const kind = (e: unknown): string => (isKernelLadderError(e) ? e.kind : "")',
-        '// @ts-expect-error a counter that there is not',
-        "hottestLines(readNcuRep(new Uint8Array()).kernels[0]!, 'nonsense')",
-      ].join('\n'),
-    )
-    const compiler = join(root, 'node_modules/typescript-7/bin/tsc')
-    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', 'false']
-    const types = ['--target', 'es2023', '--types', 'node', '--typeRoots']
-    await exec(
-      process.execPath,
-      [compiler, ...options, ...types, join(root, 'node_modules/@types'), 'user.mts'],
-      { cwd: user },
-    )
-  })
+  it(
+    'has self-contained types that work with Node’s module resolution',
+    { tags: ['thorough'] },
+    async () => {
+      const user = dirname(dirname(dirname(program)))
+      await writeFile(
+        join(user, 'user.mts'),
+        [
+          "import { hottestLines, isKernelLadderError, readNcuRep, type HotLine } from 'kernel-ladder'",
+          'const lines: HotLine[] = readNcuRep(new Uint8Array()).kernels.flatMap((one) => hottestLines(one))',
+          'export const first: string | undefined = lines[0]?.file',
+          'export const kind = (e: unknown): string => (isKernelLadderError(e) ? e.kind : "")',
+          '// @ts-expect-error a counter that there is not',
+          "hottestLines(readNcuRep(new Uint8Array()).kernels[0]!, 'nonsense')",
+        ].join('\n'),
+      )
+      const compiler = join(root, 'node_modules/typescript-7/bin/tsc')
+      const options = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', 'false']
+      const types = ['--target', 'es2023', '--types', 'node', '--typeRoots']
+      await exec(
+        process.execPath,
+        [compiler, ...options, ...types, join(root, 'node_modules/@types'), 'user.mts'],
+        { cwd: user },
+      )
+    },
+  )
 
   it('rejects files that are not reports with its own error', async () => {
     const file = join(dirname(dirname(dirname(program))), 'refused.mjs')
@@ -282,7 +286,7 @@ describe('its library', () => {
     expect(stdout).toMatch(/^true .+\nfalse addresses must have one.+\nfalse The limits of.+\n$/)
   })
 
-  it('has the current pages', async () => {
+  it('contains the current documentation pages', async () => {
     const { libraryDocs } = await import('../../scripts/lib/library-doc.mjs')
     for (const [path, expected] of await libraryDocs()) {
       const text = await readFile(join(root, path), 'utf8')

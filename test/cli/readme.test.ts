@@ -9,7 +9,7 @@ import { runBundle } from './support'
 
 // The host code of the shipped builds runs only on this platform.
 it.runIf(process.platform === 'linux' && process.arch === 'x64')(
-  'README.md has the emulated run that `npm run readme -- figures` writes',
+  'README.md contains the emulated run from `npm run readme -- figures`',
   async () => {
     const home = await tempDir()
     const env = {

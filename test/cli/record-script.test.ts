@@ -45,7 +45,7 @@ describe.skipIf(process.platform !== 'linux')('record.sh', () => {
       .sort()
   }
 
-  it('copies everything back in one archive, from which it resumes', async () => {
+  it('copies all results back in one archive, and can resume from it', async () => {
     const lines = [
       'first|1|--ladder transpose',
       'broken|1|--ladder nowhere',
@@ -70,7 +70,7 @@ describe.skipIf(process.platform !== 'linux')('record.sh', () => {
     expect(await list()).toEqual(['second.log', 'second.tar.xz', 'trial.done'])
   })
 
-  it('says what is missing', async () => {
+  it('reports missing requirements', async () => {
     const failed = exec('bash', [join(home, 'record.sh'), 'nowhere', '1'], {
       env: { ...process.env, OUT: out },
     })

@@ -29,7 +29,7 @@ const slower = (value: Session): void => {
 
 describe('report', () => {
   it.each(['md', 'csv', 'json', 'tex'])(
-    'writes %s, the same to a file and to stdout',
+    'writes %s, with the same content in a file and on stdout',
     async (format) => {
       const out = join(await tempDir(), `report.${format}`)
       const written = await run(['report', recorded, '--format', format, '--out', out])
@@ -62,7 +62,7 @@ describe('report', () => {
     expect((await readSession(join(dir, 'out'))).rungs.length).toBeGreaterThan(0)
   })
 
-  it('writes HTML that imports as the same session and prints as the same bytes', async () => {
+  it('writes HTML that imports as the same session and exports as the same bytes', async () => {
     const dir = await tempDir()
     const [first, second] = [join(dir, '1.html'), join(dir, '2.html')]
     const folder = join(dir, 'imported')
@@ -93,7 +93,7 @@ describe('report', () => {
     expect(await readdir(dir)).toEqual(['throughput.svg'])
   })
 
-  it('draws the charts of the Charts screen as the screen does, or says why it cannot', async () => {
+  it('draws the charts like the Charts screen, or reports why it cannot', async () => {
     const dir = await tempDir()
     const draw = (chart: string, file: string, session = 'recorded:gemm-fp32-h200-4096-deep') =>
       run(['report', session, '--chart', chart, '--out', join(dir, file)])
@@ -112,7 +112,7 @@ describe('report', () => {
     expect((await readdir(dir)).sort()).toEqual(['r.svg', 's.png'])
   })
 
-  it('prints at most twelve pages, and all of it when asked', async () => {
+  it('prints at most twelve pages, and the full content on request', async () => {
     const dir = await tempDir()
     const pagesOf = async (name: string, ...more: string[]): Promise<number> => {
       const out = join(dir, name)
@@ -125,7 +125,7 @@ describe('report', () => {
     expect(await pagesOf('all.pdf', '--sections', 'all')).toBeGreaterThan(12)
   })
 
-  it('names the requirements of a PDF if there is no browser, and leaves no file', async () => {
+  it('reports the requirements of a PDF if there is no browser, and writes no file', async () => {
     const out = join(await tempDir(), 'report.pdf')
     const { code, stderr } = await run(['report', recorded, '--format', 'pdf', '--out', out], {
       PATH: '',
@@ -137,7 +137,7 @@ describe('report', () => {
     expect(existsSync(out)).toBe(false)
   })
 
-  it('sets two sessions side by side', async () => {
+  it('shows two sessions side by side', async () => {
     const other = await session(await tempDir(), slower)
     const args = ['report', recorded, '--compare', other, '--format', 'md', '--out', '-']
     const { code, stdout } = await run([...args, '--date', '2026-11-21'])
@@ -177,13 +177,13 @@ describe('report', () => {
     ]),
     [['--ci', '--baseline', 'recorded', '--rungs', '99_x'], /Neither session has a rung .*"99_x"/],
     [['--ci', '--baseline', 'recorded', '--format', 'md'], /--format cannot be combined with --ci/],
-  ])('%j exits 2 with a sentence', async (args, message) => {
+  ])('%j exits with 2 and an error message', async (args, message) => {
     const { code, stdout, stderr } = await run(['report', recorded, ...args])
     expect(stderr).toMatch(message)
     expect([code, stdout]).toEqual([2, ''])
   })
 
-  it('keeps an existing file unchanged, and leaves no partial file in an unwritable place', async () => {
+  it('does not change an existing file, and leaves no partial file in an unwritable folder', async () => {
     const dir = await tempDir()
     const out = join(dir, 'mine.md')
     await writeFile(out, 'mine')
@@ -208,7 +208,7 @@ describe('report --ci', () => {
   const against = (now: string, baseline: string, ...more: string[]) =>
     run(['report', now, '--ci', '--baseline', baseline, ...more])
 
-  it('prints a check and exits 0 if nothing got slower, and 1 if a rung did', async () => {
+  it('prints a check and exits with 0 if no rung became slower, and with 1 if a rung did', async () => {
     const dir = await tempDir()
     const same = await against(recorded, recorded)
     expect(same.code).toBe(0)
@@ -224,7 +224,7 @@ describe('report --ci', () => {
     expect((await against(now, recorded, '--rungs', '07_conflict_free')).code).toBe(0)
   })
 
-  it('exits 2 if it cannot decide, and JSON is one document by the published schema', async () => {
+  it('exits with 2 if it cannot decide, and JSON is one document that matches the published schema', async () => {
     const dir = await tempDir()
     const now = await session(dir, (value) => {
       value.rungs = value.rungs.filter(({ id }) => id !== '06_float4')
@@ -239,7 +239,7 @@ describe('report --ci', () => {
     expect([other.code, other.stdout]).toEqual([2, expect.stringContaining('The problems differ')])
   })
 
-  it('exits 2 with a sentence for a damaged, newer or missing baseline, and checks nothing', async () => {
+  it('exits with 2 and an error message for a damaged, newer or missing baseline', async () => {
     const newer = await session(await tempDir(), (value) => Object.assign(value, { schema: 99 }))
     const damaged = await session(await tempDir(), () => undefined)
     await writeFile(join(damaged, 'session.json'), '{"schema": 1, "id":')
@@ -256,7 +256,7 @@ describe('report --ci', () => {
     }
   })
 
-  it('keeps its verdict and the file if its reader goes away', async () => {
+  it('still exits with its verdict and writes the file if its reader disconnects', async () => {
     const dir = await tempDir()
     const out = join(dir, 'ci.md')
     const args = ['report', await session(dir, slower), '--ci', '--baseline', recorded]

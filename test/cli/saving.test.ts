@@ -41,19 +41,19 @@ async function machine() {
 type Machine = Awaited<ReturnType<typeof machine>>
 
 /**
- * Starts a run that hangs in the second rung until it is interrupted. Other programs can run
- * meanwhile.
+ * Starts a run that hangs in the second rung until it is interrupted. Other programs can run in the
+ * meantime.
  */
 const startHanging = ({ dir, env }: Machine, ...more: string[]): Running =>
   start([...short, '--timeout', '600', ...more], {
     ...env,
     FAKE_FAULTS: '02_coalesced=hang',
-    // The build contains the fault, so other programs must not share this cache.
+    // The build contains the injected fault, so other programs must not share this cache.
     KERNEL_LADDER_CACHE: join(dir, 'cache-hanging'),
   })
 
-describe('programs at the same time', () => {
-  it('each save their session whole under separate names', async () => {
+describe('simultaneous programs', () => {
+  it('each save their complete session under separate names', async () => {
     const { store, env } = await machine()
     await run(short, env)
     const ended = await Promise.all([1, 2].map(() => runBundle(short, env)))
@@ -63,7 +63,7 @@ describe('programs at the same time', () => {
     expect(await readdir(store)).toHaveLength(3)
   })
 
-  it('with the same --out: the later one is saved next to it, and says where', async () => {
+  it('with the same --out: the later session is saved next to it, and the path is printed', async () => {
     const shared = await machine()
     const { dir, env } = shared
     const out = join(dir, 'out', 'mine')
@@ -82,13 +82,13 @@ describe('programs at the same time', () => {
   })
 })
 
-/** Options that create a pid namespace, as a container does. They need permission. */
+/** Options that create a pid namespace, as a container does. They require permission. */
 const unshare = ['--pid', '--fork', '--mount-proc']
 const mayUnshare = spawnSync('unshare', [...unshare, 'true']).status === 0
 
 /*
- * Without permission for namespaces, test/adapters/disk/disk.test.ts covers this case. That test
- * writes an owner file as if from another namespace.
+ * Without permission for namespaces, test/adapters/disk/disk.test.ts covers this case with an owner
+ * file from a simulated namespace.
  */
 describe.skipIf(!mayUnshare)('a program in a container that shares the store', () => {
   const contained = (args: readonly string[], env: Record<string, string>): number | null =>
@@ -96,7 +96,7 @@ describe.skipIf(!mayUnshare)('a program in a container that shares the store', (
       env: { ...process.env, KERNEL_LADDER_PATH_ONLY: '1', ...env },
     }).status
 
-  it('does not touch the folder that a run outside of it is filling', async () => {
+  it('does not touch the folder that a run outside the container is writing', async () => {
     const shared = await machine()
     const { store, env } = shared
     const running = startHanging(shared)
@@ -194,7 +194,7 @@ describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () =
     })
   })
 
-  it('of the store itself: the session is in the temporary folder', async () => {
+  it('of the store itself: the session is saved in the temporary folder', async () => {
     await small(300, async (disk, { env }) => {
       const ended = await run(ladder, { ...env, KERNEL_LADDER_DATA: disk })
       expect(ended.code).toBe(1)
@@ -205,7 +205,7 @@ describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () =
     })
   })
 
-  it('too small for a start is rejected before anything runs', async () => {
+  it('too small to start a run is reported before anything runs', async () => {
     await small(40, async (disk, { env }) => {
       const ended = await run([...ladder, '--out', join(disk, 'x')], env)
       expect([ended.code, savedIn(ended)]).toEqual([1, ''])
@@ -215,9 +215,9 @@ describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () =
   })
 })
 
-describe('a reader that goes away', () => {
+describe('a reader that disconnects', () => {
   /**
-   * Closes the streams at the first output, like `| head -1`, and returns the program's exit code.
+   * Closes the streams after the first output, like `| head -1`. Returns the program's exit code.
    */
   const readBriefly = (
     args: readonly string[],
@@ -235,7 +235,7 @@ describe('a reader that goes away', () => {
       child.on('exit', done)
     })
 
-  it('ends no run: a run with a failed rung is saved and has its exit code', async () => {
+  it('does not end the run: a run with a failed rung is saved and has the correct exit code', async () => {
     const { store, env } = await machine()
     expect(await readBriefly(short, { ...env, FAKE_FAULTS: '02_coalesced=wrong' })).toBe(1)
     const [name, ...others] = await readdir(store)
@@ -243,24 +243,27 @@ describe('a reader that goes away', () => {
     await expectWhole(join(store, name!))
   })
 
-  it.skipIf(!existsSync('/dev/full'))('is distinguished from a full stdout', async () => {
-    const { store, env } = await machine()
-    const full = openSync('/dev/full', 'w')
-    const { status, stderr } = spawnSync(process.execPath, [...shortLived, bundle, ...short], {
-      env: { ...process.env, KERNEL_LADDER_PATH_ONLY: '1', ...env },
-      stdio: ['ignore', full, 'pipe'],
-      encoding: 'utf8',
-    })
-    closeSync(full)
-    expect(status).toBe(1)
-    expect(stderr).toContain('error: Could not write to stdout: the disk is full.\n')
-    expect(stderr).not.toMatch(/^\s+at /m)
-    expect(stderr).toContain(`Saved in ${join(store, '')}`)
-    await expectWhole(join(store, basename((await readdir(store))[0]!)))
-  })
+  it.skipIf(!existsSync('/dev/full'))(
+    'is distinguished from a full disk behind stdout',
+    async () => {
+      const { store, env } = await machine()
+      const full = openSync('/dev/full', 'w')
+      const { status, stderr } = spawnSync(process.execPath, [...shortLived, bundle, ...short], {
+        env: { ...process.env, KERNEL_LADDER_PATH_ONLY: '1', ...env },
+        stdio: ['ignore', full, 'pipe'],
+        encoding: 'utf8',
+      })
+      closeSync(full)
+      expect(status).toBe(1)
+      expect(stderr).toContain('error: Could not write to stdout: the disk is full.\n')
+      expect(stderr).not.toMatch(/^\s+at /m)
+      expect(stderr).toContain(`Saved in ${join(store, '')}`)
+      await expectWhole(join(store, basename((await readdir(store))[0]!)))
+    },
+  )
 })
 
-// Tests a few cells of the fault matrix. `npm run faults` tries all, and
+// Tests a few cells of the fault matrix. `npm run faults` tests all cells, and
 // docs/evidence/reliability.md has the results.
 describe('a command with an injected fault', { tags: ['thorough'] }, () => {
   let bench: Awaited<ReturnType<typeof openBench>>
@@ -273,10 +276,13 @@ describe('a command with an injected fault', { tags: ['thorough'] }, () => {
     ['measure', 'SIGTERM'],
     ['build', 'SIGKILL'],
     ['import', 'out of descriptors'],
-  ])('%s, by %s, loses nothing and leaves nothing behind', async (stageName, faultName) => {
-    const stage = stages.find(({ name }) => name === stageName)!
-    const fault = faults.find(({ name }) => name === faultName)!
-    expect(applies(stage, fault)).toBe(true)
-    expect(await tryCell(bench, stage, fault)).toEqual([])
-  })
+  ])(
+    '%s, by %s, loses no results and leaves no files or processes',
+    async (stageName, faultName) => {
+      const stage = stages.find(({ name }) => name === stageName)!
+      const fault = faults.find(({ name }) => name === faultName)!
+      expect(applies(stage, fault)).toBe(true)
+      expect(await tryCell(bench, stage, fault)).toEqual([])
+    },
+  )
 })

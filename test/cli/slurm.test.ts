@@ -1,7 +1,7 @@
 /**
  * Tests Slurm with real munged, slurmctld and slurmd processes in the test's folder. Jobs use the
- * fake tools. Without Slurm, the tests are skipped by name. With CI=true, the test command installs
- * Slurm.
+ * fake tools. Without Slurm, the tests are reported as skipped. With CI=true, the test command
+ * installs Slurm.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -49,14 +49,14 @@ interface Cluster {
   env: Record<string, string>
   /** Runs a Slurm command. */
   call: (file: string, ...args: string[]) => string
-  /** Simulates a controller that lost its state, and a node that failed with its jobs. */
+  /** Simulates a controller that lost its state and a node that failed together with its jobs. */
   forget: () => Promise<void>
   close: () => Promise<void>
 }
 
 /**
- * Starts four nodes with eight GPUs each. Jobs on two nodes can be preempted from a second
- * partition. One partition accepts no jobs, and one node fails in a test.
+ * Starts four nodes with eight GPUs each. Jobs of a second partition can preempt jobs on two nodes.
+ * One partition accepts no jobs, and one node fails in a test.
  */
 async function cluster(): Promise<Cluster> {
   // munged requires that other users cannot write to any folder above the socket.
@@ -110,7 +110,7 @@ async function cluster(): Promise<Cluster> {
       })
       .join(''),
   )
-  // Some sites have an sbatch wrapper that prints more text around sbatch's output.
+  // Imitate sites with an sbatch wrapper that prints additional text around sbatch's output.
   await writeFile(
     join(dir, 'bin/sbatch'),
     '#!/bin/sh\necho "Welcome to kl: 2 nodes"\n/usr/bin/sbatch "$@"; code=$?\necho "Your quota: 12 %"; echo "Goodbye" >&2\nexit $code\n',
@@ -138,7 +138,7 @@ async function cluster(): Promise<Cluster> {
       try {
         if (holds()) return
       } catch {
-        // The controller does not respond yet.
+        // Try again, because the controller does not respond yet.
       }
       await delay(100)
     }
@@ -172,7 +172,7 @@ async function cluster(): Promise<Cluster> {
         try {
           process.kill(Number.parseInt(line.trim()), 'SIGKILL')
         } catch {
-          // The process has ended.
+          // Ignore the error, because the process has already ended.
         }
   }
   const gone = async (child: ChildProcess): Promise<void> => {
@@ -247,7 +247,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   })
   afterAll(() => own.close())
 
-  it.concurrent('runs a ladder as a job, and the session says on which node', async () => {
+  it.concurrent('runs a ladder as a job, and the session contains the node', async () => {
     const { code, stdout, stderr } = await runBundle([...words, 'kl', '--json'], own.env)
     expect(code, stderr).toBe(0)
     const document = JSON.parse(stdout) as { session: string; rungs: { status: string }[] }
@@ -262,7 +262,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     expect(shown.stdout).toContain(`measured on kl (n1, job ${numberIn(stderr)})`)
   })
 
-  it.concurrent('stops and saves on ^C', async () => {
+  it.concurrent('stops and saves its results on ^C', async () => {
     const run = start([...words, 'stopped'], own.env, bundle)
     const said = await run.says('verify 3/3 02_coalesced')
     run.signal('SIGINT')
@@ -275,7 +275,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     ['cancelled by someone else', ['scancel'], /ended early.* It was cancelled/],
     ['out of time', ['scontrol', 'update', 'TimeLimit=0'], /ended early.* its time limit/],
   ])(
-    'copies back what a job finished that is %s',
+    'copies back the finished results of a job that is %s',
     { tags: ['thorough'] },
     async (_, [file, ...args], why) => {
       const run = start([...words, file!], own.env, bundle)
@@ -303,7 +303,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'starts over if a job of another partition took its node',
+    'starts over if it was preempted by a job of another partition',
     { tags: ['thorough'] },
     async () => {
       const run = start([...words, 'pair'], own.env, bundle)
@@ -318,7 +318,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'follows an array of 40 tasks, of which one fails, one is preempted and one leaves no output',
+    'monitors an array of 40 tasks, of which one fails, one is preempted and one has no output',
     { tags: ['thorough'] },
     async () => {
       const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))
@@ -357,7 +357,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'distinguishes a job whose node failed from one that is queued again',
+    'distinguishes a job whose node failed from a job that is queued again',
     { tags: ['thorough'] },
     async () => {
       const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))
@@ -401,7 +401,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'grades a folder over tasks, with the teacher’s own lab',
+    'distributes the grading of a folder over tasks, with the teacher’s own lab',
     { tags: ['thorough'] },
     async () => {
       const lab = join(own.dir, 'own-coalescing')
@@ -432,7 +432,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'distributes a sweep over tasks, and ranks the measurements of all',
+    'distributes a sweep over tasks, and ranks the measurements of all tasks together',
     { tags: ['thorough'] },
     async () => {
       const axes = ['--param', 'BM=32,64,128', '--param', 'TM=4,8', '--seconds', '0.05']
@@ -454,7 +454,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     },
   )
 
-  it('reports sbatch errors, and leaves nothing on the cluster', async () => {
+  it('reports sbatch errors, and leaves no files on the cluster', async () => {
     const jobs = (): Promise<string[]> => readdir(join(own.dir, 'remote/kernel-ladder/jobs'))
     const before = await jobs()
     const { code, stderr } = await runBundle([...words, 'nowhere'], own.env)
@@ -481,7 +481,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   })
 
   it(
-    'calls a job lost if neither queue nor accounting knows it, and never done',
+    'reports a job as lost, never as done, if neither the queue nor the accounting has it',
     { tags: ['thorough'] },
     async () => {
       const run = start([...words, 'forgotten'], own.env, bundle)

@@ -1,5 +1,5 @@
 /**
- * Runs the command line. `run` calls it in the test's process with in-process fake tools.
+ * Runs the command line. `run` calls the CLI in the test's process with in-process fake tools.
  * `runBundle` and `start` run the bundled program in a separate process, as a user would.
  */
 import { spawn } from 'node:child_process'

@@ -23,8 +23,8 @@ const settle = (condition: () => boolean): Promise<void> =>
     { timeout: 30_000 },
   )
 
-describe('a stand-in that knows what Electron declares', () => {
-  it('has what Electron declares, and throws for anything else', () => {
+describe('a fake with the members that Electron declares', () => {
+  it('has exactly these members, and throws for all others', () => {
     const { module } = createFakeElectron()
     const app = strict(module.app as unknown as { quit(): void; leave?(): void }, 'App')
     expect(() => app.quit()).not.toThrow()
@@ -58,7 +58,7 @@ describe('the built desktop program', () => {
     electron.app.quit()
   })
 
-  it('opens one sandboxed window on its own page, with no error box', async () => {
+  it('opens one sandboxed window with its own page, and no error dialog', async () => {
     expect(electron.errorBoxes).toEqual([])
     expect(electron.windows).toHaveLength(1)
     expect(electron.windows[0]!.loaded).toEqual(['app://kernel-ladder/'])

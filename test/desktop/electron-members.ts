@@ -19,7 +19,7 @@ function collect(node: ts.Node): void {
 
 collect(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true))
 
-/** Members of Node.js event emitters, which Electron's classes inherit. */
+/** Members that Electron's classes inherit from Node.js event emitters. */
 const ofEmitters = [
   ...['on', 'once', 'off', 'addListener', 'removeListener', 'removeAllListeners', 'emit'],
   ...['listeners', 'listenerCount', 'eventNames', 'setMaxListeners', 'prependListener'],

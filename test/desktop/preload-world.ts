@@ -13,9 +13,9 @@ const preload = join(import.meta.dirname, '../../out/preload/index.cjs')
 const world = 'kernel-ladder-preload'
 
 /**
- * Defines, in the page's world, the functions that the preload passed to `contextBridge`. Events
- * cross between the worlds synchronously, and the detail is a structured clone. Functions stay in
- * their world and are referenced by number.
+ * Runs in the page's world and defines the functions that the preload passed to `contextBridge`.
+ * Events cross between the worlds synchronously, and their `detail` is a structured clone.
+ * Functions remain in their world and are referenced by number.
  */
 function pageSide(): void {
   const listeners = new Map<number, (value: unknown) => void>()
@@ -54,7 +54,7 @@ function pageSide(): void {
   })
 }
 
-/** Defines, in the preload's world, `require('electron')` of a sandboxed preload. */
+/** Runs in the preload's world and defines the `require('electron')` of a sandboxed preload. */
 function preloadSide(): void {
   type Listener = (event: object, message: unknown) => void
   const own = globalThis as unknown as {
@@ -119,7 +119,7 @@ function preloadSide(): void {
       })
     },
   }
-  // Electron knows the path of a file. The fake derives the path from the name.
+  // Electron knows the path of a File object. The fake derives the path from the file's name.
   const webUtils = { getPathForFile: (file: File) => `/files/${file.name}` }
   own.require = (name) => {
     if (name !== 'electron') throw new Error(`A sandboxed preload cannot load ${name}`)

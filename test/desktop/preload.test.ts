@@ -65,7 +65,7 @@ describe('the page of the desktop program', () => {
     await rm(dir, { recursive: true, force: true })
   })
 
-  it('has the bridge and no way to the preload’s own world', async () => {
+  it('has the bridge, but no access to the preload’s world', async () => {
     await goTo('/')
     const seen = await page.evaluate(() => ({
       bridge: Object.keys((window as { kernelLadder?: object }).kernelLadder ?? {}),
@@ -82,14 +82,14 @@ describe('the page of the desktop program', () => {
     ['/run/folders', 'folders.list'],
     ['/run/tunings', 'tunings.list'],
     ['/doctor', 'doctor.check'],
-  ])('shows %s with what %s answers', async (route, name) => {
+  ])('shows %s with the response of %s', async (route, name) => {
     called.length = 0
     await goTo(route)
     await expect.poll(() => called, { timeout: 30_000 }).toContain(name)
     await page.getByRole('main').getByRole('heading').first().waitFor()
   })
 
-  it('imports a file that the reader chooses, and shows its kernels', async () => {
+  it('imports a file that the user chooses, and shows its kernels', async () => {
     const captured = readFileSync(
       join(root, 'test/captures/ncu/2025.3.1-h200-programs/deep-twelve.ncu-rep.br'),
     )
@@ -106,7 +106,7 @@ describe('the page of the desktop program', () => {
     expect(called).toContain('kernel-ladder:import')
   })
 
-  it('opens the folder that the reader chooses in the system’s dialog', async () => {
+  it('opens the folder that the user chooses in the system dialog', async () => {
     const folder = join(dir, 'own')
     await mkdir(folder)
     for (const [name, text] of Object.entries(sumsFiles()))
@@ -118,7 +118,7 @@ describe('the page of the desktop program', () => {
     expect(electron.folderDialogs).toEqual([['openDirectory']])
   })
 
-  it('prints a report by the hidden window, and saves it', async () => {
+  it('prints a report with the hidden window, and saves the PDF', async () => {
     // Imitates Electron's Chromium, which prints the document that the window has loaded.
     vi.spyOn(FakeWebContents.prototype, 'printToPDF').mockImplementation(async (options) => {
       const document = electron.partitions.at(-1)!.schemes.get('print')!({} as Request)
@@ -149,7 +149,7 @@ describe('the page of the desktop program', () => {
     expect(electron.windows.slice(1).map(({ destroyed }) => destroyed)).not.toContain(false)
   })
 
-  it('reports no error on any of them', () => {
+  it('reports no error on any screen', () => {
     expect(faults).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 /**
  * A fake Electron with exactly the members that Electron declares. Reading, calling or setting
- * another member throws an error. The fake of the host tests provides the behavior.
+ * another member throws an error. The fake from the host tests implements the behavior.
  */
 import { type FakeElectron } from '../hosts/electron/fake-electron'
 import { membersOf } from './electron-members'
@@ -20,8 +20,8 @@ const isObject = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'
 
 /**
- * Returns the value restricted to the members of that class. The same value always gives the same
- * proxy.
+ * Returns the value restricted to the members of that class. Returns the same proxy for the same
+ * value.
  */
 export function strict<T extends object>(value: T, kind: string): T {
   const known = proxies.get(value)
@@ -46,7 +46,7 @@ export function strict<T extends object>(value: T, kind: string): T {
       check(name)
       return Reflect.set(target, name, next, target)
     },
-    // The window options must also be declared by Electron.
+    // Electron must also declare the window options.
     construct(target, [options]: [Record<string, unknown>]) {
       const { webPreferences = {} } = options
       for (const name of Object.keys(options))

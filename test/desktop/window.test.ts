@@ -31,7 +31,7 @@ describe.skipIf(skipped !== undefined)(
     })
     afterAll(() => app.close())
 
-    it('opens alone and shows a ladder', async () => {
+    it('opens as the only window and shows a ladder', async () => {
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.getByText('01_naive').first().waitFor()
       expect(app.windows()).toHaveLength(1)
@@ -46,7 +46,7 @@ describe.skipIf(skipped !== undefined)(
       expect(start).toBe('%PDF-')
     })
 
-    it('takes a picture', async () => {
+    it('takes a screenshot', async () => {
       const { width, height } = await app.evaluate(async ({ BrowserWindow }) => {
         const picture = await BrowserWindow.getAllWindows()[0]!.webContents.capturePage()
         return picture.getSize()

@@ -1,6 +1,6 @@
 /**
- * Tests that the commands in the documents exist. The program's own definitions parse each command,
- * and no command runs.
+ * Tests that the commands in the documents exist. Each command is parsed with the program's command
+ * definitions but not run.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -108,7 +108,7 @@ describe('commands in documents', () => {
     expect(new Set(written.map(({ from }) => from)).size).toBeGreaterThan(15)
   })
 
-  it('exist, with their arguments and options', async () => {
+  it('exist, including their arguments and options', async () => {
     const faults: string[] = []
     for (const one of written) {
       const fault = await faultOf(one)
@@ -122,11 +122,11 @@ describe('commands in documents', () => {
     [['show', 'a', 'b', 'c'], 'too many arguments'],
     [['lab', 'strat', '01-coalescing'], 'unknown command'],
     [['run'], 'required option'],
-  ])('are faults if the program rejects them: %j', async (words, fault) => {
+  ])('are reported if the program rejects them: %j', async (words, fault) => {
     expect(await faultOf({ words, isMention: false })).toContain(fault)
   })
 
-  it('of npm are scripts of package.json', () => {
+  it('of npm are scripts in package.json', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>
     }

@@ -28,14 +28,14 @@ import {
 
 const textOf = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-it('README.md and docs/evidence/results.md have the times against libraries that `npm run readme -- figures` writes', async () => {
+it('README.md and docs/evidence/results.md contain the library comparison from `npm run readme -- figures`', async () => {
   const parts = libraryTimesParts(root)
   expect(parts.map(([path]) => path)).toEqual(['README.md', 'docs/evidence/results.md'])
   for (const [path, part] of parts)
     expect(textOf(path)).toBe(await documentWith(path, [['library-times', part]]))
 })
 
-it('a rung is called faster only if every session and every way of timing agrees', () => {
+it('a rung is called faster only if all sessions and all kinds of timing agree', () => {
   const times = timedGpus.flatMap((gpu) => readLibraryTimes(root, gpu))
   expect(times.length).toBeGreaterThan(20)
   for (const one of times) {
@@ -46,7 +46,7 @@ it('a rung is called faster only if every session and every way of timing agrees
   }
 })
 
-it('docs/evidence/results.md has the best rung of each recording, and what others published', async () => {
+it('docs/evidence/results.md has the best rung of each recording, and published results of others', async () => {
   const recorded = await recordedLadders(join(root, 'resources/recordings'))
   const published = publishedPart(recorded, publishedFigures(root))
   expect(published).toMatch(/G80.*`07_grid_stride`.* 62\.7 GB\/s /)
@@ -63,7 +63,7 @@ describe('the causes in docs', async () => {
   const recorded = await recordedSteps(join(root, 'resources/recordings'))
   const judged = readJudged(root)
 
-  it('are what `npm run readme -- causes` writes', async () => {
+  it('match the output of `npm run readme -- causes`', async () => {
     for (const [path, part] of causesParts(recorded, judged))
       expect(textOf(path)).toBe(await documentWith(path, [['causes', part]]))
   })
@@ -82,7 +82,7 @@ describe('the causes in docs', async () => {
       ).toBeLessThan(0.04)
   })
 
-  it('count only first causes that a person checked', () => {
+  it('count only first causes that a person has checked', () => {
     const told = recorded.flatMap(({ recording, steps }) =>
       steps.flatMap((step) => {
         const cause = causeKey(step)
@@ -96,7 +96,7 @@ describe('the causes in docs', async () => {
   })
 })
 
-it('docs/evidence/emulation.md sums up the counters compared in docs/evidence/tables/counters.md', async () => {
+it('docs/evidence/emulation.md has the totals of docs/evidence/tables/counters.md', async () => {
   const summary = countersSummary(textOf(countersPath))
   expect(summary).toMatch(/gemm-fp32, .* \| 15 \| 105 \| 105 \| none \|/)
   expect(textOf(emulationPath)).toBe(await documentWith(emulationPath, [['counters', summary]]))
@@ -136,7 +136,7 @@ describe('test/fakes/README.md', () => {
   })
 })
 
-describe('names of files and links', () => {
+describe('file names and links', () => {
   const root = join(import.meta.dirname, '../..')
   const folders = [
     'cuda-kernels',
@@ -185,7 +185,7 @@ describe('names of files and links', () => {
 
   const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-  /** Matches build outputs and placeholder names, which the test skips. */
+  /** Matches build outputs and placeholder names, which are not checked. */
   const passedOver = /^(?:\.\/)?(?:dist|out|node_modules|path)\/|^report\.md$/
 
   const captured = JSON.parse(read('test/captures/calls.json')) as Record<string, object>
@@ -229,8 +229,8 @@ describe('names of files and links', () => {
       .replaceAll(' ', '-')
 
   /**
-   * Returns the anchors of headings and of marks in generated tables. The second heading of the
-   * same name ends in `-1`.
+   * Returns the anchors of headings and of marks in generated tables. The anchor of a second
+   * heading with the same text ends in `-1`.
    */
   function anchorsOf(text: string): string[] {
     const times = new Map<string, number>()
@@ -263,7 +263,7 @@ describe('names of files and links', () => {
       expect(faults).toEqual([])
     })
 
-    it('name files that exist', () => {
+    it('mention only files that exist', () => {
       const faults = documents.flatMap((from) => {
         const prose = read(from).replaceAll(fences, '')
         return faultsIn(
@@ -275,7 +275,7 @@ describe('names of files and links', () => {
     })
   })
 
-  it('comments name files that exist', () => {
+  it('comments mention only files that exist', () => {
     expect(sources.length).toBeGreaterThan(500)
     expect(sources.flatMap((from) => faultsIn(commentsOf(read(from)), from))).toEqual([])
   })

@@ -1,6 +1,6 @@
 /**
- * Tests that docs/ARCHITECTURE.md's reading order can be followed. An earlier file must import each
- * file.
+ * Tests the reading order in docs/ARCHITECTURE.md. A file must be imported by an earlier file in
+ * the list.
  */
 import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -12,7 +12,7 @@ const text = readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8')
 const section = /^## Reading order\n([\s\S]*?)^## /m.exec(text)![1]!
 const walks = section.split(/^(?=\*\*)/m).filter((part) => part.startsWith('**'))
 
-/** The source files that each source file imports. */
+/** For each source file, the source files that it imports. */
 const imported = new Map<string, Set<string>>()
 for (const { from, specifier } of readImports())
   if (specifier.startsWith('.')) {
@@ -29,19 +29,22 @@ describe('the reading order', () => {
     ])
   })
 
-  it.each(walks)('names after its entries only files that an earlier one imports: %#', (walk) => {
-    const lines = walk.split('\n')
-    const read: string[] = []
-    for (const line of lines)
-      for (const [, file] of line.matchAll(/`(src-main\/[^`]+\.ts)`/g)) {
-        const isEntry = !/^[2-9]|^1\d/.test(line) || line.includes(`the UI enters at \`${file}\``)
-        if (!isEntry)
-          expect(
-            read.some((earlier) => imported.get(earlier)?.has(file!)),
-            `${file} is imported by none of the files before it`,
-          ).toBe(true)
-        read.push(file!)
-      }
-    expect(read.length).toBeGreaterThan(5)
-  })
+  it.each(walks)(
+    'lists, after its entry points, only files that an earlier file imports: %#',
+    (walk) => {
+      const lines = walk.split('\n')
+      const read: string[] = []
+      for (const line of lines)
+        for (const [, file] of line.matchAll(/`(src-main\/[^`]+\.ts)`/g)) {
+          const isEntry = !/^[2-9]|^1\d/.test(line) || line.includes(`the UI enters at \`${file}\``)
+          if (!isEntry)
+            expect(
+              read.some((earlier) => imported.get(earlier)?.has(file!)),
+              `${file} is imported by none of the files before it`,
+            ).toBe(true)
+          read.push(file!)
+        }
+      expect(read.length).toBeGreaterThan(5)
+    },
+  )
 })

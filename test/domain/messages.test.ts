@@ -27,12 +27,12 @@ const upsideDown: Wording = {
 }
 
 describe('a message', () => {
-  it('is a sentence of the command line, and of another language with the same values', () => {
+  it('becomes a sentence in English, or in another language with the same values', () => {
     expect(inEnglish(differs)).toBe('The GPUs differ: NVIDIA H200 and unknown.')
     expect(plain(pieces(differs, upsideDown))).toBe('UNKNOWN ≠ 002H AIDIVN')
   })
 
-  it('keeps names as code, names a metric in the language, and never sets values into values', () => {
+  it('formats names as code, translates metric names, and never expands values in values', () => {
     const jump = message('summary.jump', {
       to: code('{from}'),
       factor: '2.00×',
@@ -51,7 +51,7 @@ describe('a message', () => {
     expect(plain(pieces(absent, own))).toBe('<dramBytes> was not collected.')
   })
 
-  it('has the plural form of its number in the language', () => {
+  it("has the language's plural form for its number", () => {
     const rungs = (worse: number, all: number) => message('baseline.fail', { worse, all })
     expect(inEnglish(rungs(1, 1))).toBe('1 of 1 rung regressed')
     expect(inEnglish(rungs(1, 2000))).toBe('1 of 2000 rungs regressed')
@@ -68,7 +68,7 @@ describe('a message', () => {
     ])
   })
 
-  it('joins to a paragraph as the language does', () => {
+  it('is joined to a paragraph by the rules of the language', () => {
     expect(plain(paragraph([differs, 'Foreign.']))).toBe(`${inEnglish(differs)} Foreign.`)
     expect(plain(paragraph(['甲。', '乙。']))).toBe('甲。乙。')
   })
@@ -85,7 +85,7 @@ describe('a stored statement', () => {
     }),
   })
 
-  it('is read as it was written: a text, a message with all kinds of values, or several', () => {
+  it('is read as it was written: text, a message with all kinds of values, or several messages', () => {
     const faults = [message('part.spills', { bytes: 8 })]
     for (const statement of [
       'nvcc says no.',
@@ -113,21 +113,21 @@ describe('a stored statement', () => {
       expect(Statement.safeParse(wrong).success, JSON.stringify(wrong)).toBe(false)
   })
 
-  it('identifies its message, whatever values it contains', () => {
+  it('identifies its message, with any values', () => {
     expect(says(nested, 'summary.jump')).toBe(true)
     expect(says(nested, 'summary.best')).toBe(false)
     for (const other of ['summary.jump', undefined, null, together(nested, 'More.')])
       expect(says(other, 'summary.jump')).toBe(false)
   })
 
-  it('is joined with the values that exist', () => {
+  it('is joined only from the existing parts', () => {
     expect(together('One.', null, undefined, '')).toBe('One.')
     expect(inEnglish(together('One.', nested.values.from as AnyMessage))).toBe(
       'One. It is derived from DRAM traffic, which has no value: The run ended before it reached this rung. Segmentation fault.',
     )
   })
 
-  it('has its English text in a document for scripts', () => {
+  it('includes its English text in a document for scripts', () => {
     const document = { rungs: [{ reason: nested, note: 'as it is' }], size: 3, none: null }
     expect(withText(document)).toEqual({
       ...document,

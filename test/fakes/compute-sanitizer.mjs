@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { readLibrary, capturedCall, faultIn, recorded } from './support.mjs'
 
 const captures = 'compute-sanitizer/2025.3.1-h200'
-// The checker that finds each fault, and the captured output. The other checkers find nothing.
+// The tool that finds each fault, and the captured output. The other tools find no faults.
 const found = {
   memcheck: { fault: 'out-of-bounds', capture: 'memcheck-out-of-bounds' },
   racecheck: { fault: 'race', capture: 'racecheck-race' },
@@ -54,8 +54,8 @@ export async function computeSanitizer(call) {
     line({ event: 'launched', rung: id })
   }
   if (guilty) {
-    // The capture is from another source, so move the findings to the corresponding lines of this
-    // rung.
+    // Move the findings to the corresponding lines of this rung, because the capture is from
+    // another source.
     const { saved: xml, stdout, exit } = capturedCall(captures, finding.capture)
     writeFileSync(
       saved,

@@ -1,6 +1,6 @@
 /**
- * Runs the fake tools as calls in the test's process, for tests that are not about processes. The
- * calls have the same arguments, environment, streams and results as `runProcess`.
+ * Runs the fake tools as function calls in the test's process, for tests that are not about
+ * processes. Arguments, environment, streams and results are the same as with `runProcess`.
  */
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ import { runner } from './runner.mjs'
 
 type Fake = (call: ReturnType<typeof fakeCall>) => Promise<number>
 
-/** The fakes by file name. A test may put the files in any folder. */
+/** The fakes by file name. A test may place these files in any folder. */
 const fakes: Record<string, Fake> = {
   nvcc,
   ncu,
@@ -34,7 +34,8 @@ const fakes: Record<string, Fake> = {
 }
 
 /**
- * Stores all answers in advance. A fake in a sandbox can read stored answers but cannot store any.
+ * Stores all answers in advance, because a fake in a sandbox can read stored answers but cannot
+ * store new ones.
  */
 export async function keepAllAnswers(): Promise<void> {
   const env = { FAKE_ANSWERS: process.env['FAKE_ANSWERS'], FAKE_BUS: '00000000:00' }
@@ -66,7 +67,7 @@ function leadsHere(file: string): boolean {
 }
 
 /**
- * Runs a fake in this process. Any other program runs as usual, even if it has the name of a fake.
+ * Runs a fake in this process. Other programs run as usual, even if they have the name of a fake.
  */
 export function runFake(call: ProcessCall): Promise<ProcessResult> {
   const fake = fakes[basename(call.file)]
@@ -140,7 +141,7 @@ async function inProcess(fake: Fake, call: ProcessCall): Promise<ProcessResult> 
       },
       (error: unknown) => {
         if (error instanceof Died) finish({ outcome: 'signalled', signal: error.signal })
-        // Exit like a Node program.
+        // Report the exit like a Node program does.
         else {
           say('stderr')(error instanceof Error ? (error.stack ?? error.message) : String(error))
           finish({ outcome: 'exited', exitCode: 1 })

@@ -19,8 +19,8 @@ export async function launches({ env, logCall, option, path, line, die, complain
   const rung = /^\/\/ rung: (\S+)/m.exec(library)[1]
   if (env.FAKE_PROBE === 'crash') die('SIGSEGV')
 
-  // Use the compiler's kernel names. Choose the kernel that has as many registers as ncu saw in the
-  // launch.
+  // Use the compiler's kernel names. Choose the kernel with the number of registers that ncu
+  // reported for the launch.
   const compiled = [
     ...recorded(`nvcc/${rung}`, 'stderr').matchAll(
       /entry function '(\w+)'[^]*?Used (\d+) registers/g,

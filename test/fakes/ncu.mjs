@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { readLibrary, capturedCall, likeOf, recorded } from './support.mjs'
 
-// ncu's error output when it cannot profile. No such machine was available, so the texts are from
-// NVIDIA's documentation and from user reports.
+// ncu's error output when it cannot profile. The texts are from NVIDIA's documentation and user
+// reports, because no such machine was available.
 export const ncuFailures = {
   'counter-permission': {
     text: '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0. For instructions on enabling permissions and to get more information see https://developer.nvidia.com/ERR_NVGPUCTRPERM',
@@ -46,7 +46,7 @@ const deep = 'gemm-fp32-h200-4096-deep'
 
 const baseName = (name) => name.split('.')[0]
 
-/** Returns the recorded text without the columns of counters that this ncu does not know. */
+/** Returns the recorded text without the columns of counters that this ncu does not support. */
 function withoutColumns(text, unknown) {
   const lines = text.split('\n')
   const header =
@@ -62,7 +62,7 @@ function withoutColumns(text, unknown) {
     .join('\n')
 }
 
-/** The first line of the fake report of a preview. */
+/** First line of the fake report of a preview. */
 const tableHead = 'NVR preview\n'
 
 export async function ncu(call) {
@@ -74,8 +74,8 @@ export async function ncu(call) {
   if (fault && !isKilled && !ncuFailures[fault])
     throw new Error(`FAKE_NCU names no failure: ${fault}`)
 
-  // Base names of counters that the fake ncu does not know. If one is requested, ncu profiles
-  // nothing.
+  // Base names of counters that the fake ncu does not support. If one of them is requested, the
+  // fake profiles nothing.
   const unknown = (env.FAKE_NCU_UNKNOWN ?? '').split(',').filter(Boolean)
   const refused = (option('--metrics') ?? '')
     .split(',')
@@ -131,7 +131,7 @@ export async function ncu(call) {
     say(`${[header, units, first].join('\n')}\n`)
     return 0
   }
-  // The requested rungs, grouped by the recorded rung that each one replays.
+  // The requested rungs, grouped by the recorded rung that they replay.
   const players = new Map()
   for (const word of options('--rung')) {
     const [rung, library] = [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]
@@ -152,13 +152,13 @@ export async function ncu(call) {
   return 0
 }
 
-// For a user's program, the fake ncu runs the program itself. The kernels come from the capture
-// named by `$FAKE_PROGRAM`.
+// Functions for a user's program. The fake ncu runs the program itself. The kernels are from the
+// capture in `$FAKE_PROGRAM`.
 
 const folder = 'ncu/2025.3.1-h200-programs'
 const files = join(import.meta.dirname, '..', 'captures', folder)
 
-/** The ncu options without a value. All other options have one. */
+/** The ncu options without a value. All other options have a value. */
 const switches = ['--nvtx', '--csv']
 
 /** Returns the words after ncu's own options. */
@@ -184,11 +184,11 @@ const notFound = (file) =>
 
 const cell = (line, at) => line.slice(1, -1).split('","')[at]
 
-/** Changes a table row to a launch on another GPU. */
+/** Returns a table row as a launch on another GPU. */
 const onGpu = (row, gpu) =>
   row.replace(/("\([^"]*\)","\([^"]*\)",)"\d+"/, (_, extents) => `${extents}"${gpu}"`)
 
-/** Returns the table rows that pass ncu's filters. The rows are numbered again per process. */
+/** Returns the table rows that pass ncu's filters. Renumbers the rows per process. */
 function chosen(log, option, env) {
   const rows = log
     .split('\n')
@@ -236,7 +236,7 @@ async function ncuProgram(call) {
   const { words, env, path, say, logCall } = call
   logCall('ncu')
   const command = programOf(words)
-  // The profiled program may have options with the same names.
+  // Exclude the words of the profiled program, which may have options with the same names.
   const own = words.slice(0, words.length - command.length)
   const option = (name) => (own.includes(name) ? own[own.indexOf(name) + 1] : undefined)
   if (env.FAKE_STUCK) return hang(call, path(option('--log-file')))
@@ -247,7 +247,7 @@ async function ncuProgram(call) {
   }
   const failed = exit === 0 ? '' : `==ERROR== The application returned an error code (${exit}).\n`
   const log = path(option('--log-file'))
-  // This time, the program may launch nothing or different kernels.
+  // In this call, the program may launch no kernels or different kernels.
   const [first, second = first] = (env.FAKE_PROGRAM ?? '').split(',')
   const isPreview = option('--metrics') === 'gpu__time_duration.sum'
   const report = path(option('--export'))
@@ -265,7 +265,7 @@ async function ncuProgram(call) {
     log,
     `${said.join('\n')}\n${none ? '==WARNING== No kernels were profiled.\n' : ''}${failed}`,
   )
-  // A preview's report is only printed, so the fake report contains the table itself.
+  // The report of a preview is only printed, so the fake report contains the table itself.
   if (!none)
     writeFileSync(
       report,

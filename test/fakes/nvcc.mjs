@@ -51,7 +51,7 @@ export async function nvcc(call) {
     complain(capturedCall('nvcc/13.0.88', 'undefined').stderr)
     return 2
   }
-  // If the source has an undeclared name, print the output of the capture `undefined`.
+  // If the source uses an undeclared name, print the output of the capture `undefined`.
   const undeclared = text.split('\n').findIndex((line) => /\bundeclared\b/.test(line)) + 1
   if (undeclared > 0) {
     complain(
@@ -60,13 +60,13 @@ export async function nvcc(call) {
     return 2
   }
   const like = likeOf(text) ?? (source.startsWith('labs/') ? '02_coalesced' : null)
-  // The task's reference was never recorded as a rung.
+  // Print nothing for the task's reference, which was never recorded as a rung.
   if (rung !== 'reference') complain(recorded(`nvcc/${like ?? rung}`, 'stderr'))
   const fastest = /^\/\/ fastest: (.+)/m.exec(text)?.[1].split(' ')
   const slower = fastest
     ? 1 + fastest.filter((word) => !isAt(word)).length / 10
     : /^\/\/ slower: (\S+)/m.exec(text)?.[1]
-  // The fake runner reads these lines when it "loads" the rung.
+  // The fake runner reads these lines when it loads the rung.
   const prepares = /^\/\/ prepares: .+/m.exec(text)?.[0]
   const paths = (text.match(/^\/\/ path: .+/gm) ?? []).join('\n')
   writeFileSync(

@@ -1,5 +1,5 @@
-// The input and output of a fake tool. The tool is a separate process or a call in the test's
-// process.
+// The input and output of a fake tool. The tool runs in a separate process or as a function call in
+// the test's process.
 import {
   appendFileSync,
   existsSync,
@@ -71,7 +71,7 @@ export function fakeCall(given) {
     },
     /**
      * Returns a rung's fault from `$FAKE_FAULTS`, such as `02_coalesced=hang,…`. Tests that cannot
-     * edit the source use it.
+     * edit the source use this variable.
      */
     faultOf: (rung) =>
       (env.FAKE_FAULTS ?? '')
@@ -79,7 +79,8 @@ export function fakeCall(given) {
         .find((word) => word.startsWith(`${rung}=`))
         ?.slice(rung.length + 1),
     /**
-     * Returns a different GPU for each fake machine, so parallel tests do not wait for each other.
+     * Returns the bus id of a different GPU for each fake machine, so that parallel tests do not
+     * wait for each other.
      */
     busIdOfMachine(gpu = Number.parseInt(env.CUDA_VISIBLE_DEVICES || '0')) {
       const bus = env.FAKE_BUS || busOf(env.KERNEL_LADDER_CACHE ?? '')
@@ -92,12 +93,12 @@ export function fakeCall(given) {
   }
 }
 
-// A shell starts thirty times faster than Node with a fake. Frequent answers are therefore stored
-// as shell scripts in the folder $FAKE_ANSWERS.
+// Functions for stored answers. A shell starts thirty times faster than Node with a fake, so
+// frequent answers are stored as shell scripts in the folder $FAKE_ANSWERS.
 
 /**
- * The stored answer of each fake: the arguments, the variables that it depends on, and a file that
- * disables it.
+ * The stored answer of each fake: its arguments, the environment variables that it depends on, and
+ * a file that disables it.
  */
 export const answers = {
   nvcc: { words: ['--version'], variables: [] },
@@ -119,7 +120,7 @@ function putWhole(file, content) {
     writeFileSync(draft, content)
     renameSync(draft, file)
   } catch {
-    // Without a stored answer, the next call is as slow as this one.
+    // Ignore the error. Without a stored answer, the next call is only slower.
   }
 }
 
@@ -156,7 +157,7 @@ function answering(name, folder) {
   ].join('\n')
 }
 
-/** Runs the fake of that name as a program. A test has put the program on PATH. */
+/** Runs the fake with this name as a program. The test has put the program on PATH. */
 export async function asProgram(name, main) {
   const { env } = process
   let said = ''
@@ -195,7 +196,7 @@ export async function asProgram(name, main) {
   }
 }
 
-/** Writes a program that runs the fake of that name from tool.mjs. */
+/** Writes a program that runs the fake with this name through tool.mjs. */
 export function writeFake(path, name) {
   const { FAKE_ANSWERS: folder } = process.env
   const tool = `"${process.execPath}" "${join(import.meta.dirname, 'tool.mjs')}" ${name}`

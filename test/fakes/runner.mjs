@@ -30,7 +30,8 @@ async function misbehave(fault, artifact, { env, isProcess, complain, logWords, 
       `The fault "${fault}" takes a machine of processes: fakeMachine({ processes: true }).`,
     )
   if (fault === 'write') writeElsewhere(artifact, path, complain)
-  // Create a folder path longer than the maximum path length. Nobody may enter the last folder.
+  // Create folders with a path above the maximum path length. The last folder has no access
+  // permissions.
   if (fault === 'bury')
     spawnSync(process.execPath, ['-e', buried], { cwd: env.TMPDIR, stdio: 'ignore' })
   if (fault === 'stay') spawn('sleep', ['300'], { detached: true, stdio: 'ignore' }).unref()
@@ -64,7 +65,7 @@ async function misbehave(fault, artifact, { env, isProcess, complain, logWords, 
 }
 
 /**
- * Returns the reason a library cannot be loaded. A Python rung needs the script next to the
+ * Returns why a library cannot be loaded, or null. A Python rung requires the script next to the
  * library.
  */
 function refusal(artifact, library) {
@@ -74,7 +75,9 @@ function refusal(artifact, library) {
     : 'Python could not be prepared for it; stderr has the reason'
 }
 
-/** Imitates a Python rung. `// prepares: 0.3 0.1` means 0.3 s to import and 0.1 s to compile. */
+/**
+ * Imitates a Python rung. `// prepares: 0.3 0.1` means 0.3 s for importing and 0.1 s for compiling.
+ */
 async function prepare(artifact, rung, line) {
   const [, load, compile] = /^\/\/ prepares: (\S+) (\S+)/m.exec(artifact) ?? []
   if (compile === undefined) return
@@ -85,8 +88,8 @@ async function prepare(artifact, rung, line) {
 const slownessOf = (artifact) => Number(/^\/\/ slower: (\S+)/m.exec(artifact)?.[1] ?? 1)
 
 /**
- * Compares two builds alternately. Each time is the recorded time multiplied by a factor from the
- * source. The added noise is the same in every run.
+ * Imitates alternating timings of two builds. Each time is the recorded time multiplied by a factor
+ * from the source. The added noise is the same in every run.
  */
 function compare({ env, options, option, path, line, die }, events) {
   const refused = new Map()
@@ -223,7 +226,7 @@ export async function runner(call) {
     const isWrong = fault === 'wrong' || words.includes(fault?.replace('wrong-at:', ''))
     const like = likeOf(artifact) ?? rung.replace(/@\w+$/, '')
     if (isCheck) {
-      // A `check` never loads the rung, so only the stored results can be wrong.
+      // `check` does not load the rung, so only the stored results can be wrong.
       for (const own of events.filter((one) => one.rung === like && isVerifying(one)))
         line({ ...own, rung, ...(isWrong && own.event === 'verify' ? wrongResult : {}) })
       continue
@@ -258,7 +261,7 @@ export async function runner(call) {
     )) {
       const event = { ...own, rung }
       if (isBlind && isVerifying(event)) continue
-      // The time of a sweep's point depends on the parameter values.
+      // In a sweep, the time of a point depends on the parameter values.
       const slower = /@\d+$/.test(rung) ? slownessOf(artifact) : 1
       if (event.event === 'timing') {
         event.medianMs *= slower

@@ -17,7 +17,7 @@ const once = (read) => {
 
 /** Returns the calls of a recording. The first line of the file is the checksum. */
 const rowsOf = once((recording) => {
-  // Graders hide the shipped recordings, because these contain solutions.
+  // The grader hides the built-in recordings, because they contain solutions.
   const folder = process.env.FAKE_RECORDINGS ?? join(root, 'resources', 'recordings', 'raw')
   const file = join(folder, `${recording}.jsonl.br`)
   const [, ...rows] = brotliDecompressSync(readFileSync(file)).toString('utf8').trim().split('\n')
@@ -59,7 +59,7 @@ const capturedCalls = once(
 export const capturedCall = (folder, name) => capturedCalls(folder)[name]
 
 /**
- * Returns the runner's output about a rung's launches. It is derived from ncu's output in the same
+ * Returns the runner's output about a rung's launches, derived from ncu's output in the same
  * recording.
  */
 export const recordedLaunches = once((rung) => {
@@ -90,7 +90,7 @@ export const likeOf = (text) => /^\/\/ like: (\S+)/m.exec(text)?.[1]
 /** Returns whether a library replays a plan instead of running the submission's host code. */
 export const isReplay = (path) => readFileSync(path, 'utf8').startsWith('// replay')
 
-/** Imitates host code that writes to another user's files, which the library names. */
+/** Imitates host code that writes to another user's files. The library contains their paths. */
 export function writeElsewhere(library, path, complain) {
   for (const [, file] of library.matchAll(/^\/\/ path: (.+)/gm))
     try {
@@ -100,7 +100,7 @@ export function writeElsewhere(library, path, complain) {
     }
 }
 
-/** Reads a rung's library. If the library replays a plan, reads the library that the plan names. */
+/** Reads a rung's library. If the library replays a plan, reads the library in the plan. */
 export function readLibrary(path) {
   if (!isReplay(path)) return readFileSync(path, 'utf8')
   const [first] = readFileSync(join(dirname(path), 'plan'), 'utf8').split('\n')

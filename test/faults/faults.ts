@@ -1,8 +1,8 @@
 /**
  * Injects every fault that this machine can simulate into every stage of a command, with fake
- * tools. After each fault, earlier sessions must be unchanged and the store intact. If the program
- * had time, finished results must be saved. After the next command, no process and no hidden folder
- * may be left.
+ * tools. After each fault, earlier sessions must be unchanged and the store must be intact. If the
+ * program had time, finished results must be saved. After the next command, no process and no
+ * hidden folder may remain.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -33,23 +33,23 @@ interface Bench {
   dir: string
   store: string
   env: Record<string, string>
-  /** The hash of every file that the fault must not change. */
+  /** Hash over all files that the fault must not change. */
   before: string
-  /** The remote machine, for the stage that uses one. */
+  /** The remote machine, for stages that use one. */
   remote?: Remote
 }
 
 export interface Stage {
   name: string
   words: (bench: Bench) => string[]
-  /** Faults of the fake tools. They keep the stage running until the test injects its fault. */
+  /** Faults of the fake tools that keep the stage running until the test injects its own fault. */
   lasting?: Record<string, string>
   /**
-   * Output that marks the start of the stage. Without it, the fault is injected at several times
-   * within the usual duration.
+   * Output that marks the start of the stage. Without such output, the fault is injected at several
+   * times within the usual duration.
    */
   says?: string
-  /** Rungs that already have a time. The stage must save them when it is asked to stop. */
+  /** Rungs that already have a time. The stage must save their results after a request to stop. */
   saves?: string[]
   /** Whether the stage runs on a remote machine. */
   isRemote?: boolean
@@ -58,22 +58,22 @@ export interface Stage {
 export interface Fault {
   name: string
   strike?: (child: ChildProcess, bench: Bench) => void
-  /** Sets up the environment of the whole command. */
+  /** Sets up the environment for the whole command. */
   around?: (bench: Bench) => Around | null
-  /** The only stages that the fault applies to. */
+  /** The stages that the fault applies to; all by default. */
   only?: string[]
   /** Whether the program has time to save. */
   graceful?: boolean
   /**
-   * Whether to skip the faults that keep the stage running, because the program continues after
-   * this fault.
+   * Whether to run the stage without `lasting` faults, because the program continues after this
+   * fault.
    */
   briefly?: boolean
 }
 
 interface Around {
   env?: Record<string, string>
-  /** Words before the command that run the program. */
+  /** Words of a wrapper command before the program. */
   wrap?: string[]
   /** The number of simultaneous programs. */
   programs?: number
@@ -98,7 +98,7 @@ export const stages: readonly Stage[] = [
     name: 'measure',
     words: () => run('--profile', 'none', '--timeout', '600'),
     lasting: { FAKE_FAULTS: '02_coalesced=hang' },
-    // When this line appears, the first rung has its time.
+    // This line appears when the first rung has its time.
     says: '01_naive  ',
     saves: ['01_naive'],
   },
@@ -155,7 +155,7 @@ function disk({ dir }: Bench, option: string): Around | null {
   }
 }
 
-/** Mounts a file system at the store's folder with a size limit that applies even to root. */
+/** Mounts a file system with a size limit at the store's folder. The limit also applies to root. */
 function quota({ dir }: Bench, most: string): Around | null {
   const folder = join(dir, 'disk')
   const image = join(dir, 'image')
@@ -194,7 +194,7 @@ export const faults: readonly Fault[] = [
   { name: '^C', strike: (child) => child.kill('SIGINT'), graceful: true },
   { name: '^C twice', strike: twice, graceful: true },
   {
-    // Kill the parent shell and its streams. The program continues, saves and exits.
+    // Kill the parent shell and its streams. The program must continue, save its results and exit.
     name: 'parent killed',
     briefly: true,
     around: () => ({ wrap: ['/bin/sh', '-c', '"$@"; true', 'sh'] }),
@@ -212,7 +212,7 @@ export const faults: readonly Fault[] = [
     only: withStore(),
   },
   {
-    // The file size limit makes a write fail in the middle of a file.
+    // A limit on the file size makes a write fail in the middle of a file.
     name: 'file size limit',
     around: () => ({ wrap: ['prlimit', '--fsize=20000:20000', '--'] }),
     only: withStore(),
@@ -393,8 +393,8 @@ async function timedRungs({ store, dir }: Bench, known: ReadonlySet<string>): Pr
 }
 
 /**
- * Injects the fault once. If no output marks the start of the stage, waits for `share` of its usual
- * time. Returns the problems found.
+ * Injects the fault once. If no output marks the start of the stage, waits for the fraction `share`
+ * of its usual time. Returns the problems that were found.
  */
 async function strike(
   bench: Bench,
@@ -437,7 +437,7 @@ async function strike(
       if (internal) wrong.push(internal[0])
       if (code !== null && ![0, 1, 2, 3].includes(code)) wrong.push(`exit code ${code}`)
     }
-    // An orphaned process must end without help, together with its children.
+    // An orphaned process must end on its own, together with its children.
     if (!(await until(() => leftProcesses(bench.dir).length === 0, 40_000)))
       wrong.push(`processes are left: ${leftProcesses(bench.dir).join('; ').slice(0, 300)}`)
     if (fault.graceful && stage.saves) {
@@ -454,7 +454,7 @@ async function strike(
   return wrong
 }
 
-/** Checks that the next command works and removes the leftovers of a killed command. */
+/** Checks that the next command works, and that it removes the leftovers of a killed command. */
 async function recover(bench: Bench): Promise<string[]> {
   // Restore the driver if a fault lost it.
   await rm(join(bench.dir, 'cache', 'gpu-gone'), { force: true })
@@ -479,7 +479,7 @@ export async function tryCell(bench: Bench, stage: Stage, fault: Fault): Promise
   }
   for (const delay of moments) wrong.push(...(await strike(bench, stage, fault, delay)))
   wrong.push(...(await recover(bench)))
-  // A remote process that lost its connection must end without help.
+  // A remote process that lost its connection must end on its own.
   if (!(await until(() => (bench.remote?.left() ?? []).length === 0, 60_000)))
     wrong.push(`left on the other machine: ${bench.remote!.left().join('; ').slice(0, 300)}`)
   return [...new Set(wrong)]

@@ -1,6 +1,6 @@
 /**
- * Starts a remote machine for the fault tests. It is an sshd on loopback with fake tools, in a
- * folder outside the bench's folder.
+ * Starts a remote machine for the fault tests. The machine is an sshd on loopback with fake tools,
+ * in a folder outside the bench's folder.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ export interface Remote {
   add: string[]
   /** Closes every connection, as if the network failed. */
   cut: () => void
-  /** Returns one sentence per process that still runs on the remote machine. */
+  /** Returns one sentence for each process that still runs on the remote machine. */
   left: () => string[]
   close: () => void
 }

@@ -34,10 +34,10 @@ export interface Tally {
   finds: Find[]
 }
 
-/** The time limit per input. A slower input counts as a bug, because it would block the host. */
+/** Time limit per input. A slower input is reported as a bug, because it would block the host. */
 export const mostMs = 5000
 
-/** Returns a non-finite number in a value as text, or null. JSON would lose the number. */
+/** Returns a non-finite number in a value as text, or null. JSON cannot represent such numbers. */
 function misread(value: unknown, depth = 0): string | null {
   if (typeof value === 'number') return Number.isFinite(value) ? null : String(value)
   if (typeof value !== 'object' || value === null || depth > 12) return null
@@ -48,7 +48,7 @@ function misread(value: unknown, depth = 0): string | null {
   return null
 }
 
-/** One input in this many is large, for readers that have large inputs. */
+/** Frequency of large inputs: one in this many, for readers with large inputs. */
 const oneInLarge = 500
 
 /**
@@ -71,8 +71,8 @@ const numbersIn = (text: string): Set<number> =>
   new Set([...text.matchAll(/\d+(?:\.\d+)?/g)].map(([number]) => Number(number)))
 
 /**
- * Returns a number in the value that is not in the text. Ignores 0, which represents missing
- * values.
+ * Returns a number in the value that does not occur in the text. Ignores 0, which represents
+ * missing values.
  */
 function unwritten(value: unknown, written: ReadonlySet<number>, depth = 0): string | null {
   if (typeof value === 'number')
@@ -107,7 +107,7 @@ const fresh = (reader: string): Tally => ({
 
 const cached = new WeakMap<Reader, Pick<Reader, 'seeds' | 'large'>>()
 
-/** Returns the inputs of a reader. They are cut and unpacked once. */
+/** Returns the inputs of a reader. Cuts and unpacks them only once. */
 function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
   const known = cached.get(reader)
   if (known) return known
@@ -118,13 +118,15 @@ function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
 }
 
 /**
- * The memory limit, one GiB above the process's use at startup. Exceeding it is a bug that is
+ * Memory limit, one GiB above the memory use at startup. Exceeding the limit is a bug that is
  * reported once. `maxRSS` is in KiB.
  */
 const mostKiB = process.resourceUsage().maxRSS + 2 ** 20
 let mostBefore = 0
 
-/** Returns the memory use in megabytes when it first exceeds the limit. */
+/**
+ * Returns the memory use in megabytes when it exceeds the limit for the first time, otherwise null.
+ */
 function grown(): string | null {
   const [before, now] = [mostBefore, process.resourceUsage().maxRSS]
   mostBefore = now
@@ -155,12 +157,12 @@ export async function fuzz(
   return tally
 }
 
-/** Readers take turns of this many inputs or seconds. */
+/** Maximum inputs and seconds per turn of a reader. */
 const turn = { inputs: 2000, seconds: 0.5 }
 
 /**
- * Feeds readers alternately until each has had `most` inputs or the time is over. Calls `onTurn`
- * with the start of each turn, so the caller can find an input that never ends.
+ * Feeds readers alternately until each has had `most` inputs or the time is over. Calls `onTurn` at
+ * the start of each turn, so that the caller can find an input that never finishes.
  */
 export async function campaign(
   all: readonly Reader[],

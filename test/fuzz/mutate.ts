@@ -1,6 +1,7 @@
-/** Damages inputs, and makes small inputs to damage. */
+/** Damages inputs, and creates small inputs from real ones. */
 
-// The damage depends only on a seed, so a bug can be reproduced.
+// Functions that damage an input. The damage depends only on a seed, so that a bug can be
+// reproduced.
 
 /** Returns an integer from 0 up to but not including `below`. */
 export type Random = (below: number) => number
@@ -19,8 +20,8 @@ export function seeded(seed: number): Random {
 const pick = <T>(random: Random, of: readonly T[]): T => of[random(of.length)]!
 
 /**
- * Tokens that have caused bugs: numbers at type limits, markup, escapes, and JavaScript's built-in
- * names.
+ * Tokens that have caused bugs: numbers at type limits, markup, escapes, and built-in names of
+ * JavaScript.
  */
 const tokens = [
   ...[
@@ -150,7 +151,7 @@ const ofText: readonly Mutation<string>[] = [
 ]
 
 /**
- * Mutations that make texts long. A long text takes a hundred times as long, so few inputs get
+ * Mutations that produce long texts. A long text takes a hundred times as long, so few inputs get
  * these mutations.
  */
 const bulky: readonly Mutation<string>[] = [
@@ -231,7 +232,7 @@ function several<T>(
   return rare.length > 0 && random(1000) === 0 ? pick(random, rare)(damaged, random) : damaged
 }
 
-/** The maximum size of an input. Larger inputs found no other bugs. */
+/** The maximum size of an input. Larger inputs revealed no other bugs. */
 const mostLetters = 500_000
 
 export const mutate = <T extends string | Uint8Array>(input: T, random: Random): T =>
@@ -239,13 +240,13 @@ export const mutate = <T extends string | Uint8Array>(input: T, random: Random):
     ? several<string>(input, random, ofText, bulky).slice(0, mostLetters)
     : several<Uint8Array>(input, random, ofBytes)) as T
 
-// Real inputs are cut down, so a reader takes microseconds per input. A campaign can then test a
-// million inputs.
+// Functions that cut down real inputs, so that a reader takes microseconds per input. A campaign
+// can then test a million inputs.
 
-/** Keeps the first items of every list, and some entries of records with many figures. */
+/** Returns the value with only the first items of every list and some entries of large records. */
 export function lean(value: unknown, items = 1, figures = 12): unknown {
   if (Array.isArray(value)) {
-    // Keep lists of numbers whole, because three numbers are an extent.
+    // Do not shorten lists of numbers, because three numbers are an extent.
     const kept = typeof value[0] === 'object' ? value.slice(0, items) : value
     return kept.map((one) => lean(one, items, figures))
   }
@@ -275,7 +276,7 @@ export function fewColumns(
   return [...lines.slice(0, Math.min(first, 3)), ...chosen, ''].join('\n')
 }
 
-/** Returns an XML document without elements that the reader never reads. */
+/** Returns an XML document without the elements that the reader ignores. */
 export const withoutElements = (xml: string, tags: readonly string[]): string =>
   tags.reduce(
     (text, tag) => text.replaceAll(new RegExp(`\\s*<${tag}>[^]*?</${tag}>`, 'g'), ''),
@@ -317,7 +318,7 @@ const sized = (bytes: Uint8Array): Uint8Array => {
   return concat([length, bytes])
 }
 
-/** Encodes a `uint32` field in five bytes, whatever the value. */
+/** Encodes a `uint32` field in five bytes, for any value. */
 const uint32Field = (number: number, value: number): Uint8Array =>
   Uint8Array.from([
     number << 3,
@@ -327,7 +328,7 @@ const uint32Field = (number: number, value: number): Uint8Array =>
 
 /**
  * Returns an ncu report with only the first launch of the last block, and the first counters with
- * their names. Source code, machine code, sections and advice are omitted.
+ * their names. Omits source code, machine code, sections and recommendations.
  */
 export function smallReport(report: Uint8Array, counters = 12): Uint8Array {
   const view = new DataView(report.buffer, report.byteOffset, report.byteLength)

@@ -5,17 +5,17 @@ import { capture } from '../captures'
 
 export interface Reader {
   name: string
-  /** Small inputs, so a reader takes microseconds per input. */
+  /** Small inputs, which a reader parses in microseconds. */
   seeds: () => (string | Uint8Array)[]
-  /** Whole files, which only a few inputs use. */
+  /** Complete files, which are used for only a few inputs. */
   large?: () => (string | Uint8Array)[]
-  /** Returns the value that was read. A non-finite number in it counts as a bug. */
+  /** Returns the parsed value. A non-finite number in the value is a bug. */
   read: (input: never) => unknown
   /** Matches a library's error for damaged input, if the reader passes the error on. */
   says?: RegExp
   /**
-   * Whether every number in the result must be in the text. True if the reader calculates and
-   * converts no number.
+   * Whether every number in the result must occur in the text. True if the reader neither
+   * calculates nor converts numbers.
    */
   literal?: boolean
 }

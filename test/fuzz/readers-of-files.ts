@@ -1,7 +1,4 @@
-/**
- * Fuzzes readers of files that people write, send and publish: ladders, labs, sessions, reports and
- * tuner results.
- */
+/** Fuzzes the readers of files from users: ladders, labs, sessions, reports and tuner results. */
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import { normalizedTokens } from '../../src-main/domain/labs/similarity'
 import { parseExpression } from '../../src-main/domain/task/expression'
@@ -38,9 +35,7 @@ const rungFiles = (): string[] =>
     file(`cuda-kernels/gemm/${id}.cu`),
   )
 
-/**
- * Returns a function that keeps the first lines of a text, such as a header without its kernels.
- */
+/** Returns a function that truncates a text to its first lines, such as a rung's header. */
 const beginning = (lines: number) => (whole: string) => whole.split('\n').slice(0, lines).join('\n')
 
 const withoutComments = (yaml: string): string => yaml.replaceAll(/^\s*#.*\n/gm, '')

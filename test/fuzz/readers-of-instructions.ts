@@ -1,6 +1,6 @@
 /**
- * Fuzzes single instructions with damaged bits. Each instruction is rejected, or all of its bits
- * have an effect.
+ * Fuzzes single instructions with damaged bits. Each instruction must be rejected, or all of its
+ * bits must have an effect.
  */
 import { controlOf, isControl } from '../../src-main/domain/emulator/control'
 import type { EmulatorState } from '../../src-main/domain/emulator/site'
@@ -16,7 +16,7 @@ import { specialRegister } from '../../src-main/domain/emulator/special-register
 const buffer = new ArrayBuffer(65536)
 const counts = new Proxy({} as Counts, { get: () => new Float64Array(16) })
 
-/** A launch state that steps can be created for. No step is executed. */
+/** A launch state for creating steps. No step is executed. */
 const machine: EmulatorState = {
   views: {
     words: new Int32Array(buffer),
@@ -57,7 +57,7 @@ const saying = ({ guard, mnemonic, modifiers, operands }: Instruction): string =
 /** Returns whether an instruction always stops the kernel. */
 const stops = ({ mnemonic }: Instruction): boolean => mnemonic === 'BPT'
 
-/** A modifier that no step knows. A step that still executes ignores its modifiers. */
+/** A modifier that does not exist. A step that accepts it ignores its modifiers. */
 const unheardOf = 'UNHEARDOF'
 
 /** Throws an error if an executed instruction has a bit without meaning. */

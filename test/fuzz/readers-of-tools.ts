@@ -1,4 +1,4 @@
-/** Fuzzes readers of the output of compilers, profilers and programs on a GPU. */
+/** Fuzzes the readers of output from compilers, profilers and programs on a GPU. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
@@ -65,7 +65,7 @@ const cubins = (): Uint8Array[] => cubinsOf(container())
 const codeOf = (cubin: Uint8Array): Uint8Array[] =>
   readCubin(cubin).kernels.map(({ code }) => new Uint8Array(code))
 
-/** Returns pieces of 24 instructions of 16 bytes each, from the whole program. */
+/** Splits the program into pieces of 24 instructions of 16 bytes each. */
 const stretches = (code: Uint8Array): Uint8Array[] =>
   Array.from({ length: Math.max(1, Math.floor(code.length / 384)) }, (_, at) =>
     code.slice(at * 384, at * 384 + 384),
@@ -84,7 +84,10 @@ const unread = (
   'accounted_processes capabilities pci_gpu_link_info pci_bridge_chip'
 ).split(' ')
 
-/** Returns the runner's output lines in a recording. The first line of the file is the checksum. */
+/**
+ * Returns the runner's output lines in a recording. Skips the first line of the file, which is the
+ * checksum.
+ */
 const eventLines = (): string[] => {
   const packed = readFileSync(join(root, 'resources/recordings/raw/softmax-lab-h200.jsonl.br'))
   const [, ...rows] = brotliDecompressSync(packed).toString('utf8').trim().split('\n')
@@ -135,7 +138,8 @@ export const readersOfTools: readonly Reader[] = [
     () => Object.keys(captures('nvcc/13.0.88')).map((name) => both(`nvcc/13.0.88/${name}`)),
     (output) => {
       const { kernels, diagnostics } = parseNvccOutput(output)
-      // The reader sums the constant memory banks, so their sizes are not in the text.
+      // Omit the constant memory bytes. The reader adds the sizes of the banks, so the sum is not
+      // in the text.
       return { kernels: kernels.map(({ constantBytes: _sum, ...kernel }) => kernel), diagnostics }
     },
     { literal: true },

@@ -2,13 +2,13 @@
 /**
  * Checks each lab's starter and solution on a GPU with `lab check`. Prints a table of actual and
  * expected results. A solution must pass all checks. A starter must fail the checks in its lab's
- * `starterFails`, or at least one check if the lab lists none. The attempts are stored as
+ * `starterFails`, or at least one check if the lab has no such list. The attempts are stored as
  * recordings of the labs.
  *
  *     node test/gpu/labs.mjs --cli dist/cli/kernel-ladder.mjs --labs cuda-kernels/labs --out FOLDER
  *         [--only 01-coalescing,02-shared-tile] [--name h200] [--target local]
  *
- * Exits 1 if a row is not as expected.
+ * Exits with 1 if a row is not as expected.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -31,10 +31,7 @@ if (!values.out) throw new Error('Name a folder for the attempts with --out.')
 const out = resolve(values.out)
 mkdirSync(out, { recursive: true })
 
-/**
- * The time limit per check. A check takes seconds. The limit stops a starter that hangs and blocks
- * the GPU.
- */
+/** Time limit per check. A check takes only seconds, but a starter may hang and block the GPU. */
 const limitMs = 120_000
 
 function check(id, which, env = {}, folder = join(out, `${id}-${which}-${values.name}`)) {
@@ -62,7 +59,7 @@ function check(id, which, env = {}, folder = join(out, `${id}-${which}-${values.
       try {
         outcome = JSON.parse(stdout)
       } catch {
-        // The table reports the missing outcome.
+        // Ignore the error, because the table reports the missing outcome.
       }
       done({ id, which, code, seconds, outcome, stderr })
     })
@@ -95,7 +92,7 @@ const ids = readdirSync(values.labs)
   .sort()
 const jobs = ids.flatMap((id) => ['starter', 'solution'].map((which) => ({ id, which })))
 
-// Compile everything in parallel without a GPU. The runs below reuse these builds.
+// Compile all labs in parallel without the GPU. The runs below reuse these builds.
 if (values.target === 'local') {
   const queue = [...jobs]
   const hidden = { CUDA_VISIBLE_DEVICES: '-1' }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Tests the runner on a GPU with nvcc. Builds the runner, rungs of the shipped task, and the small tasks of
+# Tests the runner on a GPU with nvcc. Builds the runner, rungs of the built-in task, and the small tasks of
 # runner-cases/, and compares the runner's output with the expected output. Some results must pass. The runner must
-# find one fault of every kind. Run by hand. Prints one line per expectation, and exits 1 if one is not met. Tests
-# without a GPU run first. If there is no GPU, the other tests are skipped and the exit code is 3.
+# find one fault of every kind. Run this script manually. Prints one line per expectation, and exits with 1 if an
+# expectation is not met. Tests without a GPU run first. If there is no GPU, the other tests are skipped and the exit
+# code is 3.
 #
 #     bash runner-cases.sh [folder to build in]
 set -euo pipefail
@@ -71,7 +72,7 @@ runner=$build/kl-runner
 
 # ---- Expectations ------------------------------------------------------------------------------
 
-verdict() { # 0 if the expectation is met, description
+verdict() { # 0 if the expectation is met; description
   if [[ $1 == 0 ]]; then echo "ok      $2"; else echo "WRONG   $2"; failures=$((failures + 1)); fi
 }
 # Runs the runner with `args` and writes the events to $log.
@@ -93,7 +94,7 @@ says() { # event, rung or - for none, texts in the event line …
 
 verdict "$("$build/pure" >/dev/null; echo $?)" "small floats, permutations and uniform values"
 
-# ---- Arguments that are rejected before a GPU is searched for ----------------------------------
+# ---- Arguments that are rejected before the search for a GPU -----------------------------------
 
 refused=bad-argument # the kind of error
 refuses() { # text in the error message, arguments …
@@ -155,9 +156,9 @@ if [[ -z $capability ]]; then
   exit 3
 fi
 
-# ---- The shipped task --------------------------------------------------------------------------
+# ---- The built-in task -------------------------------------------------------------------------
 
-# Appends a matrix-product case, as in gemm/task.yaml, to `args`.
+# Appends a matrix-product case to `args`, as in gemm/task.yaml.
 gemm_case() { # name m n k alpha beta dtype bias relu
   local m=$2 n=$3 k=$4 alpha=$5 beta=$6 dtype=0 access=out
   [[ $7 == f16 ]] && dtype=1
@@ -292,7 +293,7 @@ says verify axpy-right '"passed":true'
 says timing axpy-right '"medianMs":'
 says failed axpy-breaks-context '"stage":"verify"' '"fatal":true'
 
-# Time in one process and check in another, to find launches that are wrong only when unchecked.
+# Time in one process and verify in another, to find launches that are wrong only if they are not verified.
 echo "# blind: results of timed launches, with inputs that change"
 for which in right lazy replays wrong-at-one writes-input beyond; do
   passed=false

@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * Stores encodings with their text from NVIDIA's disassembler. The input is listings of
+ * Stores encodings with their text from NVIDIA's disassembler. The inputs are listings from
  * `cuobjdump -sass`:
  *
  *     node test/gpu/sass-pairs.mjs LISTING…
  *
  * Writes test/captures/sass/pairs.tsv.br. Instructions that differ only in registers, numbers and
- * scheduling are of one kind. Stores at most twelve encodings per kind, with the total count.
+ * scheduling have the same kind. Stores at most twelve encodings per kind, with the total count.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'

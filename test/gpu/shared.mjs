@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Tests on a GPU with nvcc that a run reports another process computing on the same GPU. A run
- * alone must not report one. Run by hand.
+ * Tests on a GPU with nvcc that a run reports other processes that compute on the same GPU. Without
+ * such a process, the run must not report one. Run this script manually.
  *
  *     node test/gpu/shared.mjs <the one-file program>
  */

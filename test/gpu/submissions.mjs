@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Forty lab submissions, with several of every bad kind, and the expected contents of their rows.
- * Each is real CUDA code: the lab's solution with a misbehavior around its launch. The comment
- * `// fault:` tells the fake tools of test/fakes the effect on a GPU. The same files therefore work
- * with and without a GPU.
+ * Forty lab submissions, with several of every misbehaving kind, and the expected contents of their
+ * rows. Each submission is real CUDA code: the lab's solution with a misbehavior around its launch.
+ * For the fake tools in test/fakes, the comment `// fault:` describes the effect on a GPU. The same
+ * files therefore work with and without a GPU.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,8 +29,8 @@ const headers = [
   ...['mount.h', 'prctl.h', 'ptrace.h', 'stat.h', 'wait.h'].map((name) => `sys/${name}`),
 ]
 
-// The misbehavior is bounded. If the grader does not stop it, the test fails but the machine
-// survives.
+// The misbehavior is bounded. If the grader does not stop it, the test fails without harm to the
+// machine.
 /** @type {Record<string, Kind>} */
 export const kinds = {
   right: { count: 4, ...passes },
@@ -97,7 +97,7 @@ export const kinds = {
   fork: {
     count: 2,
     // The submission reaches one of three limits first: the number of processes, their memory, or
-    // the silence.
+    // the silence limit.
     status: ['failed', 'stopped'],
     right: 'failed',
     reason: /more than 256 processes|more than [\d.]+ GiB|stopped after|Hung/,
@@ -116,7 +116,7 @@ export const kinds = {
     count: 2,
     ...passes,
     fault: 'stay',
-    // Fork only once. A profiler would wait for the child of each launch.
+    // Fork only once. Otherwise, a profiler would wait for the child of each launch.
     launch: `char mark[4096];
   snprintf(mark, sizeof mark, "%s/left", getenv("TMPDIR"));
   const int first = open(mark, O_CREAT | O_EXCL, 0600);
@@ -145,7 +145,7 @@ export const kinds = {
     count: 2,
     ...passes,
     // The launch fails if any attempt succeeds. A child process makes the attempts, because threads
-    // may not unshare.
+    // are not allowed to call unshare.
     launch: `static bool tried = false;  // once: a fork in each launch would be timed
   const pid_t child = tried ? -1 : fork();
   tried = true;
@@ -198,8 +198,8 @@ export const kinds = {
   },
   eat: {
     count: 2,
-    // The submission exceeds the memory limit. If the machine is slow to provide memory, it exceeds
-    // the silence limit.
+    // The submission exceeds the memory limit. On a machine with slow memory allocation, it exceeds
+    // the silence limit instead.
     status: ['stopped', 'failed'],
     right: 'failed',
     reason: /more than [\d.]+ GiB|Hung/,
@@ -229,8 +229,8 @@ export const submissionCount = Object.values(kinds).reduce((sum, { count }) => s
 export const kindOf = (student) => kinds[student.split('-')[0] ?? '']
 
 /**
- * Returns processes whose environment names a folder. A submission's environment names the grader's
- * cache.
+ * Returns processes with this folder in their environment. A submission's environment contains the
+ * grader's cache folder.
  *
  * @param {string} folder
  */
@@ -268,7 +268,7 @@ function misbehave(source, { before = '', launch, fault }, victims) {
           before,
           `extern "C" KL_EXPORT cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {\n  ${launch}\n}`,
         ]
-  // Insert the define before the first include, so the solution's kl_launch gets another name.
+  // Insert the define before the first include, so that the solution's kl_launch gets another name.
   const body =
     launch === undefined
       ? source
@@ -323,7 +323,7 @@ export function faultOfRow(row) {
   if (right !== kind.right) return `check right ${right}, and should be ${kind.right}`
   if (!kind.reason.test(reason))
     return `reason ${JSON.stringify(reason)} does not match ${String(kind.reason)}`
-  // If nothing hung or crashed, an unfinished check is the grader's fault.
+  // If no check hung or crashed, an unfinished check is the grader's fault.
   const open = Object.keys(row).filter(
     (name) => name.startsWith('check:') && row[name] === 'unavailable' && right === 'passed',
   )

@@ -1,20 +1,20 @@
 #!/usr/bin/env node
 /**
- * Times the best rung of each shipped ladder against its library on a GPU. Interleaved single
+ * Times the best rung of each built-in ladder against its library on a GPU. Interleaved single
  * launches run in three sessions with a cold L2 and one with a warm L2. One cold session also times
- * bursts and sustained launches. Each round covers all ladders, so the sessions of one ladder are
- * minutes apart. Writes one line per run: the arguments, the seconds and the printed document.
+ * bursts and sustained launches. Each round covers all ladders, so that the sessions of one ladder
+ * are minutes apart. Writes one line per run: the arguments, the seconds and the printed document.
  *
  *     node test/gpu/timing.mjs --cli dist/cli/kernel-ladder.mjs --out timing-h200.jsonl [--only gemm-fp32] [--no-large] [--rounds all,cold,warm,cold]
  *
- * Exits 1 if a run did not exit with 0.
+ * Exits with 1 if any run did not exit with 0.
  */
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
 /**
- * The ladder, its options, the rungs that its README row may name, and whether its problem is
+ * The ladder, its options, the rungs that may appear in its README row, and whether its problem is
  * large.
  * @type {[ladder: string, options: string[], rungs: string[], large?: 'large'][]}
  */

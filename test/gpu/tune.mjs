@@ -2,11 +2,11 @@
 // @ts-check
 /**
  * Measures the speedup of a sweep on two GPUs over one GPU, with all builds cached. Also measures
- * the winner's speedup over the rung's own values. Run by hand.
+ * the winner's speedup over the rung's own values. Run this script manually.
  *
  *     node test/gpu/tune.mjs path/to/kernel-ladder.mjs [--gpus 0,1] [--seconds 0.03]
  *
- * printed-h200.md has the last output.
+ * printed-h200.md contains the last output.
  */
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Submissions that try to get a better row than they deserve, or to keep others from getting a row.
- * Each is the coalescing lab's solution with a kernel that computes nothing, plus one attack. None
- * may pass.
+ * Submissions that try to get an undeserved row, or to prevent the rows of others. Each submission
+ * is the coalescing lab's solution with a kernel that computes nothing, plus one attack. No
+ * submission may pass.
  */
 
 /**
@@ -26,8 +26,8 @@ static void claim() {
 `
 
 /**
- * A shell script that opens the debugger of the judge's process from inside the sandbox and writes
- * the verdict there.
+ * A shell script that opens the debugger of the judge's process from inside the sandbox, and writes
+ * a verdict through the debugger.
  */
 const inspector = `for p in /proc/[0-9]*; do kill -USR1 \${p#/proc/}; done; sleep 1; node -e "require('http').get('http://127.0.0.1:9229/json')"`
 
@@ -55,7 +55,7 @@ const included = (depth) => {
 }
 
 /**
- * Returns the lab's kernel, which computes only if `rule` is true. `launched` is the number of
+ * Returns the lab's kernel, changed to compute only if `rule` is true. `launched` is the number of
  * earlier launches.
  */
 const onlyIf = (/** @type {string} */ rule) => ({
@@ -96,7 +96,7 @@ export const forgeries = {
   },
   includePasswords: { head: '#include "/etc/shadow"' },
   includeEnvironment: { head: '#include "/proc/self/environ"' },
-  // Run code when the library is loaded, in every possible way.
+  // Run code when the library is loaded, by all known methods.
   constructor: onLoad('__attribute__((constructor)) static void early() { claim(); _exit(0); }'),
   gmonStart: onLoad('extern "C" void __gmon_start__() { claim(); }'),
   itmRegister: onLoad('extern "C" void _ITM_registerTMCloneTable() { claim(); }'),
@@ -114,7 +114,7 @@ export const forgeries = {
   ),
   destructor: onLoad('__attribute__((destructor)) static void late() { claim(); }'),
   staticObject: onLoad('struct Early { Early() { claim(); } }; static Early early;'),
-  // Call functions that no deny list contained.
+  // Call functions that were missing from deny lists.
   ...Object.fromEntries(
     Object.entries({
       openInternal: 'syscall(SYS_open, "/tmp/x", O_WRONLY | O_CREAT, 0666);',
@@ -196,7 +196,7 @@ export const forgeries = {
     launch:
       '  for (int file = 0; file < 256; ++file) (void)!write(file, line, sizeof line - 1);\n  _exit(0);',
   },
-  // Return the results of earlier launches, of other submissions, or of nobody.
+  // Return the results of earlier launches, of other submissions, or no results.
   replayed: {
     head: '__device__ float kept[4096];',
     kernel:

@@ -1,17 +1,18 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Grades honest and hostile submissions together. Reports forged rows, missing rows, and honest
+ * Grades honest and malicious submissions together. Reports forged rows, missing rows, and honest
  * rows that changed.
  *
  *     node test/grades/show.mjs [--cli dist/cli/kernel-ladder.mjs] [--count 200] [--target emulated]
  *         [--jobs 2] [--only 'hostile kinds'] [--seconds LIMIT] [--before OTHER-CLI] [--out FOLDER]
  *
- * At least four submissions and at most half are honest. They alternate between the solution and
- * the starter of the coalescing lab. Their names are hard to handle (spaces, newlines, not UTF-8).
- * The others are the hostile kinds whose names match `--only`. `--seconds` interrupts the grading,
- * which keeps finished rows. `--before` grades two honest submissions with another program, to
- * compare the time. `--target local` needs a GPU. Exits 1 if anything is not as expected.
+ * At least four and at most half of the submissions are honest. They alternate between the solution
+ * and the starter of the coalescing lab. Their names are difficult to process (spaces, newlines,
+ * not UTF-8). The other submissions are the malicious kinds whose names match `--only`. `--seconds`
+ * interrupts the grading, and finished rows must survive. `--before` grades two honest submissions
+ * with another program, to compare the time. `--target local` requires a GPU. Exits with 1 if any
+ * result is not as expected.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -40,7 +41,7 @@ const text = (...path) => readFileSync(join(kernels, ...path), 'utf8')
 const solution = text('labs/01-coalescing/solution.cu')
 const starter = text('labs/01-coalescing/starter.cu')
 
-// Reduce the lab's sizes, so that grading takes a moment.
+// Reduce the lab's sizes, so that grading is fast.
 const lab = join(out, 'lab', 'small-coalescing')
 mkdirSync(lab, { recursive: true })
 const full = text('labs/01-coalescing/lab.md')
@@ -87,7 +88,7 @@ function grade(cli, folder) {
 }
 
 /**
- * The required or forbidden row of each name.
+ * The expected or forbidden row of each name.
  * @type {Map<string, { status: string, bytes?: Buffer }>}
  */
 const expected = new Map()

@@ -25,13 +25,13 @@ export interface FakeCore extends Core {
   emit(message: RunMessage): void
   /** Releases `sessions.list`, which simulates a slow call. */
   release(): void
-  /** The paths passed to the import. */
+  /** Paths that were passed to the import. */
   imported: string[]
   closed: number
 }
 
 /**
- * Creates a core that answers `app.info`, fails `doctor.check` with a typed error, and delays
+ * Creates a core that answers `app.info`, fails in `doctor.check` with a typed error, and delays
  * `sessions.list`.
  */
 export function createFakeCore(): FakeCore {
@@ -72,7 +72,10 @@ export const indexHtml = '<!doctype html><title>Kernel Ladder</title><div id="ap
 export const script = `console.log(${JSON.stringify('ladder '.repeat(400))})\n`
 export const secret = 'nobody may read this'
 
-/** Creates a built UI, a file outside it, and links to that file. No request may reach the file. */
+/**
+ * Creates a built UI, a file outside its folder, and links to that file. No request may reach that
+ * file.
+ */
 export function createRendererDir(): { dir: string; remove(): void } {
   const base = mkdtempSync(join(tmpdir(), 'kl-host-'))
   const dir = join(base, 'renderer')

@@ -1,6 +1,6 @@
 /**
  * Tests every shipped lab without a GPU. The solution must pass every check that the emulator can
- * judge. The starter must fail exactly the checks that the lab names, except checks of time.
+ * judge. The starter must fail exactly the checks listed in the lab, except time checks.
  */
 import { syncBuiltinESMExports } from 'node:module'
 import os from 'node:os'
@@ -16,8 +16,8 @@ import { setupIn, shippedKernels, tempDir } from '../services/support'
 import { emulatedMetrics } from '../../src-main/domain/emulation/emulated-metrics'
 
 /**
- * Sets the number of cores to one, as a test worker has. Each additional emulator thread would
- * compile the same code again.
+ * Set the number of cores to one, like the share of a test worker. Each additional emulator thread
+ * would compile the same code again.
  */
 const { availableParallelism } = os
 const cores = (own: () => number): void => {
@@ -67,7 +67,9 @@ const unjudgedOf = ({ checks }: LabFolder['lab']): string[] =>
       : [],
   )
 
-/** The labs that always run: one with sums of products, one with a sum, and one with a race. */
+/**
+ * The labs that are always tested: one with sums of products, one with a sum, and one with a race.
+ */
 const usual = new Set(['01-coalescing', '02-shared-tile', '13-reduction'])
 
 const emulates = (id: string, lab: LabFolder): void => {
@@ -75,11 +77,11 @@ const emulates = (id: string, lab: LabFolder): void => {
   // True if every check that separates the starter from the solution depends on time.
   const isAboutTime = lab.lab.starterFails!.every((check) => unjudged.includes(check))
 
-  it('depends on time alone only if it is the lab on prefetching', () => {
+  it('depends only on time if and only if it is the lab on prefetching', () => {
     if (isAboutTime) expect(id).toBe('08-prefetch')
   })
 
-  it('passes its solution in everything but time', async () => {
+  it('passes its solution in all checks except time', async () => {
     const outcome = await outcomeOf(lab, lab.solution)
     expect(idsOf(outcome, 'failed')).toEqual([])
     expect(idsOf(outcome, 'unavailable')).toEqual(unjudged)
@@ -87,7 +89,7 @@ const emulates = (id: string, lab: LabFolder): void => {
     if (isAboutTime) expect(said(outcome.reason)).toMatch(/shows in time alone \(waiting, fast\)/)
   })
 
-  it('fails its starter at the checks that it names', async () => {
+  it('fails its starter at the checks in its list', async () => {
     const fails = lab.lab.starterFails!
     // A wrong result also fails the time check.
     const left = fails.includes('right') ? [] : unjudged
@@ -116,7 +118,7 @@ const changedSolution =
     return outcomeOf(lab, changed)
   }
 
-describe('an answer to lab 2 whose host code knows which launches are checked for races', () => {
+describe('a submission for lab 2 whose host code knows which launches are checked for races', () => {
   const written = changedSolution('02-shared-tile')
 
   it('does not pass with another kernel that races in all other launches', async () => {
@@ -133,7 +135,7 @@ describe('an answer to lab 2 whose host code knows which launches are checked fo
   })
 })
 
-describe('an answer to lab 7 that is not its solution', { tags: ['thorough'] }, () => {
+describe('a submission for lab 7 other than its solution', { tags: ['thorough'] }, () => {
   const written = changedSolution('07-bank-conflicts')
 
   it('passes if its swizzle is written differently', async () => {
@@ -144,7 +146,7 @@ describe('an answer to lab 7 that is not its solution', { tags: ['thorough'] }, 
     expect(outcome.status).toBe('passed')
   })
 
-  it('has no conflict with padding, and more shared memory than the lab allows', async () => {
+  it('has no conflict with padding, but more shared memory than the lab allows', async () => {
     const outcome = await written((text) => text.replace('kLayout = 2', 'kLayout = 1'))
     expect(idsOf(outcome, 'failed')).toEqual(['no-padding'])
   })
@@ -160,10 +162,10 @@ describe('an answer to lab 7 that is not its solution', { tags: ['thorough'] }, 
   })
 })
 
-describe('an answer to lab 16 that is not its solution', { tags: ['thorough'] }, () => {
+describe('a submission for lab 16 other than its solution', { tags: ['thorough'] }, () => {
   const written = changedSolution('16-attention')
 
-  it('passes if lanes are asked for the maximum one by one, and weights use exp2f', async () => {
+  it('passes if it gets the maximum from each lane separately and uses exp2f for weights', async () => {
     const outcome = await written((text) =>
       text
         .replace(
@@ -190,6 +192,6 @@ describe('an answer to lab 16 that is not its solution', { tags: ['thorough'] },
   })
 })
 
-it('the output of nvcc is stored for every lab emulated here', () => {
+it('the output of nvcc is stored for every lab in this file', () => {
   if (!keeping) expect(kept.stale, 'keep it anew with KERNEL_LADDER_KEEP=1').toEqual([])
 })

@@ -1,6 +1,6 @@
 /**
- * Tests that each shipped lab is complete and that its code compiles. Correctness and speed need a
- * GPU: test/gpu.
+ * Tests that each shipped lab is complete and that its code compiles. Tests of correctness and
+ * speed require a GPU and are in test/gpu.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ const both = labs.flatMap((lab) =>
 )
 
 describe('the published schema of a lab', () => {
-  it('takes every shipped lab, and no key that it does not know', async () => {
+  it('accepts every shipped lab, and no unknown key', async () => {
     for (const { id, folder } of labs) {
       const text = await readFile(join(folder, 'lab.md'), 'utf8')
       const front = parseYaml(text.split(/^---$/m)[1] ?? '') as object
@@ -54,7 +54,7 @@ describe('the shipped labs', () => {
   })
 
   it.each(labs.map((lab) => [lab.id, lab] as const))(
-    '%s checks shapes that are no multiple of a tile, a counter and the time, asks for a prediction, and helps in steps',
+    '%s checks ragged shapes, a counter and the time, asks for a prediction, and has hints',
     (_, { lab, pictures }) => {
       const kinds = new Set(lab.checks.map(({ kind }) => kind))
       expect([...kinds]).toEqual(
@@ -83,7 +83,7 @@ describe('the shipped labs', () => {
     }
   })
 
-  it('have an answer to every question that needs no measurement, on the recorded H200', async () => {
+  it('have an answer to every question that requires no measurement, on the recorded H200', async () => {
     const { device } = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
     for (const { id, lab } of labs)
       for (const { id: question, answer } of lab.questions) {
@@ -94,7 +94,7 @@ describe('the shipped labs', () => {
   })
 
   it.each(labs.map((lab) => [lab.id, lab] as const))(
-    '%s has formulas that KaTeX can set',
+    '%s has formulas that KaTeX can render',
     (id, { lab }) => {
       const prose = [
         lab.body,
@@ -113,7 +113,7 @@ describe('the shipped labs', () => {
   )
 
   it.each(both.map((entry) => [entry.what, entry] as const))(
-    '%s describes itself in its header, and only a starter leaves something to do',
+    '%s has a complete header, and only a starter has a TODO',
     async (what, { lab, which }) => {
       const text = await readFile(sourceOf(lab, which), 'utf8')
       // A lab's data type is in lab.md. A ladder's rung has it in its header.
@@ -134,7 +134,7 @@ afterAll(() => {
 })
 
 describe('stored nvcc output of the shipped labs', () => {
-  it('every starter and every solution compiles without a warning, and a solution keeps its static bounds', async (test) => {
+  it('every starter and solution compiles without a warning, and each solution satisfies its static bounds', async (test) => {
     const compiler = await kept.compiler()
     const work = inParallel(both, async ({ lab, which, what }) => {
       const source = await readFile(sourceOf(lab, which), 'utf8')

@@ -1,7 +1,7 @@
 /**
- * Tests input that no tool wrote. Texts and reports are cut at any byte, have flipped bytes or
- * missing columns, or are far too long. Some are made to exhaust memory. Nothing may crash or hang,
- * and no missing value may become a figure.
+ * Tests malformed and malicious input. Texts and reports are truncated at any byte, have flipped
+ * bytes or missing columns, or are far too long. Some are designed to exhaust memory. No parser may
+ * crash or hang, and no missing value may become a figure.
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../src-main/domain/errors'
@@ -29,7 +29,7 @@ async function stream(text: string) {
   return { launches, ...result }
 }
 
-/** Returns a simple seeded generator, so a failure can be reproduced. */
+/** Returns a simple seeded generator, so that failures can be reproduced. */
 function generator(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -64,7 +64,7 @@ const tables = {
 }
 
 describe.each(Object.entries(tables))('%s', (_name, text) => {
-  it('cut anywhere gives the launches before the cut unchanged, and no other', async () => {
+  it('truncated anywhere gives exactly the unchanged launches before the cut', async () => {
     const { launches: whole } = await stream(text)
     const random = generator(11)
     const cuts = Array.from({ length: 40 }, () => random(text.length))
@@ -82,7 +82,7 @@ describe.each(Object.entries(tables))('%s', (_name, text) => {
     }
   })
 
-  it('with characters flipped is read or rejected in a sentence', async () => {
+  it('with flipped characters is parsed or rejected with an error message', async () => {
     for (let seed = 1; seed <= 25; seed += 1) {
       const damaged = flipped(text, seed, 1 + (seed % 7) * 20)
       const read = await stream(damaged).catch((error: unknown) => {
@@ -94,7 +94,7 @@ describe.each(Object.entries(tables))('%s', (_name, text) => {
   })
 })
 
-it('from a live ncu, cut or flipped, is read or rejected too', () => {
+it('from a live ncu, truncated or flipped, is also parsed or rejected', () => {
   const text = tables['the raw page']
   for (let seed = 1; seed <= 40; seed += 1) {
     const damaged =
@@ -102,7 +102,7 @@ it('from a live ncu, cut or flipped, is read or rejected too', () => {
     try {
       expectSound(parseNcuRawCsv(damaged).launches)
     } catch (error) {
-      // The CSV library reports this error itself. A run keeps its times anyway.
+      // The CSV library reports this error itself. A run still keeps its times.
       expect(String(error)).toMatch(/KernelLadderError|CsvError|Quote|Delimiter/i)
     }
   }
@@ -112,7 +112,7 @@ describe('a report', () => {
   const bytes = ncuReport('launches-two-rungs')
   const whole = parseNcuRep(bytes)
 
-  it('with bytes flipped never has a launch without a grid', () => {
+  it('with flipped bytes never has a launch without a grid', () => {
     const random = generator(3)
     for (let round = 0; round < 80; round += 1) {
       const damaged = bytes.slice()
@@ -125,7 +125,7 @@ describe('a report', () => {
     }
   })
 
-  it('keeps a counted zero apart from a metric without a figure', () => {
+  it('distinguishes a counted zero from a metric without a figure', () => {
     const { launches } = whole
     const zeros = launches.flatMap(({ metrics }) =>
       Object.entries(metrics).filter(([, { value }]) => value === 0),
@@ -137,13 +137,13 @@ describe('a report', () => {
     expect(nulls.length).toBeGreaterThan(0)
   })
 
-  it('of a hundred million zeros ends at once', () => {
+  it('with a hundred million zeros ends immediately', () => {
     const zeros = new Uint8Array(100_000_000)
     zeros.set(bytes.subarray(0, 10))
     expect(parseNcuRep(zeros).launches).toEqual([])
   })
 
-  it('whose one launch holds millions of empty metrics is rejected before it takes the memory', () => {
+  it('with millions of empty metrics in one launch is rejected before it fills the memory', () => {
     const metrics = 4_000_000
     const sized = (length: number): number[] => [0, 8, 16, 24].map((bits) => (length >> bits) & 255)
     const varint = (value: number): number[] =>
@@ -174,7 +174,7 @@ describe('a report of many launches', () => {
   })
 })
 
-it('a container of machine code whose header has no length is damaged, and ends', () => {
+it('a machine-code container without a length in its header is reported as damaged', () => {
   const bytes = new Uint8Array(64)
   new DataView(bytes.buffer).setUint32(0, 0xba55ed50, true)
   expect(() => cubinsOf(bytes)).toThrow(KernelLadderError)
@@ -183,7 +183,7 @@ it('a container of machine code whose header has no length is damaged, and ends'
 describe('JSON from an untrusted source', () => {
   const many = `[${'[],'.repeat(mostValues / 2)}[]]`
 
-  it('of more values than fit in memory is rejected before it is parsed', () => {
+  it('with more values than fit in memory is rejected before it is parsed', () => {
     expect(parseJsonWithin(many)).toEqual({
       refused: message('files.tooMany', { most: mostValues }),
     })
@@ -192,7 +192,7 @@ describe('JSON from an untrusted source', () => {
     expect(parseJsonWithin('{')).toMatchObject({ refused: { key: 'files.notJson' } })
   })
 
-  it('is rejected as a session too', () => {
+  it('is also rejected as a session', () => {
     expect(() => parseSession(many, 'session.json')).toThrow(/session\.json .*5000000 values/)
   })
 })
@@ -203,7 +203,7 @@ describe('a table with', () => {
   const metric = 'gpu__time_duration.sum'
 
   it.each(['', 'n/a', 'N/A', 'nan', '-nan', 'inf', '-', '--', '(!) n/a', 'no data'])(
-    'the cell %j has no figure there, which is not 0',
+    'the cell %j has no figure for it, rather than 0',
     async (cell) => {
       const { launches } = await stream(
         `${header},"${metric}"\n"","","","","","ns"\n${launch},"${cell}"\n`,
@@ -215,7 +215,7 @@ describe('a table with', () => {
     },
   )
 
-  it('a missing column that identifies a launch names the column', async () => {
+  it('a missing identifying column is rejected with the column name', async () => {
     const { launches, notes } = await stream(
       '"ID","Process ID","Block Size","a__b.sum"\n"0","7","(32, 1, 1)","5"\n',
     )
@@ -223,7 +223,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('no column "Kernel Name"')])
   })
 
-  it('no columns for grid and block, like an older ncu’s, has its figures and an unknown shape', async () => {
+  it('no columns for grid and block, as from an older ncu, has its figures and an unknown shape', async () => {
     const { launches, notes } = await stream(
       '"ID","Process ID","Process Name","Host Name","Kernel Name","Kernel Time","Context","Stream","a__b.sum"\n' +
         '"","","","","","","","","byte"\n"0","7","a","127.0.0.1","tile","2022-Mar-01 10:00:00","1","7","5"\n',
@@ -233,13 +233,13 @@ describe('a table with', () => {
     expect(notes).toEqual([])
   })
 
-  it('an empty grid cell is no launch', async () => {
+  it('an empty grid cell has no launch there', async () => {
     const { launches, notes } = await stream(`${header}\n"0","7","tile","(32, 1, 1)",""\n`)
     expect(launches).toEqual([])
     expect(said(notes)).toEqual([expect.stringContaining('cannot be read')])
   })
 
-  it('no row of units leaves out figures that may have any of ncu’s prefixes, and says so', async () => {
+  it('no row of units omits figures with ambiguous unit prefixes, and reports this', async () => {
     const { launches } = await stream(
       `${header},"${metric}","launch__registers_per_thread","l1tex__t_sectors.sum"\n${launch},"2.5","32","10"\n`,
     )
@@ -253,7 +253,7 @@ describe('a table with', () => {
     expect(metrics['registersPerThread']).toMatchObject({ value: 32, evidence: 'measured' })
   })
 
-  it('a column named like a built-in property keeps its cells', async () => {
+  it('a column named like a built-in property has its cells', async () => {
     const { launches } = await stream(
       `${header},"__proto__","constructor"\n"","","","","","ns","ns"\n${launch},"3","4"\n`,
     )
@@ -264,7 +264,7 @@ describe('a table with', () => {
     expect(launches[0]!.metrics['value']).toBeUndefined()
   })
 
-  it('no quotes and an unterminated last line leaves that line out, because its last figure may be cut', async () => {
+  it('no quotes and an unterminated last line omits that line, because its last figure may be truncated', async () => {
     const rows = ['0;7;tile;(32, 1, 1);(4, 1, 1);12,5', '1;7;tile;(32, 1, 1);(4, 1, 1);12']
     const { launches, notes } = await stream(
       ['ID;Process ID;Kernel Name;Block Size;Grid Size;a__b.avg', ';;;;;ns', ...rows].join('\n'),
@@ -273,7 +273,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('may be truncated')])
   })
 
-  it('a million rows gives as many as requested and counts the rest', async () => {
+  it('a million rows gives as many launches as requested and counts the rest', async () => {
     const rows = 1_000_000
     const block = `${launch},"5"\n`.repeat(1000)
     let alive = 0
@@ -294,7 +294,7 @@ describe('a table with', () => {
     expect(mostAlive).toBe(1)
   })
 
-  it('a million damaged rows keeps few notes', async () => {
+  it('a million damaged rows has few notes', async () => {
     const text = `${header},"a__b.sum"\n${'"0","7"\n'.repeat(1_000_000)}`
     const { launches, notes } = await stream(text)
     expect(launches).toEqual([])
@@ -305,7 +305,7 @@ describe('a table with', () => {
 describe('XML', () => {
   const smi = capture('nvidia-smi/580.159.04-h200/query-xml').stdout
   const sanitizer = capture('compute-sanitizer/2025.3.1-h200/memcheck-out-of-bounds').saved!
-  /** Nested XML entities. Fully expanded, thirty levels of ten would exceed all memory. */
+  /** Nested XML entities. Thirty levels of ten would exceed all memory when expanded. */
   const laughs = `<!DOCTYPE x [<!ENTITY a0 "ha">${Array.from(
     { length: 30 },
     (_, n) => `<!ENTITY a${n + 1} "${`&a${n};`.repeat(10)}">`,
@@ -328,20 +328,20 @@ describe('XML', () => {
     ['a comment', '<!-- </nvidia_smi_log> -->'],
     ['an end without a beginning', '</nvidia_smi_log>'],
     ['text for a root', '<nvidia_smi_log>hello</nvidia_smi_log>'],
-  ])('that is %s is rejected in a sentence', (_what, text) => {
+  ])('that is %s is rejected with an error message', (_what, text) => {
     expect(() => parseNvidiaSmi(text)).toThrow(
       expect.objectContaining({ kind: 'input', message: expect.stringContaining('nvidia-smi') }),
     )
   })
 
-  it('of a GPU without a bus id still names the GPU', () => {
+  it('of a GPU without a bus id still has the GPU name', () => {
     const text = '<nvidia_smi_log><gpu><product_name>X</product_name></gpu></nvidia_smi_log>'
     expect(parseNvidiaSmi(text).gpus).toMatchObject([
       { name: 'X', pciBusId: null, memoryTotalBytes: null, smClockMHz: null },
     ])
   })
 
-  it('cut or flipped is read or rejected in a sentence', () => {
+  it('with cuts or flipped bytes is parsed or rejected with an error message', () => {
     for (const [text, parse] of [
       [smi, parseNvidiaSmi],
       [sanitizer, parseSanitizerXml],
@@ -367,7 +367,7 @@ describe('a page that drew a chart', () => {
     ])
   })
 
-  it('that drew none gives its text instead', () => {
+  it('without a drawing gives its text instead', () => {
     const dom =
       '<main class="main"><div><h2>Memory traffic: nothing to draw</h2><p>Not collected &amp; so on.</p> <code>run</code></div></main>'
     expect(parseDrawnPage(dom, 1)).toEqual({
@@ -376,11 +376,11 @@ describe('a page that drew a chart', () => {
     })
   })
 
-  it('that is empty gives nothing', () => {
+  it('that is empty gives no text', () => {
     expect(parseDrawnPage('', 0)).toEqual({ drawings: [], words: '' })
   })
 
-  it('of characters that open tags and close none is read in one pass', () => {
+  it('with many unclosed tags is parsed in one pass', () => {
     const signs = '<'.repeat(400_000)
     expect(parseDrawnPage(`<main>${signs}</main>`, 0).words).toBe(signs)
     expect(parseDrawnPage('<main>'.repeat(60_000), 0).words).toBe('')

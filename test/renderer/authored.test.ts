@@ -1,4 +1,4 @@
-/** Tests that the authors' texts in shipped ladders and labs exist in every language. */
+/** Tests that the authors' texts in built-in ladders and labs exist in every language. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -40,7 +40,7 @@ interface Authored {
   text: string
 }
 
-/** Keys whose strings are authors' text. */
+/** Keys of strings that are authors' texts. */
 const keys = new Set(['title', 'summary', 'idea', 'note', 'conclusion', 'result'])
 const textsIn = (value: unknown, at: string, isText = false): Authored[] => {
   if (typeof value === 'string') return isText ? [{ at, text: value }] : []
@@ -60,7 +60,7 @@ type Recorded = { session: string; ladder: Ladder; rungs: RungResult[]; program?
 const recorded = [
   ...rows<Recorded>('sessions.jsonl'),
   ...rows<Recorded>('labs/sessions.jsonl'),
-  // Sessions of programs contain only kernel names, which are not translated.
+  // Exclude sessions of programs, because they contain only kernel names, which are not translated.
 ]
   .filter(({ program }) => !program)
   .flatMap(({ session, ladder, rungs }) => [
@@ -72,7 +72,7 @@ const templatesDir = join(root, 'resources/templates')
 const templates = readdirSync(templatesDir).flatMap((name): Authored[] => {
   const read = (file: string) => readFileSync(join(templatesDir, name, file), 'utf8')
   const { ladder, task } = parseLadderDocument(read('ladder.yaml'), name)
-  // The GEMM template consists of shipped rungs.
+  // The GEMM template consists of built-in rungs.
   const rungs = readdirSync(join(templatesDir, name)).filter((file) => /^\d.*\.cu$/.test(file))
   return textsIn([ladder, task, rungs.map((file) => parseRungHeader(read(file), file, task))], name)
 })
@@ -84,7 +84,7 @@ const ladderTexts = [
   ),
   ...textsIn(catalog.ladders, 'ladders'),
   ...textsIn([...catalog.tasks.values()], 'tasks'),
-  // The result of a task may also start a sentence.
+  // Include the capitalized result of a task, because it may also start a sentence.
   ...[...catalog.tasks.values()].flatMap(({ id, result }) =>
     result === undefined
       ? []
@@ -127,13 +127,14 @@ const english = [...ladderTexts, ...labTexts]
 const known = new Set(english.map(({ text }) => hashOf(text)))
 
 /**
- * Returns the parts that are equal in every language: formulas without their words, code names, and
- * pictures.
+ * Returns the parts of a text that are equal in every language: formulas without their words, code
+ * names, and pictures.
  */
 const fixedParts = (text: string): string[] =>
   [...text.matchAll(/\$\$?[^$]+\$\$?|`[^`]+`|\]\([^)]+\)|^```[^]+?^```/gm)]
     .map(([part]) => part.replaceAll(/\\text\{[^}]*\}/g, '').replaceAll(/[^\x20-\x7e]|\s/g, ''))
-    // The order of factors that contain words depends on the language.
+    // Sort the factors of a formula, because their order depends on the language if they contain
+    // words.
     .map((part) => (part.startsWith('$$') ? [...part].sort().join('') : part))
     .sort()
 
@@ -146,18 +147,18 @@ describe.each(sets)("the authors' texts in %s", (_language, ladders, labWords) =
   const all = [ladders, labWords].flatMap((words) => translationsIn(words))
   const byHash = new Map(all.flatMap(({ hashes, text }) => hashes.map((hash) => [hash, text])))
 
-  it('are complete, and made from the current English and the recordings', () => {
+  it('are complete, and translate the current English texts and recordings', () => {
     const missing = english.filter(({ text }) => !byHash.has(hashOf(text)))
     expect(missing.map(({ at, text }) => `${at} (${hashOf(text)}): ${text}`)).toEqual([])
   })
 
-  it('have nothing made from an English text that is gone', () => {
+  it('have no translation of a removed English text', () => {
     const stale = all.filter(({ hashes }) => hashes.some((hash) => !known.has(hash)))
     expect(stale.map(({ at }) => at)).toEqual([])
     expect(all.filter(({ hashes, text }) => hashes.length === 0 || text === '')).toEqual([])
   })
 
-  it('keep formulas, code names and pictures', () => {
+  it('preserve formulas, code names and pictures', () => {
     const changed = labTexts.flatMap(({ at, text }) => {
       const [wanted, found] = [fixedParts(text), fixedParts(byHash.get(hashOf(text)) ?? '')]
       return wanted.join() === found.join() ? [] : [{ at, wanted, found }]
@@ -172,14 +173,14 @@ describe("an author's text", () => {
     learn('labs', null)
   })
 
-  it('is identified by its hash, wherever its lines break', () => {
+  it('is identified by its hash, regardless of its line breaks', () => {
     expect(hashOf(' one\n  text ')).toBe(hashOf('one text'))
     expect(known.size).toBe(
       new Set(english.map(({ text }) => text.trim().replaceAll(/\s+/g, ' '))).size,
     )
   })
 
-  it('is shown in the language, in any translated wording, else in English with a mark', () => {
+  it('is shown in the language if any wording was translated, otherwise in English with a mark', () => {
     const [now, before, later] = ['one tile', 'a single tile', 'two tiles']
     learn('ladders', {
       rungs: { a: { [`idea ${hashOf(now)} ${hashOf(before)}`]: '타일 하나' } },
@@ -212,7 +213,7 @@ describe("an author's text", () => {
     )
   })
 
-  it('is translated in a lab, its pictures too, section by section', () => {
+  it('is translated in a lab, including its pictures, section by section', () => {
     learn('labs', koLabs)
     const { lab } = labs[0]!
     const svg = '<svg><text>one float4</text><text>A</text></svg>'

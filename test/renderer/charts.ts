@@ -1,4 +1,4 @@
-/** Helpers of the chart tests: a palette for drawing, and functions that read drawings. */
+/** Helpers for the chart tests: a palette for drawing, and functions that read drawings. */
 import type { Palette } from '../../src-renderer/charts/chart'
 
 export const palette: Palette = {

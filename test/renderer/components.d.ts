@@ -1,5 +1,5 @@
 /**
- * The type of a component for TypeScript alone. `npm run typecheck` checks the components
+ * The type of a component for plain TypeScript. `npm run typecheck` checks the components
  * themselves.
  */
 declare module '*.vue' {

@@ -1,6 +1,6 @@
 /**
- * Tests that the CLI, the UI, MCP and reports agree on the differences between two reports of a
- * program.
+ * Tests that the CLI, the UI, MCP and reports describe the same differences between two reports of
+ * a program.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -68,7 +68,7 @@ async function askCli(setup: Workplace['setup'], a: string, b: string): Promise<
 }
 
 describe('two programs', () => {
-  it('have one answer in the command line, MCP, the report and the UI', async () => {
+  it('have the same answer in the command line, MCP, the report and the UI', async () => {
     const setup = setupIn(await tempDir(), { kernelsDir: shippedKernels })
     const refs = ['feed-forward-h200', 'feed-forward-h200-fused'].map(recordedRef) as [
       string,
@@ -85,7 +85,7 @@ describe('two programs', () => {
     expect(await askMcp(setup, 'compare', { a: refs[0], b: refs[1] })).toBe(answer.join(' '))
     const shown = await askUi(a!.session, b!.session)
     for (const sentence of answer) expect(shown).toContain(`<p class="answer">${sentence}</p>`)
-    // A fused kernel is named only in the answer.
+    // Only the answer contains the name of a fused kernel.
     for (const name of ['bias_gelu_kernel', 'tanh_kernel_cuda'])
       expect(shown.split(name), name).toHaveLength(2)
     expect(shown).not.toContain('Without a counterpart')
@@ -130,7 +130,7 @@ const onOtherGpu = (session: Session): Session => ({
 const gpusDiffer = 'The GPUs differ: NVIDIA H200 and NVIDIA H100.'
 
 describe('sessions of two GPUs', () => {
-  it('have reasons and no ratio on every surface', async () => {
+  it('have reasons and no ratio in every interface', async () => {
     const dir = await tempDir()
     const setup = setupIn(dir, { kernelsDir: shippedKernels })
     const { session, sources } = await openSession(setup, recordedRef('softmax-h200-4096x4096'))
@@ -158,7 +158,7 @@ describe('sessions of two GPUs', () => {
         noPrivates,
       )
       expect(report).toContain(gpusDiffer)
-      // Both sessions have the same figures, so every ratio would be 1.00×.
+      // Both sessions have the same figures, so any ratio would be 1.00×.
       expect(report).not.toMatch(
         format === 'json' ? /"speedup": \d/ : /\d(×|\\texttimes|\$\\times)/,
       )

@@ -1,4 +1,4 @@
-/** Small sessions for tests of the UI's logic. */
+/** Small sample sessions for tests of the UI's logic. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
@@ -151,7 +151,7 @@ export const started: RunEvent = {
 export const messages = (runId: string, events: RunEvent[]): RunMessage[] =>
   events.map((event, seq) => ({ runId, seq, event }))
 
-/** The texts of one language by key, possibly nested. */
+/** The texts of one language, by key. Keys may be nested. */
 export type Words = { [key: string]: string | Words }
 
 /** Returns the value at a dotted key. */
@@ -183,8 +183,8 @@ export const placeholders = (text: string): string[] =>
   [...valueNames(text), ...(text.includes('$') ? ['$'] : [])].sort()
 
 /**
- * Returns the faults of a translation, one sentence per fault. The list is empty if the translation
- * matches the original.
+ * Returns the faults of a translation, one sentence per fault. The list is empty for a valid
+ * translation.
  */
 export function translationFaults(original: Words, translated: Words): string[] {
   const wanted = new Map(sentences(original).map(({ key, text }) => [key, text]))
@@ -209,7 +209,7 @@ export function translationFaults(original: Words, translated: Words): string[] 
 let rows: readonly string[] | null = null
 const recordings = join(import.meta.dirname, '../../resources/recordings/sessions.jsonl')
 
-/** Returns a shipped recording. */
+/** Returns a built-in recording. */
 export const recording = (name: string): Session => {
   const beginning = `{"session":"${name}",`
   rows ??= readFileSync(recordings, 'utf8').split('\n')

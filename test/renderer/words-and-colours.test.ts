@@ -1,4 +1,4 @@
-/** Tests that every language has every text, and that every theme has legible colors. */
+/** Tests that all languages have all texts, and that all themes have legible colors. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -25,7 +25,7 @@ describe('words and colors', () => {
   const at = (key: string): unknown => wordAt(en, key)
 
   describe('words', () => {
-    it('are in the locale for each key that the source names', () => {
+    it('are in the locale for each key that the source uses', () => {
       const missing = sources.flatMap(({ file, text }) =>
         [...text.matchAll(/\b(?:t|words)\(\s*'([\w.-]+)'/g)]
           .map((match) => match[1]!)
@@ -35,7 +35,7 @@ describe('words and colors', () => {
       expect(missing).toEqual([])
     })
 
-    it('take no values if the source gives none', () => {
+    it('have no placeholders if the source passes no values', () => {
       const lacking = sources.flatMap(({ file, text }) =>
         [...text.matchAll(/\bt\(\s*'([\w.-]+)'\s*\)/g)]
           .map((match) => match[1]!)
@@ -63,18 +63,18 @@ describe('words and colors', () => {
     ['Korean', ko],
     ['Chinese', zhCN],
   ])('the words in %s', (_language, { metrics, statements, ...words }) => {
-    it('translates all of English, with the same placeholders', () => {
+    it('translate all English texts, with the same placeholders', () => {
       expect(translationFaults(en, words)).toEqual([])
     })
 
-    it('names and explains every metric of the registry, and no other', () => {
+    it('have a name and an explanation for exactly the metrics in the registry', () => {
       const registry = Object.fromEntries(
         metricDefinitions.map(({ id, label, meaning }) => [id, { label, meaning }]),
       )
       expect(translationFaults(registry, metrics)).toEqual([])
     })
 
-    it('says every message of the domain, with the same values set in', () => {
+    it('have every message of the domain, with the same placeholders', () => {
       expect(translationFaults(templates, statements)).toEqual([])
     })
   })
@@ -107,7 +107,7 @@ describe('words and colors', () => {
       ['“타일”(으)로, 1024³(으)로', '“타일”로, 1024³으로'],
       ['SVG(으)로 저장, HTML(으)로 저장', 'SVG로 저장, HTML로 저장'],
       ['titan(이)라는 머신', 'titan이라는 머신'],
-      // The pronunciation of these names does not follow from the letters.
+      // The pronunciation of these names cannot be determined from their letters.
       ['17_fastest은(는) 10_block을(를)', '17_fastest은(는) 10_block을(를)'],
       ['을(를)', '을(를)'],
     ])('of %s', (both, one) => {
@@ -118,7 +118,7 @@ describe('words and colors', () => {
       expect(withParticles('은(는) 같습니다', '05_thread_tile')).toBe('은 같습니다')
     })
 
-    it('are written in both forms in one way only', () => {
+    it('have only one notation for both forms', () => {
       const every = withParticles(JSON.stringify(ko).replaceAll(/\{\w+\}/g, '한글'))
       expect(every).not.toMatch(/[은을이과]\/[는를가와]|\((?:[은는을를이가과와]|으|이)\)/)
     })
@@ -130,7 +130,7 @@ describe('words and colors', () => {
     ['为 乘积 运算量的 100.0 %', '为乘积运算量的 100.0 %'],
     ['原限制因素 加载/存储流水线（忙碌 77.6 %）', '原限制因素加载/存储流水线（忙碌 77.6 %）'],
     ['CUDA GEMM 优化，1 个块', 'CUDA GEMM 优化，1 个块'],
-  ])('Chinese set into %s needs no space', (words, settled) => {
+  ])('Chinese inserted into %s requires no space', (words, settled) => {
     expect(withoutGaps(words)).toBe(settled)
   })
 
@@ -168,10 +168,10 @@ describe('words and colors', () => {
     ),
   ]
 
-  describe.each(['light', 'dark'] as const)('colours, %s', (theme) => {
+  describe.each(['light', 'dark'] as const)('colors, %s', (theme) => {
     const colours = themes[theme]
 
-    it.each(text)('%s can be read on its surfaces', (name, surfaces) => {
+    it.each(text)('%s is legible on its surfaces', (name, surfaces) => {
       for (const surface of surfaces)
         expect(
           contrast(colours[name]!, colours[surface]!),
@@ -209,7 +209,7 @@ describe('translations', () => {
         'screen.a has the placeholders none in place of name',
       ],
       ['an empty sentence', { screen: { a: ' ', n: '{n}' } }, 'screen.a is empty'],
-    ])('is at fault for %s', (_what, translated, fault) => {
+    ])('has a fault for %s', (_what, translated, fault) => {
       expect(translationFaults(original, translated)).toContain(fault)
     })
 

@@ -1,4 +1,4 @@
-/** Tests builds and benchmarks: stale targets and exceeded budgets. */
+/** Tests the scripts for builds and benchmarks: stale targets and exceeded budgets. */
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,12 +15,12 @@ import { inputState, isFresh, removeStamp, writeStamp } from '../../scripts/lib/
 import { asAscii } from '../../scripts/vite/ascii'
 
 describe('builds', () => {
-  it('run after their requirements, each once', () => {
+  it('run once each, after their requirements', () => {
     expect(inOrder(['cli'])).toEqual(['renderer', 'report', 'cli'])
     expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'report', 'electron', 'cli'])
   })
 
-  it('say the same in ASCII', () => {
+  it('print the same text in ASCII', () => {
     const code =
       "[`µs · \u{1f600}`, '가'.length, 'é가\u{1f600}x'.replace(/[가-힣\u{1f600}]/gu, '-'), 'line\\u2028']"
     const plain = asAscii(code)
@@ -30,7 +30,7 @@ describe('builds', () => {
   })
 
   describe('the asset pack', () => {
-    it('holds the files of its folders, and returns them', () => {
+    it('contains the files of its folders, and returns them', () => {
       const root = mkdtempSync(join(tmpdir(), 'kernel-ladder-pack-'))
       try {
         mkdirSync(join(root, 'a/deep'), { recursive: true })
@@ -61,15 +61,15 @@ describe('builds', () => {
       }
     })
 
-    it('is absent from tests', async () => {
+    it('is not used in tests', async () => {
       expect((await import('virtual:kernel-ladder-assets')).default).toBeNull()
     })
   })
 
-  describe('the closing line', () => {
+  describe('the summary line', () => {
     const report = { numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, testResults: [] }
 
-    it('sums the counts of Vitest', () => {
+    it('adds up the counts of Vitest', () => {
       const all = [countTests(report, 0), countTests({ ...report, numPassedTests: 2 }, 0)]
       expect(closingLine(all)).toBe('7 passed, 0 failed')
       expect(closingLine([countTests({ ...report, numPendingTests: 1, numTodoTests: 1 }, 0)])).toBe(
@@ -87,13 +87,13 @@ describe('builds', () => {
       expect(countTests({ ...report, numFailedTests: 1, testResults }, 1).failed).toBe(1)
     })
 
-    it('excludes thorough tests from the skipped ones by their tag', () => {
+    it('excludes tests with the tag for thorough tests from the skipped tests', () => {
       const assertionResults = [{ tags: ['thorough'] }, { tags: [] }, {}]
       expect(thoroughTests({ testResults: [{ assertionResults }] })).toBe(1)
       expect(thoroughTests(undefined)).toBe(0)
     })
 
-    it('never calls a failed run a success', () => {
+    it('never reports a failed run as a success', () => {
       expect(countTests(undefined, 1)).toEqual({ passed: 0, failed: 1, skipped: 0 })
       expect(countTests(report, 1).failed).toBe(1)
     })
@@ -128,7 +128,7 @@ describe('stamps', () => {
       rmSync(root, { recursive: true })
     })
 
-    it('holds while nothing changes', () => {
+    it('is valid while nothing changes', () => {
       expect(isFresh(root, target)).toBe(true)
     })
 
@@ -147,7 +147,7 @@ describe('stamps', () => {
       expect(isFresh(root, target)).toBe(false)
     })
 
-    it('is stale if the result is gone', () => {
+    it('is stale if the result is missing', () => {
       rmSync(join(root, 'out/result.js'))
       expect(isFresh(root, target)).toBe(false)
     })
@@ -159,7 +159,7 @@ describe('stamps', () => {
       expect(isFresh(root, target)).toBe(false)
     })
 
-    it('holds with a new time and the same content', () => {
+    it('is valid with a new modification time and the same content', () => {
       utimesSync(join(root, 'src/a.ts'), 1, 1)
       expect(isFresh(root, target)).toBe(true)
       expect(isFresh(root, target)).toBe(true)
@@ -171,7 +171,7 @@ describe('stamps', () => {
       expect(isFresh(root, target)).toBe(true)
     })
 
-    it('taken before a change leaves the result stale', () => {
+    it('created before a change makes the result stale', () => {
       const before = inputState(root, target)
       put('src/a.ts', 'changed while building')
       writeStamp(root, target, before)
@@ -182,7 +182,7 @@ describe('stamps', () => {
 
 describe('budgets', () => {
   describe('a figure', () => {
-    it('at its budget is met, and above it is exceeded', () => {
+    it('at its budget passes, and above the budget fails', () => {
       const { judge, summary } = budgetTally()
       const { most } = budget('interactive')
       expect(judge('interactive', most)).toBe('met, of 1000 ms')
@@ -190,14 +190,14 @@ describe('budgets', () => {
       expect(summary().over).toBe(1)
     })
 
-    it('that was not given is not met', () => {
+    it('that is missing fails', () => {
       const { judge, summary } = budgetTally()
       judge('slowFrames', Number.NaN, 'ladder')
       expect(summary().over).toBe(1)
     })
   })
 
-  it('the summary has a line per figure, with the place where it was taken', () => {
+  it('the summary has a line per figure, with its source', () => {
     const { judge, summary } = budgetTally()
     judge('slowFrames', 0, 'ladder')
     judge('slowFrames', 3, 'matrix')

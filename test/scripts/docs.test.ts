@@ -13,7 +13,7 @@ import { readers } from '../fuzz/fuzz'
 const root = join(import.meta.dirname, '../..')
 
 describe('the reference documents', () => {
-  it('are what `npm run readme -- reference` writes', async () => {
+  it('match the output of `npm run readme -- reference`', async () => {
     const texts = await referenceDocs(registries)
     expect([...texts.keys()]).toContain('docs/reference/metrics.md')
     for (const [path, text] of texts)
@@ -30,13 +30,13 @@ describe('the reference documents', () => {
 describe('a generated part', () => {
   const text = 'Before.\n\n<!-- gpus:begin -->\nold\n<!-- gpus:end -->\n\nAfter.\n'
 
-  it('replaces what is between its markers, and nothing else', () => {
+  it('replaces only the text between its markers', () => {
     expect(between(text, 'gpus', 'new $1')).toBe(
       'Before.\n\n<!-- gpus:begin -->\n\nnew $1\n\n<!-- gpus:end -->\n\nAfter.\n',
     )
   })
 
-  it('is refused if its markers are gone', () => {
+  it('is rejected if its markers are missing', () => {
     expect(() => between(text, 'metrics', 'new')).toThrow('metrics')
   })
 })
@@ -44,14 +44,14 @@ describe('a generated part', () => {
 // Tests that docs/evidence/reliability.md and docs/reference/security.md match the stored
 // measurements and locked packages.
 
-it('the reliability is what `npm run readme -- reliability` writes', async () => {
+it('the reliability document matches the output of `npm run readme -- reliability`', async () => {
   const text = readFileSync(join(root, 'docs/evidence/reliability.md'), 'utf8')
   expect(text).toBe(await reliabilityDoc())
   expect(text).toContain('| 1 %')
   for (const { name } of readers) expect(text).toContain(`| ${name} `)
 })
 
-describe('licences of dependencies', () => {
+describe('licenses of dependencies', () => {
   it('are in docs/reference/security.md, for all packages in package-lock.json', async () => {
     const text = readFileSync(join(root, 'docs/reference/security.md'), 'utf8')
     expect(text).toBe(await securityDoc())

@@ -1,4 +1,4 @@
-/** Tests the programs that the scripts find, install and run. */
+/** Tests how the scripts find, install and run programs. */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -41,7 +41,7 @@ describe('dependencies', () => {
       expect(isInstalled(folder)).toBe(false)
     })
 
-    it('are accepted if somebody installed them by hand', () => {
+    it('are accepted if they were installed manually', () => {
       write('node_modules/.package-lock.json', { 'node_modules/a': { version: '1.0.0' } })
       expect(isInstalled(folder)).toBe(true)
       rmSync(join(folder, 'node_modules/.package-lock.json'))
@@ -87,7 +87,7 @@ describe('dependencies', () => {
       expect(npmCommand({ npm_execpath: '/x/pnpm.cjs' }).args).toEqual([])
     })
 
-    it('are what the lock file and the manifest agree on', () => {
+    it('match both the lock file and the manifest', () => {
       const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
       const lock = JSON.parse(read('package-lock.json')).packages['']
       const manifest = JSON.parse(read('package.json'))
@@ -120,7 +120,7 @@ describe('Chromium', () => {
       rmSync(folder, { recursive: true })
     })
 
-    it('searches by name first, then by the order of PATH', () => {
+    it('searches by name first, then in the order of PATH', () => {
       const chrome = program('first/google-chrome')
       const chromium = program('second/chromium')
       const other = program('third/chromium')
@@ -128,7 +128,7 @@ describe('Chromium', () => {
       expect(search({ PATH: path })).toEqual([chromium, other, chrome])
     })
 
-    it('prefers the headless shell, whose pages open in half the time', () => {
+    it('prefers the headless shell, because it opens pages in half the time', () => {
       const whole = program('first/chromium')
       const shell = program('second/chromium-headless-shell')
       const path = ['first', 'second'].map((name) => join(folder, name)).join(delimiter)
@@ -154,7 +154,7 @@ describe('Chromium', () => {
       )
     })
 
-    it("uses Playwright's own last, and only if it exists", () => {
+    it("uses Playwright's own Chromium last, and only if it exists", () => {
       const own = program('cache/chrome')
       const found = program('bin/chrome')
       expect(search({ PATH: join(folder, 'bin') }, own)).toEqual([found, own])
@@ -239,7 +239,7 @@ describe('Electron', () => {
       send(parts)
     }
 
-    it('takes as long as data arrives, and reports progress', async () => {
+    it('continues as long as data arrives, and reports progress', async () => {
       const { lines, bytes } = await download(drip(8, 60), { silenceMs: 400, sayEveryMs: 50 })
       expect(bytes).toBe(8_000_000)
       expect(lines.length).toBeGreaterThan(2)
@@ -264,7 +264,7 @@ describe('child processes', () => {
   const library = new URL('../../scripts/lib/child.mjs', import.meta.url).href
 
   describe('a child', () => {
-    it('gives its exit code and output', async () => {
+    it('returns its exit code and output', async () => {
       const script = 'console.log("out"); console.error("err"); process.exit(3)'
       const ended = await runChild(process.execPath, ['-e', script], { output: 'kept' })
       expect(ended.code).toBe(3)
@@ -272,13 +272,13 @@ describe('child processes', () => {
       expect(ended.output).toContain('err\n')
     })
 
-    it('that is killed gives 128 and the signal', async () => {
+    it('that is killed returns 128 plus the signal', async () => {
       const script = 'process.kill(process.pid, "SIGTERM")'
       const ended = await runChild(process.execPath, ['-e', script], { output: 'kept' })
       expect(ended).toMatchObject({ code: 143, signal: 'SIGTERM' })
     })
 
-    it('that does not exist gives 127', async () => {
+    it('that does not exist returns 127', async () => {
       expect((await runChild('kernel-ladder-no-such-program', [], { output: 'kept' })).code).toBe(
         127,
       )
@@ -316,7 +316,7 @@ describe('child processes', () => {
       },
     )
 
-    it('shares ^C with a terminal', () => {
+    it('receives ^C from the terminal together with its parent', () => {
       expect(passesInterruptOn([{ isTTY: false }, {}])).toBe(true)
       expect(passesInterruptOn([{}, { isTTY: true }])).toBe(false)
     })
@@ -331,7 +331,7 @@ describe('child processes', () => {
       rmSync(folder, { recursive: true })
     })
 
-    it('lets one in at a time', async () => {
+    it('is held by one process at a time', async () => {
       let inside = 0
       let most = 0
       const work = async () => {

@@ -1,6 +1,6 @@
 /**
- * Tests the conversion of a session folder to a shipped recording. Also tests the store that
- * recordings share.
+ * Tests the conversion of a session folder to a built-in recording. Also tests the source store
+ * that recordings share.
  */
 import { existsSync } from 'node:fs'
 import { cp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -51,7 +51,7 @@ async function read(folder: string) {
   return { session, ...(await readSources(folder, session)), calls }
 }
 
-/** Returns a folder with the sources of all recordings, and one recording, as they ship. */
+/** Creates a folder with a built-in recording and the sources of all recordings. */
 async function someRecordings(): Promise<{ dir: string; folder: string }> {
   const dir = await tempDir()
   const folder = join(dir, shipped)
@@ -76,8 +76,8 @@ async function forget(home: string, name: string): Promise<void> {
 
 const placesOf = (dir: string) => setupIn(dir, { recordingsDir: dir })
 
-describe('keeping a session as a recording', () => {
-  it('adds a row, a file of raw output and the new sources, and loses nothing that is shown', async () => {
+describe('storing a session as a recording', () => {
+  it('adds a row, a file of raw output and the new sources, without loss of displayed data', async () => {
     const machine = await fakeMachine()
     const { folder } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
     const own = join(machine.dir, 'mine')
@@ -103,7 +103,7 @@ describe('keeping a session as a recording', () => {
     expect(await sharingSessions(join(dir, sharedSessions))).toEqual(['mine', 'twice'])
   })
 
-  it('leaves out the location of a ladder folder', async () => {
+  it('omits the location of a ladder folder', async () => {
     const machine = await fakeMachine()
     const { folder } = await machine.run({ rungs: ['01_naive'] })
     const path = join(folder!, 'session.json')
@@ -115,7 +115,7 @@ describe('keeping a session as a recording', () => {
     expect((await readSession(kept)).ladder.id).toBe('gemm-fp32')
   })
 
-  it('produces the same bytes when a recording is kept again', async () => {
+  it('produces the same bytes when a recording is stored again', async () => {
     const { dir, folder } = await someRecordings()
     const files = async () =>
       Promise.all(
@@ -151,7 +151,7 @@ describe('keeping a session as a recording', () => {
     ['another source than was measured', 'source', /is not the source that was measured/],
     ['no raw output', 'raw', /has no raw output/],
     ['no session.json', 'session', /is not a session/],
-  ])('refuses a session of %s, and leaves nothing', async (_what, part, message) => {
+  ])('rejects a session of %s, and leaves no files', async (_what, part, message) => {
     const machine = await fakeMachine()
     const { folder } = await machine.run({ rungs: ['01_naive'] })
     if (part === 'source') await writeFile(join(folder!, 'sources/gemm/01_naive.cu'), '// edited')
@@ -162,7 +162,7 @@ describe('keeping a session as a recording', () => {
     expect(await readdir(dir)).toEqual([])
   })
 
-  it('refuses raw output that is too large for the repository, and says how to record less', async () => {
+  it('rejects raw output that is too large for the repository, and explains how to record less', async () => {
     const machine = await fakeMachine()
     const { folder } = await machine.run({ rungs: ['01_naive'] })
     const dir = await tempDir()
@@ -173,13 +173,13 @@ describe('keeping a session as a recording', () => {
     expect(await readdir(dir)).toEqual([])
   })
 
-  it('reports an error with its remedy, and leaves other errors alone', () => {
+  it('reports an error with its remedy, and does not change other errors', () => {
     const error = inputError('No GPU was found.', 'Use a machine that has one.')
     expect(sentencesOf(error)).toBe('No GPU was found. Use a machine that has one.')
     expect(sentencesOf(new TypeError('x is undefined'))).toBeUndefined()
   })
 
-  it('keeps the session of a lab attempt and one row, and its code once', async () => {
+  it('stores the session of a lab attempt and one row, and its code once', async () => {
     const machine = await fakeMachine()
     const lab = await testLab(machine)
     const out = join(machine.dir, 'coalesce-solution-fake')
@@ -203,7 +203,7 @@ describe('keeping a session as a recording', () => {
       clean: [{ tool: 'memcheck', status: 'clean' }],
     })
 
-    // A recording that is stored as a folder is converted.
+    // Convert a recording that is stored as a folder.
     await cp(join(out, 'session'), kept, { recursive: true })
     expect(await looseRecordings(dir)).toEqual([kept])
 
@@ -229,7 +229,7 @@ describe('the store', () => {
   it.each([
     ['recording', recordingsDir],
     ['lab attempt', recordedLabs(recordingsDir)],
-  ])('that ships has a file of raw output for every %s, and no other', async (_what, home) => {
+  ])('has exactly one file of raw output for every %s', async (_what, home) => {
     const names = await sharingSessions(join(home, sharedSessions))
     expect((await readdir(join(home, 'raw'))).sort()).toEqual(
       names.map((name) => `${name}.jsonl.br`).sort(),
@@ -238,7 +238,7 @@ describe('the store', () => {
     expect(existsSync(join(home, rawFile))).toBe(false)
   })
 
-  it('that ships has at most 5 MB in a file and 40 MB in all', async () => {
+  it('has at most 5 MB per file and 40 MB in total', async () => {
     const entries = await readdir(recordingsDir, { recursive: true, withFileTypes: true })
     const files = entries.filter((entry) => entry.isFile())
     const sizes = await Promise.all(
@@ -248,7 +248,7 @@ describe('the store', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(40e6)
   })
 
-  it('that ships has every source that a recording names, and no other; its attempts are in order', async () => {
+  it('has exactly the sources of all recordings, and its attempts are in order', async () => {
     const { dir } = await someRecordings()
     await rm(dir, { recursive: true })
     await cp(recordingsDir, dir, { recursive: true })
@@ -267,7 +267,7 @@ describe('the store', () => {
     expect(await readFile(attemptListFile(dir), 'utf8')).toBe(list)
   })
 
-  it('that lacks a source still opens the recording, and says which and why', async () => {
+  it('opens a recording with a missing source, and reports the source and the reason', async () => {
     const { dir } = await someRecordings()
     const whole = await openSession(placesOf(dir), `recorded:${shipped}`)
     const store = join(dir, sourceStoreFile)

@@ -1,5 +1,5 @@
 /**
- * Tests the CI workflows, which cannot run here. Everything they start must exist, and their
+ * Tests the CI workflows without running them. All programs that they start must exist, and their
  * permissions must be minimal.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ const stepsOf = ({ jobs }: Workflow) => Object.values(jobs).flatMap(({ steps }) 
 const commands = workflows.flatMap(({ workflow }) => stepsOf(workflow).map(({ run }) => run ?? ''))
 
 describe('a workflow', () => {
-  it('starts scripts of package.json only', () => {
+  it('starts only scripts from package.json', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>
     }
@@ -42,7 +42,7 @@ describe('a workflow', () => {
       expect(Object.keys(scripts)).toContain(name)
   })
 
-  it('names files and folders that exist', () => {
+  it('uses only files and folders that exist', () => {
     const paths = commands.flatMap(
       (command) => command.match(/\b(?:test|scripts)\/[\w./-]+/g) ?? [],
     )
@@ -50,19 +50,22 @@ describe('a workflow', () => {
     for (const path of paths) expect(existsSync(join(root, path)), path).toBe(true)
   })
 
-  it.each(workflows)('$file pins each action to a commit and names its version', ({ text }) => {
+  it.each(workflows)('$file pins each action to a commit and includes its version', ({ text }) => {
     const used = [...text.matchAll(/uses: (.*)$/gm)].map(([, action]) => action!)
     expect(used.length).toBeGreaterThan(0)
     for (const action of used) expect(action).toMatch(/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
   })
 
-  it.each(workflows)('$file may only read, and its jobs have time limits', ({ workflow }) => {
-    expect(workflow.permissions).toEqual({ contents: 'read' })
-    for (const job of Object.values(workflow.jobs))
-      expect(job['timeout-minutes']).toBeLessThanOrEqual(60)
-  })
+  it.each(workflows)(
+    '$file has only read permission, and its jobs have time limits',
+    ({ workflow }) => {
+      expect(workflow.permissions).toEqual({ contents: 'read' })
+      for (const job of Object.values(workflow.jobs))
+        expect(job['timeout-minutes']).toBeLessThanOrEqual(60)
+    },
+  )
 
-  it('may write only where it makes the release', () => {
+  it('has write permission only to create the release', () => {
     const writing = workflows.flatMap(({ workflow }) =>
       Object.entries(workflow.jobs).flatMap(([name, { permissions }]) =>
         permissions ? [{ name, permissions }] : [],

@@ -1,6 +1,6 @@
 /**
- * Tests a ladder folder with `build:`: nvcc's arguments, the stored session, and features that a
- * machine may lack.
+ * Tests a ladder folder with `build:` settings: nvcc's arguments, the stored session, and missing
+ * requirements.
  */
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const builtAs = (machine: Machine, file: string): string[][] =>
   machine.calls('nvcc').filter((words) => words.includes(`sums/${file}`))
 
 describe('a ladder with `build`', () => {
-  it('compiles each rung with the settings of the ladder and its own, and keeps them in the session', async () => {
+  it('compiles each rung with the settings of the ladder and its own, and stores them in the session', async () => {
     const { machine, run } = await setUp('{ std: c++20, defines: { N: 4 }, libraries: [cuda] }')
     const { session } = await run()
     const [a, b] = [builtAs(machine, 'a.cu')[0]!, builtAs(machine, 'b.cu')[0]!]
@@ -52,7 +52,7 @@ describe('a ladder with `build`', () => {
     expect(reference).not.toContain('--use_fast_math')
   })
 
-  it('says in the table and before the causes that two rungs were built with different flags', async () => {
+  it('shows in the table and before the causes that two rungs were built with different flags', async () => {
     const { run } = await setUp('{ std: c++20 }')
     const { session } = await run()
     const table = sessionText(session)
@@ -67,7 +67,7 @@ describe('a ladder with `build`', () => {
     expect(whyOf(sides[0]!, sides[2]!).flags).toBeUndefined()
   })
 
-  it('has no such column if all rungs were built alike', async () => {
+  it('has no such column if all rungs were built with the same flags', async () => {
     const machine = await fakeMachine()
     const folder = await sumsFolder(machine, {
       yaml: yamlWith('{ std: c++20 }', 'rungs: [{ id: a }, { id: b }, { id: c }]\n'),
@@ -75,7 +75,7 @@ describe('a ladder with `build`', () => {
     expect(sessionText((await runIt(machine, folder)).session)).not.toMatch(/built with/)
   })
 
-  it('finds headers below a variable, and builds again when they change', async () => {
+  it('finds headers in a folder from a variable, and rebuilds when they change', async () => {
     const { machine, folder, run } = await setUp('{ include: [$HEADERS/include, shared] }')
     await expect(run()).rejects.toThrow(/ladder\.yaml:\d+:\d+: There is no shared in the folder\.$/)
     await mkdir(join(folder, 'shared'))
@@ -100,7 +100,7 @@ describe('a ladder with `build`', () => {
     expect(builtAs(machine, 'a.cu')).toHaveLength(2)
   })
 
-  it('names all variables that are not set, before anything is built', async () => {
+  it('reports all variables that are not set before it builds', async () => {
     const machine = await fakeMachine()
     const folder = await sumsFolder(machine, {
       yaml: yamlWith(
@@ -117,7 +117,7 @@ describe('a ladder with `build`', () => {
     expect(machine.calls('nvcc')).toEqual([])
   })
 
-  it('is refused at the line of a flag that would break the build', async () => {
+  it('is rejected at the line of a flag that would break the build', async () => {
     const { run } = await setUp('\n  flags:\n    - -lineinfo\n    - -o')
     await expect(run()).rejects.toThrow(/ladder\.yaml:\d+:\d+: -o is not among the flags/)
   })

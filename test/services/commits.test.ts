@@ -1,4 +1,4 @@
-/** Tests a rung's commits as a ladder, in repositories that the tests create. */
+/** Tests ladders from a rung's commits, in repositories that the tests create. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
@@ -28,7 +28,7 @@ interface Repository extends Machine {
   commit: (subject: string, files: Record<string, string>) => Promise<void>
 }
 
-/** Creates a repository, or copies the repository `like`. */
+/** Creates a repository. If `like` is given, copies that repository. */
 async function repository(like?: string): Promise<Repository> {
   const machine = await fakeMachine()
   const folder = await sumsFolder(machine)
@@ -47,7 +47,7 @@ async function repository(like?: string): Promise<Repository> {
 }
 
 /**
- * A repository made by `write`. It is made once, because copying it is faster than repeating its
+ * A template repository with the commits of `write`. Copying it is faster than repeating the
  * commits.
  */
 const pattern = mkdtempSync(join(tmpdir(), 'kl-test-commits-'))
@@ -101,7 +101,7 @@ const ladderOf = async (
 ) => commitLadder(await openLadder(setup, folder), { rung, range })
 
 describe('the commits of a rung', () => {
-  it('are rungs with their subjects, each with its includes at that time; a merge is one', async () => {
+  it('are rungs with their subjects and their includes at that commit; a merge is one rung', async () => {
     const made = await written()
     const before = git(made.folder, 'rev-parse', 'HEAD')
     const { catalog, id, rungs } = await ladderOf(made, 'HEAD~7..')
@@ -135,7 +135,7 @@ describe('the commits of a rung', () => {
     ]).toEqual([before, ''])
   })
 
-  it('are built, run and saved with their sources; the work tree keeps its changes', async () => {
+  it('are built, run and saved with their sources; the working tree keeps its changes', async () => {
     const made = await written()
     const { folder, setup, dir } = made
     await writeFile(join(folder, 'b.cu'), rungText('b', '// not committed'))
@@ -162,7 +162,7 @@ describe('the commits of a rung', () => {
     expect(await readFile(join(folder, 'b.cu'), 'utf8')).toContain('not committed')
   })
 
-  it('execute nothing from the configuration of their repository', async () => {
+  it('execute no code from the configuration of their repository', async () => {
     const made = await written()
     const mark = join(made.dir, 'ran')
     const program = `touch ${mark}; cat`
@@ -188,7 +188,7 @@ describe('the commits of a rung', () => {
     expect(existsSync(mark)).toBe(false)
   })
 
-  it('may be those of any file, with or without a header', async () => {
+  it('may be commits of any file, with or without a header', async () => {
     const made = await written()
     const elsewhere = join(made.dir, 'elsewhere')
     await mkdir(join(elsewhere, 'src'), { recursive: true })
@@ -267,7 +267,7 @@ describe('rejected inputs are', () => {
     return [error!.message, error!.remedy].flatMap((text) => (text ? [said(text)] : [])).join(' ')
   }
 
-  it('ranges that are invalid, empty or name something missing', async () => {
+  it('ranges that are invalid or empty, or refer to missing commits', async () => {
     const made = await written()
     const says = (range: string, rung?: string) => refusal(ladderOf(made, range, rung))
     expect(await says('HEAD')).toContain('"HEAD" is not a range of commits')
@@ -280,7 +280,7 @@ describe('rejected inputs are', () => {
     expect(await says('HEAD~1..', 'zz')).toContain('a, b, c')
   })
 
-  it('a folder in no repository, and a clone without the earlier commits', async () => {
+  it('a folder outside any repository, and a clone without the earlier commits', async () => {
     const alone = await fakeMachine()
     const folder = await sumsFolder(alone)
     expect(await refusal(ladderOf({ ...alone, folder }, 'a..b'))).toContain(
@@ -296,7 +296,7 @@ describe('rejected inputs are', () => {
     expect((await ladderOf(shallow, 'HEAD~2..')).rungs).toHaveLength(2)
   })
 
-  it('nothing of a submodule: its files have their own history', async () => {
+  it('files in a submodule, because they have their own history', async () => {
     const made = await written()
     const inner = join(made.dir, 'inner')
     await mkdir(inner)
@@ -317,7 +317,7 @@ describe('rejected inputs are', () => {
       'sub',
     )
     await made.commit('Add a submodule', { 'b.cu': '#include "sub/k.cu"\n' })
-    // Includes in a submodule are not followed. The build reports the missing file.
+    // Includes from a submodule are ignored. The build reports the missing file.
     const { catalog, rungs } = await ladderOf(made, 'HEAD~1..')
     expect(catalog.rungs.get(rungs[0]!)!.headers!.size).toBe(0)
     const own = await ladderOf(made, 'HEAD~1..', join(made.folder, 'sub/k.cu'))

@@ -1,6 +1,6 @@
 /**
- * Tests edited copies of rungs. They survive restarts, are private, are built, and run after their
- * original rung.
+ * Tests edited copies of rungs. They survive restarts, are private, can be built, and run after
+ * their original rung.
  */
 import { mkdir, readdir, stat, writeFile, chmod, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -32,7 +32,10 @@ const open = (core: Core, from = rung): Promise<Draft> =>
   core.call('drafts.open', { session, rung: from })
 const body = ({ schema: _schema, ...draft }: Draft) => draft
 
-/** Returns the draft with a comment that makes the fake tools respond as for the original rung. */
+/**
+ * Returns the draft with a comment that makes the fake tools return the results of the original
+ * rung.
+ */
 const known = (draft: Draft) => ({ ...body(draft), source: `${draft.source}\n// like: ${rung}\n` })
 
 async function runToItsEnd(core: Core, draft: string, rungs: string[]): Promise<RunMessage[]> {
@@ -55,7 +58,7 @@ async function runToItsEnd(core: Core, draft: string, rungs: string[]): Promise<
 }
 
 describe('a copy of a rung', () => {
-  it('is the source as it was compiled, under its own id and title, after its rung', async () => {
+  it('is the compiled source, with its own id and title, after its rung', async () => {
     const { core } = await setUp()
     const draft = await open(core)
     expect(draft).toMatchObject({
@@ -93,7 +96,7 @@ describe('a copy of a rung', () => {
     expect((await open(again)).savedAt).toBeNull()
   })
 
-  it('is not replaced by an edit that began with an older version', async () => {
+  it('is not replaced by an edit that started from an older version', async () => {
     const { core } = await setUp()
     const [first, second] = [await open(core), await open(core)]
     expect(first.id).not.toBe(second.id)
@@ -110,7 +113,7 @@ describe('a copy of a rung', () => {
     expect((await open(core)).source).toBe('// second tab')
   })
 
-  it('with a damaged file counts as missing', async () => {
+  it('with a damaged file is treated as missing', async () => {
     const { machine, core } = await setUp()
     const draft = await open(core)
     await mkdir(join(machine.dir, 'drafts'))
@@ -119,7 +122,7 @@ describe('a copy of a rung', () => {
     expect((await open(core)).savedAt).toBeNull()
   })
 
-  it('of a rung that no ladder of the program has is refused', async () => {
+  it('of a rung that is in no built-in ladder is rejected', async () => {
     const { core } = await setUp()
     await expect(open(core, 'nope')).rejects.toThrow(/no source of a rung named "nope"/)
   })
@@ -128,7 +131,7 @@ describe('a copy of a rung', () => {
     ['../../etc/passwd', 'drafts.delete'],
     ['draft-0123456789abcdef/../x', 'drafts.delete'],
     ['', 'drafts.delete'],
-  ])('cannot be named %j', async (id, call) => {
+  ])('cannot have the name %j', async (id, call) => {
     const { core } = await setUp()
     expect(await dispatch(core, call, { id })).toMatchObject({
       ok: false,
@@ -136,7 +139,7 @@ describe('a copy of a rung', () => {
     })
   })
 
-  it('of a hostile rung id, or larger than the source limit, is not stored', async () => {
+  it('with a malicious rung id, or larger than the source limit, is not stored', async () => {
     const { machine, core } = await setUp()
     const draft = body(await open(core))
     for (const bad of [{ rung: '../../x' }, { ladder: 'a/b' }, { source: 'x'.repeat(300_001) }])
@@ -146,7 +149,7 @@ describe('a copy of a rung', () => {
 })
 
 describe('a stored copy', () => {
-  it('is run by the id of its rung, as on the command line', async () => {
+  it('can be run by the id of its rung, as on the command line', async () => {
     const { machine, core } = await setUp()
     const draft = known(await open(core))
     await core.call('drafts.save', draft)
@@ -159,7 +162,7 @@ describe('a stored copy', () => {
 })
 
 describe('building a copy', () => {
-  it('needs nvcc and no GPU, and says what it is built for', async () => {
+  it('requires nvcc and no GPU, and reports the target architecture', async () => {
     const { core } = await setUp(['nvidia-smi'])
     const draft = known(await open(core))
     const answer = await core.call('drafts.build', { session, draft })
@@ -167,7 +170,7 @@ describe('building a copy', () => {
     expect(answer.build?.registersPerThread).toBeGreaterThan(0)
   })
 
-  it('that does not compile gives the compiler’s messages at their lines', async () => {
+  it('that does not compile shows the compiler’s messages at their lines', async () => {
     const { core } = await setUp()
     const draft = await open(core)
     const source = `${draft.source}\n// fault: compile-error\n`
@@ -180,17 +183,20 @@ describe('building a copy', () => {
     ['// @rung    05_thread_tile_2d-edit1', '// @rung    other', 1, /this copy is/],
     ['// @dtype   f32', '// @dtype   f99', 10, /@dtype has "f99"/],
     ['// @param   BK 8 {8,16}', '// @param   BK 8 {16}', 7, /not among its allowed values/],
-  ])('whose header has %j changed to %j says so at line %i', async (from, to, line, message) => {
-    const { core } = await setUp()
-    const draft = await open(core)
-    expect(draft.source).toContain(from)
-    const answer = await core.call('drafts.build', {
-      session,
-      draft: { ...body(draft), source: draft.source.replace(from, to) },
-    })
-    expect(answer).toMatchObject({ built: false, diagnostics: [{ line }] })
-    expect(answer.diagnostics[0]!.message).toMatch(message)
-  })
+  ])(
+    'with %j in its header changed to %j has a fault at line %i',
+    async (from, to, line, message) => {
+      const { core } = await setUp()
+      const draft = await open(core)
+      expect(draft.source).toContain(from)
+      const answer = await core.call('drafts.build', {
+        session,
+        draft: { ...body(draft), source: draft.source.replace(from, to) },
+      })
+      expect(answer).toMatchObject({ built: false, diagnostics: [{ line }] })
+      expect(answer.diagnostics[0]!.message).toMatch(message)
+    },
+  )
 
   it('without nvcc reports what is missing', async () => {
     const { core } = await setUp(['nvcc'])
@@ -201,7 +207,7 @@ describe('building a copy', () => {
 })
 
 describe('running a copy', () => {
-  it('produces a session in which it follows the rung it came from', async () => {
+  it('produces a session in which it follows its original rung', async () => {
     const { core } = await setUp()
     const draft = await open(core)
     const mine = known(draft)
@@ -224,7 +230,7 @@ describe('running a copy', () => {
     expect(second).toMatchObject({ base: rung, rung: '05_thread_tile_2d-edit2' })
   })
 
-  it('that was discarded meanwhile is refused', async () => {
+  it('that was discarded is rejected', async () => {
     const { core } = await setUp()
     setEnv({ FAKE_FAULTS: '' })
     const messages = await runToItsEnd(core, 'draft-0000000000000000', [rung])
@@ -235,7 +241,7 @@ describe('running a copy', () => {
   })
 })
 
-it('the header of a copy drops statements about another step, and the code stays intact', () => {
+it('the header of a copy omits statements about another step, and the code is unchanged', () => {
   const source = [
     '// @rung    a',
     '// @title   A',
@@ -261,8 +267,8 @@ it('the header of a copy drops statements about another step, and the code stays
   ])
 })
 
-// Tests that source lines open in the user's editor. Only the user sets the command, and only the
-// rung's files are opened.
+// Tests that source lines open in the user's editor. Only the user can set the command, and only
+// the rung's files can be opened.
 
 describe('the command', () => {
   it.each([
@@ -270,13 +276,13 @@ describe('the command', () => {
     ['"/opt/my editor/subl" {file}:{line}', ['/opt/my editor/subl', '/a b/x.cu:7']],
     ["emacsclient -n +{line} '{file}'", ['emacsclient', '-n', '+7', '/a b/x.cu']],
     ['gvim', ['gvim', '/a b/x.cu']],
-    // The command is not passed to a shell.
+    // No shell interprets the command.
     ['code; rm -rf {file}', ['code;', 'rm', '-rf', '/a b/x.cu']],
   ])('%s gets the file and the line', (setting, expected) => {
     expect(editorCommand(setting, '/a b/x.cu', 7)).toEqual(expected)
   })
 
-  it('does not interpret braces in the name of a file', () => {
+  it('does not interpret braces in a file name', () => {
     expect(editorCommand('code -g {file}:{line}', '/a/{line}.cu', 7)).toEqual([
       'code',
       '-g',
@@ -309,7 +315,7 @@ async function editor(dir: string): Promise<string> {
 }
 
 describe('a line of a rung', () => {
-  it('of a ladder that ships opens its file', async () => {
+  it('of a built-in ladder opens its file', async () => {
     const dir = await tempDir()
     const { setup, open, rung } = await desk(`"${await editor(dir)}" -g {file}:{line}`)
     const file = await openInEditor(setup, open, rung, 40)
@@ -320,7 +326,7 @@ describe('a line of a rung', () => {
   })
 
   it.each(['../../../etc/passwd', '/etc/passwd', 'gemm/link.cu'])(
-    'of a session that names %s opens nothing',
+    'of a session that contains %s opens no file',
     async (hostile) => {
       const { dir, setup, open, rung } = await desk('true')
       await mkdir(join(dir, 'sources/gemm'), { recursive: true })
@@ -336,7 +342,7 @@ describe('a line of a rung', () => {
     [null, 'No editor is set.'],
     ['/nowhere/code -g {file}', 'The editor /nowhere/code was not found.'],
     ['false', 'The editor false ended with exit code 1.'],
-  ])('with the setting %s is refused with the remedy', async (setting, sentence) => {
+  ])('with the setting %s is rejected with the remedy', async (setting, sentence) => {
     const { setup, open, rung } = await desk(setting)
     const error = await openInEditor(setup, open, rung, 1).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ kind: 'missing', message: sentence })
@@ -348,7 +354,7 @@ const numbered = (word: string, count: number): string =>
   Array.from({ length: count }, (_, line) => `${word} ${line}\n`).join('')
 
 describe('the hunks between two sources', () => {
-  it('are those of the lines that changed', () => {
+  it('contain the changed lines', () => {
     const a = numbered('line', 20)
     expect(diffSources(a, a)).toEqual([])
     expect(changedLines(a, a.replace('line 7\n', 'other\nmore\n'))).toEqual([
@@ -356,7 +362,7 @@ describe('the hunks between two sources', () => {
     ])
   })
 
-  it('leave out the headers, and count lines from the top of the files', () => {
+  it('exclude the headers, and count lines from the start of the files', () => {
     const a = `// @rung 01_a\n// @title A\n${numbered('line', 9)}`
     const b = `// @rung 02_b\n${numbered('line', 9)}`
     expect(diffSources(a, b)).not.toEqual([])
@@ -366,7 +372,7 @@ describe('the hunks between two sources', () => {
     expect(hunk!.lines.slice(-2)).toEqual(['-line 8', '+other'])
   })
 
-  it('are a single one if thousands of lines have nothing in common', () => {
+  it('are a single hunk if thousands of lines have nothing in common', () => {
     const [a, b] = [numbered('old', 20_000), `${numbered('new', 19_999)}last`]
     const hunks = diffSources(a, b)
     expect(hunks).toHaveLength(1)

@@ -1,4 +1,4 @@
-/** Tests ladder folders as a UI uses them, with fake tools. */
+/** Tests ladder folders like a UI uses them, with fake tools. */
 import {
   chmod,
   mkdir,
@@ -31,7 +31,7 @@ const fileOf = async (core: Core, path: string, name: string) =>
   (await open(core, path)).files.find((file) => file.name === name)!
 
 describe('an opened folder', () => {
-  it('has its ladder and the files that it names, and is not built yet', async () => {
+  it('has its ladder and the files in it, and is not built yet', async () => {
     const { machine, path, core } = await machineWith({ trusted: false })
     await writeFile(join(path, 'secret.txt'), 'not named')
     const view = await open(core, path)
@@ -56,14 +56,14 @@ describe('an opened folder', () => {
     expect((await open(core, path)).trusted).toBe(true)
   })
 
-  it('keeps the trust in each of several folders that are trusted at the same time', async () => {
+  it('preserves the trust in several folders that are trusted at the same time', async () => {
     const { folders } = (await fakeMachine()).setup.machine
     const paths = await Promise.all(Array.from({ length: 8 }, () => tempDir()))
     await Promise.all(paths.map((path) => trustFolder(folders, path)))
     for (const path of paths) expect(await isTrustedFolder(folders, path)).toBe(true)
   })
 
-  it('reports faults at their location, and opens anyway', async () => {
+  it('reports faults at their location, and still opens', async () => {
     const { path, core } = await machineWith({
       yaml: sumsYaml.replace('summary:', 'sumary:').replace('title: Sums', 'title: 3'),
     })
@@ -94,7 +94,7 @@ describe('an opened folder', () => {
     })
   })
 
-  it('never shows the target of a link to the outside', async () => {
+  it('never shows the target of a link that leads outside', async () => {
     const { machine, path, core } = await machineWith()
     await writeFile(join(machine.dir, 'private'), 'mine')
     await rm(join(path, 'b.cu'))
@@ -108,7 +108,7 @@ describe('an opened folder', () => {
     expect(await readFile(join(machine.dir, 'private'), 'utf8')).toBe('mine')
   })
 
-  it('is remembered, marked as missing if it is gone, and can be forgotten', async () => {
+  it('is remembered, marked as missing after its removal, and can be forgotten', async () => {
     const { machine, path, core } = await machineWith()
     await open(core, path)
     const list = async () => (await core.call('folders.list', {})).folders
@@ -160,7 +160,7 @@ describe('a save', () => {
     expect((await readdir(path)).filter((name) => name.startsWith('.'))).toEqual([])
   })
 
-  it('writes nothing if another program wrote meanwhile, and then the chosen text', async () => {
+  it('writes nothing if another program changed the file, and then writes the chosen text', async () => {
     const { path, core } = await machineWith()
     const { version } = await fileOf(core, path, 'b.cu')
     await writeFile(join(path, 'b.cu'), 'theirs')
@@ -199,7 +199,7 @@ describe('a build', () => {
   const build = (core: Core, path: string, file: string) =>
     core.call('folders.build', { path, file })
 
-  it('is of one source, with the compiler’s messages at their lines', async () => {
+  it('compiles one source, with the compiler’s messages at their lines', async () => {
     const { path, core } = await machineWith()
     await open(core, path)
     await writeFile(join(path, 'b.cu'), rungText('b', 'int x = undeclared;'))
@@ -218,7 +218,7 @@ describe('a build', () => {
     ])
   })
 
-  it('is of all if a header or the ladder changed, and needs no GPU', async () => {
+  it('compiles all sources if a header or the ladder changed, and requires no GPU', async () => {
     const { machine, path, core } = await machineWith({}, ['nvidia-smi', 'ncu'])
     await open(core, path)
     const { ownGpu, sources } = await build(core, path, 'parts.cuh')
@@ -244,7 +244,7 @@ describe('a build', () => {
   })
 })
 
-it('a ladder folder keeps faults as messages, for screens in other languages', () => {
+it('a ladder folder stores faults as messages, for screens in other languages', () => {
   const at = (place: string, key: string) =>
     message('written.fault', { place, fault: message('task.missing', { name: key }) })
   const advice = message('header.seeMetrics')
@@ -267,7 +267,7 @@ it('a ladder folder keeps faults as messages, for screens in other languages', (
   ])
 })
 
-it('a fault distinguishes a location from a sentence without one', () => {
+it('a fault with a location is distinguished from a sentence without one', () => {
   expect(
     placedFaults('/x/y/ladder.yaml:3:5: Bad. Do this.\n/x/y/b.cu:2: Worse.\nNo place.', '/x/y'),
   ).toEqual([
@@ -324,7 +324,7 @@ describe('a watched folder', () => {
   })
 })
 
-describe('a rung of a session of a folder', () => {
+describe('a rung in the session of a ladder folder', () => {
   async function ran(options: Parameters<typeof sumsFolder>[1] = {}) {
     const { machine, path, core } = await machineWith(options)
     await machine.run({ ladder: path, size: undefined, profile: 'none' })
@@ -341,7 +341,7 @@ describe('a rung of a session of a folder', () => {
     expect(await place()).toMatchObject({ at: 'folder', path })
   })
 
-  it('is edited if the folder is opened after a move, and nowhere before', async () => {
+  it('can be edited after the moved folder is opened, and not before', async () => {
     const { machine, path, core, place } = await ran()
     const moved = join(machine.dir, 'moved')
     await rename(path, moved)
@@ -361,13 +361,13 @@ describe('a rung of a session of a folder', () => {
     expect(await place()).toMatchObject({ at: 'nowhere' })
   })
 
-  it('of a ladder that ships is edited as a copy', async () => {
+  it('of a built-in ladder is edited as a copy', async () => {
     const { core } = await machineWith()
     const session = 'recorded:gemm-fp32-h200-1024'
     expect(await core.call('drafts.place', { session, rung: '01_naive' })).toEqual({ at: 'copy' })
   })
 
-  it('of an imported report cannot be edited, and the user learns how to get a ladder', async () => {
+  it('of an imported report cannot be edited, and the message explains how to get a ladder', async () => {
     const { core } = await machineWith()
     const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
     const { ref } = await core.importFile(report)

@@ -1,6 +1,6 @@
 /**
- * Tests `init --from`, which makes a ladder from a file with a kernel. A real nvcc compiles each
- * file, and main() runs.
+ * Tests `init --from`, which creates a ladder from a file with a kernel. A real nvcc compiles each
+ * file, and its main() runs.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -68,7 +68,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     return { ...done, ladder, yaml: await read(/^ladder\.yaml$/), rung: await read(/^01_.*\.cu$/) }
   }
 
-  it('runs emulated with the next command, and no line of the file is changed', async () => {
+  it('runs on the emulated GPU with the suggested command, and no line of the file is changed', async () => {
     const text = program(twice, launchTwice)
     const { code, ladder, yaml, rung, stdout, stderr } = await init(text)
     expect(code, stderr).toBe(0)
@@ -84,7 +84,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(ran.stdout).toMatch(/01_twice +ok/)
   })
 
-  it('has the arguments of main() after --, and main() may read its files and the clock', async () => {
+  it('passes the arguments after -- to main(), and main() may read its files and the clock', async () => {
     const text = program(
       twice,
       `int own = 0;
@@ -125,7 +125,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(wrong.stdout).toContain('twice_cpu() has the kernel’s parameters, but:')
   })
 
-  it('has two-dimensional grids, scalars by value and variables that the program sets', async () => {
+  it('supports two-dimensional grids, scalars by value and variables that the program sets', async () => {
     const kernel = `
     __constant__ float offset[2];
     __global__ void shift(float* out, const float* in, int width, int height, float by, double power) {
@@ -150,7 +150,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(ran.code, ran.stderr).toBe(0)
   })
 
-  describe('of a matrix product whose sizes were all equal', () => {
+  describe('of a matrix product with equal sizes', () => {
     const product = (b: string): string => `
 #include <cstdlib>
 __global__ void sgemm(const float* A, const float* B, float* C, int N, int M, int K) {
@@ -167,7 +167,7 @@ int main() {
   sgemm<<<dim3(M / 16, N / 16), dim3(16, 16)>>>(A, B, C, N, M, K);
 }
 `
-    it('names rows and columns by trials with unequal sizes, not by their usual names', async () => {
+    it('assigns rows and columns by trials with unequal sizes, not by their usual names', async () => {
       const { code, yaml, rung, stderr } = await init(product('i * M + col'))
       expect(code, stderr).toBe(0)
       expect(yaml).toMatch(
@@ -179,7 +179,7 @@ int main() {
       )
     })
 
-    it('keeps them equal if no names fit unequal ones', async () => {
+    it('keeps sizes equal if no names work with unequal sizes', async () => {
       const { code, yaml, stdout, stderr } = await init(product('i * K + col'))
       expect(code, stderr).toBe(0)
       expect(yaml).toMatch(/^ {2}constraints: \[N == M, M == K\] # guess: in trials/m)
@@ -212,7 +212,7 @@ int main() {
       return { ...done, yaml, ladder }
     }
 
-    it('names the option for the folder of a header, and the one that defines a macro', async () => {
+    it("reports the option for a header's folder, and the option that defines a macro", async () => {
       const root = await tree(false)
       const include = ['--include', join(root, 'common')]
       const noHeader = await from(root)
@@ -229,7 +229,7 @@ int main() {
       expect(stdout).toMatch(/same launch +yes/)
     })
 
-    it('keeps the file separate from a header of the same name', async () => {
+    it('distinguishes the file from a header of the same name', async () => {
       const root = await tree(false)
       await writeFile(join(root, 'src/file.cuh'), '#define BLOCK 64\n')
       const file = join(root, 'src/file.cu')
@@ -240,7 +240,7 @@ int main() {
       expect((await readdir(join(ladder, 'original'))).sort()).toEqual(['file.cu.cuh', 'file.cuh'])
     })
 
-    it('is compiled as the nearest compile_commands.json says', async () => {
+    it('is compiled with the options from the nearest compile_commands.json', async () => {
       const { code, yaml, stdout, stderr } = await from(await tree(true))
       expect(code, stderr).toBe(0)
       expect(stderr).toMatch(/^Compiling it as \S*compile_commands\.json says\.$/m)
@@ -250,7 +250,7 @@ int main() {
       expect(stdout).toMatch(/same launch +yes/)
     })
 
-    it('includes a large library in its place', async () => {
+    it('includes a large library from its original folder', async () => {
       const library = join(folder, 'library')
       await mkdir(join(library, 'many'), { recursive: true })
       const names = Array.from({ length: 160 }, (_, index) => `many/${index}.hpp`)
@@ -264,7 +264,7 @@ int main() {
     })
   })
 
-  it('may trust a kernel of more than 20 million warp instructions', async () => {
+  it('allows a kernel with more than 20 million warp instructions without verification', async () => {
     const slow = `
     __global__ void slow(float* out, const float* in, int n) {
       const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -280,7 +280,7 @@ int main() {
     expect(Number(instructions)).toBeGreaterThan(20)
   })
 
-  it('keeps its sizes if a smaller one makes the kernel write outside its buffers', async () => {
+  it('has fixed sizes if smaller sizes make the kernel write outside its buffers', async () => {
     const tiles = `
     __global__ void tiles(float* out, float* in, int width) {
       const int at = (blockIdx.y * 32 + threadIdx.y) * width + blockIdx.x * 32 + threadIdx.x;
@@ -301,7 +301,7 @@ int main() {
     expect(yaml).toMatch(/ {4}out: .*access: out/)
   })
 
-  it('is made of the kernel that --kernel names, if a file launches several', async () => {
+  it('uses the kernel given with --kernel if a file launches several', async () => {
     const text = program(
       `${twice}${twice.replace('twice', 'again')}`,
       `${launchTwice} ${launchTwice.replace('twice', 'again')}`,
@@ -314,21 +314,21 @@ int main() {
     expect(chosen.rung).toContain('again<<<grid')
   })
 
-  it('has invented numbers, marked as such, for a kernel without a launch', async () => {
+  it('has invented numbers, marked as invented, for a kernel without a launch', async () => {
     const { code, yaml, stdout, stderr } = await init(twice)
     expect(code, stderr).toBe(0)
     expect(stdout).toContain('has no main(), so every number is invented.')
     expect(yaml).toMatch(/ {4}n: 65536 # guess: the program’s own numbers are not known/)
   })
 
-  it('a main() that never ends is stopped, and its launches until then count', async () => {
+  it('a main() that never ends is stopped, and its launches until then are used', async () => {
     const { code, stdout, stderr } = await init(program(twice, `${launchTwice} for (;;) {}`))
     expect(code, stderr).toBe(0)
     expect(stdout).toMatch(/stopped: /)
     expect(stdout).toMatch(/same launch +yes/)
   })
 
-  it('main() may create library handles; its launches before another library call count', async () => {
+  it('main() may create library handles; its launches before another library call are used', async () => {
     const { code, ladder, stdout, stderr } = await init(
       program(
         twice,
@@ -392,7 +392,7 @@ int main() {
     ['a header that is missing', '#include "absent.h"\n', /includes absent\.h, which is not found/],
     ['an error', '__global__ void f(float* x) { x = ; }', /file\.cu:1: /],
   ])(
-    '%s is rejected in one sentence, and nothing is left behind',
+    '%s is rejected with one error message, and no files are left',
     async (_, text, why, ...words) => {
       const { code, stderr, stdout, ladder } = await init(text, ...words)
       expect(code).toBe(2)

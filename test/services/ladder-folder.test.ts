@@ -1,4 +1,4 @@
-/** Tests a user's ladder folder: read, built, run, and created from a template. */
+/** Tests reading, building, running and creating a user's ladder folder. */
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mkdtempSync, readdirSync } from 'node:fs'
@@ -34,7 +34,10 @@ import { pythonHeaderFile } from '../../src-main/domain/task/python-reference'
 import { trustFolder } from '../../src-main/services/folders/folder-trust'
 
 describe('a ladder folder', () => {
-  /** Returns a rung that sums a vector. The fake tools recognize it by the rung that it replays. */
+  /**
+   * Returns a rung that sums a vector. The fake tools recognize the rung by the id of the recorded
+   * rung that it replays.
+   */
   const rungText = (id: string, more = ''): string =>
     `// @rung ${id}\n// @title ${id}\n// @idea a test\n// like: 02_coalesced\n${more}\n#include "parts.cuh"\n`
 
@@ -91,7 +94,7 @@ rungs: [{ id: a }, { id: b }]
     const { sources } = await openNamed(machine.setup, saved!)
     expect(sources.a).toBe(rungText('a'))
     expect(await readFile(join(saved!, 'sources/sums/parts.cuh'), 'utf8')).toBe('')
-    // The identity of a build includes the content of its includes.
+    // The cache key of a build includes the content of its included files.
     await writeFile(join(folder, 'parts.cuh'), '// another')
     const built = () => machine.calls('nvcc').filter((words) => words.includes('sums/a.cu')).length
     const before = built()
@@ -112,7 +115,7 @@ rungs: [{ id: a }, { id: b }]
     ])
   })
 
-  it('says which size of test_at is verified, and how many there are', async () => {
+  it('reports which size of test_at is verified, and the number of sizes', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     const { events, emit } = eventLog()
@@ -133,7 +136,7 @@ rungs: [{ id: a }, { id: b }]
     expect(rung(session, 'b').timing).toBeNull()
   })
 
-  it('names its reference as its author does, if it does not build or fails', async () => {
+  it("uses the author's name for a reference that does not build or fails", async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     const failing = async () => said(await runIt(machine, folder).catch(toErrorShape))
@@ -152,7 +155,7 @@ rungs: [{ id: a }, { id: b }]
     })
   })
 
-  it('may trust a rung instead of a reference; that rung always runs', async () => {
+  it('may use a trusted rung as the reference; that rung always runs', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine, (all) =>
       all
@@ -171,7 +174,7 @@ rungs: [{ id: a }, { id: b }]
     expect(said(rung(failed, 'b').reason)).toMatch(/^a, which results are checked against/)
   })
 
-  it('is not built before the user trusts it, and then after every change', async () => {
+  it('is not built before the user trusts it, or after a change until it is trusted again', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     const moved = join(machine.dir, 'moved')
@@ -222,7 +225,7 @@ rungs: [{ id: a }, { id: b }]
       (folder) => writeFile(join(folder, 'ladder.yaml'), yaml.replace('id: sums', 'id: gemm-fp32')),
       /ladder\.yaml:2:1: gemm-fp32 is a ladder that ships with the program/,
     ],
-  ])('with %s is refused with the location', async (_what, change, expected) => {
+  ])('with %s is rejected with the location', async (_what, change, expected) => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     await change(folder)
@@ -242,7 +245,7 @@ rungs: [{ id: a }, { id: b }]
       '// @param TILE 8 {4,8}\n',
       /:15:39: TILE = 3 is not allowed; the allowed values are 4, 8\.$/,
     ],
-  ])('whose %s says so before it runs', async (_what, line, expected) => {
+  ])('with a %s reports this before it runs', async (_what, line, expected) => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine, (all) =>
       line.includes('@after') ? all : all.replace('{ id: b }', '{ id: b, params: { TILE: 3 } }'),
@@ -275,7 +278,7 @@ rungs: [{ id: a }, { id: b }]
       }
     })
 
-    it('does not touch a folder that has contents', async () => {
+    it('does not change a folder that is not empty', async () => {
       const machine = await fakeMachine()
       const folder = await folderOn(machine)
       const made = initLadder(machine.setup, folder, 'softmax')
@@ -296,7 +299,7 @@ describe('templates', async () => {
   })
 
   it.for(readdirSync(templatesDir))(
-    'the template %s compiles without a message after init',
+    'the template %s compiles without messages after init',
     { timeout: 120_000 },
     async (template, test) => {
       const dir = await tempDir()
@@ -357,8 +360,8 @@ def kl_reference(task):
 `
 
   /**
-   * A Python program that acts like the runner: it fills the struct, calls the rung, and returns
-   * the result.
+   * A Python program that imitates the runner: it fills the struct, calls the reference, and
+   * returns the result.
    */
   const caller = `
 import ctypes, json, sys
@@ -378,7 +381,7 @@ print(json.dumps({"mean": list(mean), "scale": list(scale), "count": after[0], "
 `
 
   describe.skipIf(!isThere)('a reference in Python', () => {
-    it('has numpy arrays of its task, whose results are copied back; its own message ends the run', async () => {
+    it('gets numpy arrays, its results are copied back, and its own error message ends the run', async () => {
       const header = await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')
       const headers = new Map([[pythonHeaderFile, header]])
       const source = { file: 'means/reference.py', text: script }

@@ -1,6 +1,6 @@
 /**
- * Tests the counters of a copy during editing. The copy is built, emulated at a small size, and
- * compared with its original.
+ * Tests the counters of a copy while the user edits it. The copy is built, emulated at a small
+ * size, and compared with its original.
  */
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ async function opened() {
 }
 
 describe('the counters of a copy', () => {
-  it('match its original until something is changed, and then show the effect', async () => {
+  it('match its original until the code changes, and then show the effect', async () => {
     const { core, edited, draft } = await opened()
     const same = await core.call(
       'drafts.counters',
@@ -57,7 +57,7 @@ describe('the counters of a copy', () => {
     await core.close()
   })
 
-  it('do not exist for a copy that does not run to its end, and the error names the line', async () => {
+  it('do not exist for a copy that does not finish, and the error has the line', async () => {
     const { core, edited } = await opened()
     const answer = await core.call(
       'drafts.counters',
@@ -86,7 +86,7 @@ describe('the counters of a copy', () => {
 })
 
 describe('the counters of a rung in a ladder folder', () => {
-  it('are for the typed text, next to those of its file, once the folder is trusted', async () => {
+  it('are for the typed text, next to those of its file, after the folder is trusted', async () => {
     const dir = await tempDir()
     setEnv({ KERNEL_LADDER_DATA: dir, KERNEL_LADDER_CONFIG: dir })
     const folder = join(dir, 'transpose')

@@ -1,4 +1,7 @@
-/** Tests the advice for opened sessions: the rung or kernel to change first, and its first step. */
+/**
+ * Tests the recommendations for opened sessions: the rung or kernel to change first, and its first
+ * step.
+ */
 import { describe, expect, it } from 'vitest'
 import { adviseOn, adviseFirst, rungToChange } from '../../src-main/services/next/advise'
 import { openSession, type OpenedSession } from '../../src-main/services/sessions/open-session'
@@ -21,7 +24,7 @@ describe('a program', async () => {
   const opened = await open('feed-forward-h200-fused')
   const steps = await firstSteps(opened)
 
-  it('changes first the kernel whose step saves most of the total time', async () => {
+  it('first changes the kernel whose step saves most of the total time', async () => {
     const first = (await rungToChange(setup, opened))!
     const saved = ([id]: [string, unknown]): number => {
       const total = steps[id]?.step?.ofTotal
@@ -32,7 +35,7 @@ describe('a program', async () => {
     expect(saved([first.id, null])).toBe(most)
   })
 
-  it('says how much the step saves in total, in a figure and as evidence', async () => {
+  it('shows how much the step saves in total, in a figure and as evidence', async () => {
     const first = (await rungToChange(setup, opened))!
     const { step } = await adviseFirst(setup, opened, first)
     const { msNow, msAfter } = step!.ofTotal!
@@ -42,7 +45,7 @@ describe('a program', async () => {
     expect(best!.evidence.map(inEnglish).join(' ')).toContain('that the program spends in kernels')
   })
 
-  it('skips kernels of a library, whose code is not the user’s, however long they take', async () => {
+  it('skips kernels of a library, because users cannot change them, even if they take long', async () => {
     const library = opened.session.rungs.filter(({ id }) => steps[id] && !steps[id].step)
     const longest = opened.session.rungs.toSorted(
       (a, b) => (b.profiledTime?.totalMs ?? 0) - (a.profiledTime?.totalMs ?? 0),
@@ -51,7 +54,7 @@ describe('a program', async () => {
     expect((await rungToChange(setup, opened))!.id).not.toBe(longest.id)
   })
 
-  it('of 1,000 kernels responds soon', async () => {
+  it('with 1,000 kernels responds quickly', async () => {
     const [kernel] = opened.session.rungs
     const many: Session = {
       ...opened.session,
@@ -64,7 +67,7 @@ describe('a program', async () => {
 })
 
 describe('a ladder', () => {
-  it('changes its fastest rung that is not the reference', async () => {
+  it('first changes the fastest rung other than the reference', async () => {
     const opened = await open('gemm-fp32-h200-4096')
     const fastest = (await rungToChange(setup, opened))!
     const times = opened.session.rungs.flatMap(({ id, timing }) =>

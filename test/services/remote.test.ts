@@ -18,9 +18,9 @@ async function counters({ setup }: Machine): Promise<DoctorCheck> {
   return checks.find(({ id }) => id === 'counters')!
 }
 
-// Access to the counters depends on the machine, so test only the probe.
-describe("the doctor's trial of the counters", () => {
-  it('reads one counter of a small kernel, through one ncu', async () => {
+// Test only the probe, because access to the counters depends on the machine.
+describe("the doctor's counter test", () => {
+  it('reads one counter of a small kernel, with one ncu process', async () => {
     const machine = await fakeMachine()
     const { detail, remedy } = await counters(machine)
     expect(said(detail)).toMatch(/ncu read a counter\.$/)
@@ -39,7 +39,7 @@ describe("the doctor's trial of the counters", () => {
     ['unknown-metric', /does not know the metric/, /CUDA 12 or later/],
     ['lock-file', /lock file/, /TMPDIR/],
     ['no-kernels', /profiled no kernel/, /without profiling/],
-  ] as const)('recognizes %s and names the remedy', async (kind, detail, remedy) => {
+  ] as const)('recognizes %s and suggests the remedy', async (kind, detail, remedy) => {
     expect(Object.keys(ncuFailures)).toContain(kind)
     const machine = await fakeMachine()
     setEnv({ FAKE_NCU: kind })
@@ -49,7 +49,7 @@ describe("the doctor's trial of the counters", () => {
     expect(said(found.remedy)).toMatch(remedy)
   })
 
-  it('is skipped if there is nothing to try it with', async () => {
+  it('is skipped if its requirements are missing', async () => {
     const machine = await fakeMachine(['nvcc'])
     expect(said((await counters(machine)).detail)).not.toMatch(/ncu read a counter/)
     expect(machine.calls('ncu').filter((call) => !call.includes('--version'))).toEqual([])
@@ -61,7 +61,8 @@ describe("the doctor's trial of the counters", () => {
 const key = 'ssh-ed25519 SHA256:0aPZ4sQXo1nCkLwY7mD2b8RfTgVhUjEiKoNpMqSrWtE'
 
 /**
- * Creates a core. The host key is trusted once accepted, and the host `down` refuses connections.
+ * Creates a core. The host key is trusted after it was accepted, and the host `down` refuses
+ * connections.
  */
 async function core() {
   const dir = await tempDir()
@@ -91,7 +92,7 @@ async function core() {
 }
 
 describe('machines of the UI', () => {
-  it('shows where ssh goes and its key, adds it once trusted, and says whether it is reachable', async () => {
+  it('shows the ssh host and its key, adds it after it is trusted, and shows whether it is reachable', async () => {
     const { call, file } = await core()
     const looked = await call('machines.look', { host: 'titan' })
     expect(looked).toEqual({
@@ -112,7 +113,7 @@ describe('machines of the UI', () => {
     await expect(again).rejects.toMatchObject({ kind: 'input' })
   })
 
-  it('names what is wrong with a host, a name or the file', async () => {
+  it('reports faults of a host, a name or the file', async () => {
     const { call, file } = await core()
     await expect(call('machines.look', { host: 'down' })).rejects.toMatchObject({ kind: 'missing' })
     await expect(call('machines.look', { host: '-oProxyCommand=x' })).rejects.toMatchObject({
@@ -127,7 +128,7 @@ describe('machines of the UI', () => {
     await writeFile(file, 'machines: 1\n')
     const { machines, error } = await call('machines.list', {})
     expect([machines, error?.kind]).toEqual([[], 'input'])
-    // The core returns messages, so the UI can translate them.
+    // The core returns messages, so that the UI can translate them.
     const faulty =
       'kernel_ladder_machines: 1\nmachines:\n  titan: { ssh: "-x" }\n  other: { shh: titan }\n'
     await writeFile(file, faulty)
@@ -149,7 +150,7 @@ describe('machines of the UI', () => {
 })
 
 describe('a script on another machine', () => {
-  it('counts as lost if it is silent, but not while it consumes data', async () => {
+  it('is treated as lost if it is silent, but not while it consumes data', async () => {
     const calls: ProcessCall[] = []
     const silent = sshShell('titan', 'titan', [], (call) => {
       calls.push(call)
@@ -162,7 +163,7 @@ describe('a script on another machine', () => {
     expect(calls.map(({ idleMs }) => idleMs)).toEqual([60_000, undefined])
   })
 
-  it('counts as lost if it prints without end', async () => {
+  it('is treated as lost if it prints endlessly', async () => {
     const shell = localShell('this machine')
     await expect(answer(shell, 'a look', 'yes')).rejects.toThrow(/was lost during a look/)
   })

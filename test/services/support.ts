@@ -29,7 +29,7 @@ export const recordingsDir = join(root, 'resources', 'recordings')
 export const templatesDir = join(root, 'resources', 'templates')
 export const shippedKernels = join(root, 'cuda-kernels')
 
-/** The rungs of the ladder that most tests use, in the order of the ladder file. */
+/** Rungs of the ladder that most tests use, in the order of the ladder file. */
 export const ladderRungs = (
   JSON.parse(
     readFileSync(join(root, 'cuda-kernels', 'gemm', 'ladders', 'gemm-fp32.json'), 'utf8'),
@@ -51,7 +51,7 @@ export interface Machine {
   addFault(rung: string, fault: string): Promise<void>
   editRung(rung: string, edit: (text: string) => string): Promise<void>
   run(request?: Partial<RunRequest>, options?: Partial<StartRunOptions>): Promise<FinishedRun>
-  /** Runs a plan that no request of the contract can make. */
+  /** Runs a plan that cannot be requested through the contract. */
   runPlan(plan: RunPlan): Promise<FinishedRun>
 }
 
@@ -118,7 +118,7 @@ export async function fakeMachine(
     appArmorProfile: '',
   }
   const setup = { assets, machine: processes ? localMachine() : machineOfFakes() }
-  /** Copies the kernels when a test first needs a copy that it may edit. */
+  /** Copies the kernels when a test needs an editable copy for the first time. */
   const ownKernels = (): string => {
     if (assets.kernelsDir === shippedKernels) {
       assets.kernelsDir = join(dir, 'cuda-kernels')
@@ -135,7 +135,7 @@ export async function fakeMachine(
     appVersion: '0.0.0-test',
     emit: () => undefined,
     signal: new AbortController().signal,
-    // Real processes get a long limit, because a busy machine may start a program slowly.
+    // Real processes get a long time limit, because a busy machine may start a program slowly.
     settings: { idleSeconds: processes ? 600 : 2 },
   }
   return {
@@ -164,7 +164,7 @@ export async function fakeMachine(
       startRun(
         {
           ladder: 'gemm-fp32',
-          // The recording that the fake tools replay has this size.
+          // This is the size of the recording that the fake tools replay.
           size: 1024,
           params: {},
           target: 'local',
@@ -177,7 +177,7 @@ export async function fakeMachine(
   }
 }
 
-/** Returns a setup with the shipped recordings and with stores below a folder. */
+/** Returns a setup with the built-in recordings and with stores below a folder. */
 export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup => {
   const machine = localMachine()
   const folders = {
@@ -213,8 +213,8 @@ const { launches: replayed } = parseNcuRawCsv(
 )
 
 /**
- * Returns whether ncu's figure is equal for all kernels of a rung. Only then can one figure be
- * derived without ncu.
+ * Returns whether ncu's figure is equal for all kernels of a rung. Otherwise, no single figure can
+ * be derived without ncu.
  */
 export const isOneFigure = (rung: string, metric: string): boolean =>
   new Set(
@@ -247,15 +247,15 @@ export function eventLog(onEvent: (event: RunEvent) => void = () => undefined): 
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    // A zombie process still has a pid but is not alive.
+    // A zombie process still has a pid but no longer runs.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
     return false
   }
 }
 
-// Returns a rung that sums a vector, for a ladder folder that is not a template. The fake tools
-// recognize it by the rung that it replays.
+// Functions for a ladder folder that is not a template. Its rungs sum a vector. The fake tools
+// recognize each rung by the recorded rung that it replays.
 
 export const rungText = (id: string, more = '', like = '02_coalesced'): string =>
   `// @rung ${id}\n// @title ${id}\n// @idea a test\n// like: ${like}\n${more}\n#include "parts.cuh"\n`

@@ -1,8 +1,7 @@
 /**
- * Results of one ladder on several machines, and the figures that can be compared.
+ * Compares the results of one ladder on several machines.
  *
- * Times on different GPUs are not compared. Counters are compared, and so is the percentage of the
- * GPU's peak that a rung reaches.
+ * Counters and percentages of the GPU's peak are compared. Times on different GPUs are not.
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
@@ -19,8 +18,8 @@ const Side = z.object({
   /** L2 contents during timing, or null without a time. */
   cacheState: CacheState.nullable(),
   /**
-   * Operations or bytes per second, depending on what bounds the task on this GPU. It is null
-   * without a time.
+   * Operations per second for a compute-bound task, or bytes per second for a memory-bound task on
+   * this GPU. Null without a time.
    */
   rate: MetricValue.nullable(),
   /** Rate as a percentage of this GPU's peak, or null if the peak is unknown. */
@@ -38,9 +37,9 @@ export const Across = z.object({
       on: z.array(Side.nullable()),
     }),
   ),
-  /** Whether times can be compared. All machines must have the same GPU model and L2 contents. */
+  /** Whether times can be compared. All sessions must have the same GPU model and L2 contents. */
   timesComparable: z.boolean(),
-  /** Differences other than the code between the first machine and the other machines. */
+  /** Differences between the first machine and the other machines, apart from the code. */
   reasons: z.array(Statement),
 })
 

@@ -1,6 +1,7 @@
 /**
  * Checks whether a session regressed against a baseline. Each rung gets a verdict with reasons, and
- * the overall verdict combines them. If the sessions are inconclusive, the verdict is too.
+ * the overall verdict combines them. The overall verdict is unresolved if the measurements are
+ * inconclusive.
  */
 import type { Task } from '../task/task'
 import { message, type AnyMessage } from '../messages/message'
@@ -32,8 +33,8 @@ import type { Interval } from './confidence-intervals'
  *
  * - slower, faster: the whole interval is beyond the threshold.
  * - same: the rung is not slower by more than the threshold.
- * - broken: the rung passed in the baseline and does not pass now.
- * - mended: the rung did not pass in the baseline and passes now.
+ * - broken: the rung passed in the baseline but does not pass now.
+ * - mended: the rung did not pass in the baseline but passes now.
  * - new: the rung is not in the baseline.
  * - skipped: the rung is unsupported on this GPU in both sessions.
  */
@@ -59,7 +60,7 @@ export interface RungCheck {
   reasons: AnyMessage[]
   status: { baseline: RungStatus | null; now: RungStatus | null }
   medianMs: { baseline: number | null; now: number | null }
-  /** Change of the measured times, or null if they have no interval. */
+  /** Change of the measured times, or null without a confidence interval. */
   change: Change | null
   /** Change relative to the reference, if the verdict is based on it. */
   normalized: Change | null
@@ -69,7 +70,7 @@ export interface BaselineCheck {
   verdict: CheckVerdict
   headline: AnyMessage
   thresholdPercent: number
-  /** Reasons that no times are compared. */
+  /** Reasons why no times are compared. */
   obstacles: AnyMessage[]
   /** Notes in addition to the verdicts. */
   notes: AnyMessage[]
@@ -79,8 +80,8 @@ export interface BaselineCheck {
 }
 
 /**
- * Findings of `comparability` that make times incomparable. Other findings may be the change that
- * is being checked.
+ * Findings of `comparability` that make times incomparable. All other findings may be the change
+ * under test.
  */
 const conditions: ReadonlySet<string> = new Set([
   'guard.gpu',
@@ -91,8 +92,8 @@ const conditions: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the verdict for an interval. The verdict is unresolved if the interval contains the
- * threshold.
+ * Returns the verdict for a confidence interval. An interval that contains the threshold is
+ * unresolved.
  */
 function judge({ low, high }: Interval, threshold: number): RungVerdict {
   if (low > threshold) return 'slower'
@@ -122,14 +123,14 @@ interface Terms {
   drift: Drift | null
   /** Task of both sessions, or null if the tasks differ. */
   task: Task | null
-  /** Whether the sessions differ in the work or in the conditions. */
+  /** Whether the sessions differ in the computed work or in the measurement conditions. */
   otherWork: boolean
   otherConditions: boolean
 }
 
 /**
- * Returns why the clocks make a rung undecided. The list is empty if the rung is slower even after
- * correcting for the clocks.
+ * Returns the reasons why different clocks leave the verdict undecided. The list is empty if the
+ * rung is slower even after correcting for the clocks.
  */
 function clockDoubts(a: Timing, b: Timing, change: Change, threshold: number): AnyMessage[] {
   const [before, now] = [clockOf(a), clockOf(b)]
@@ -185,7 +186,7 @@ function byTime(a: RungResult, b: RungResult, terms: Terms): Decision {
   return undecided([disagreement], change, relative)
 }
 
-/** Returns whether the rung has status ok and its verification does not contradict that. */
+/** Returns whether the rung has status ok and did not fail verification. */
 const passed = ({ status, verify }: RungResult): boolean =>
   status === 'ok' && verify?.passed !== false
 

@@ -11,9 +11,7 @@ import { CacheState, RungStatus, type Session } from '../session/session'
 const ciSchemaId = 'kernel-ladder/ci'
 export const ciSchemaVersion = 2
 
-/**
- * A statement. `code` is stable and meant for programs. `text` is meant for people and may change.
- */
+/** A statement for programs and people. `code` is stable. `text` may change between versions. */
 const Statement = z.object({ code: z.string(), text: z.string() })
 
 const ChangeDocument = z.object({
@@ -27,7 +25,7 @@ const CheckedSession = z.object({
   id: z.string(),
   createdAt: z.iso.datetime(),
   ladder: z.string(),
-  /** Problem of the session. It is null for an import, whose problem is unknown. */
+  /** Problem of the session. Null for an import, whose problem is unknown. */
   problem: Problem.nullable(),
   gpu: z.string().nullable(),
   computeCapability: z.string().nullable(),
@@ -45,7 +43,7 @@ export const CiDocument = z.object({
   thresholdPercent: z.number(),
   baseline: CheckedSession,
   now: CheckedSession,
-  /** Reasons that no times are compared. The list is empty if times are compared. */
+  /** Reasons why no times are compared. The list is empty if times are compared. */
   obstacles: z.array(Statement),
   /** Notes in addition to the verdicts. */
   notes: z.array(Statement),
@@ -57,10 +55,10 @@ export const CiDocument = z.object({
       title: z.string(),
       verdict: z.enum(rungVerdicts),
       reasons: z.array(Statement).min(1),
-      /** Status in each session. It is null for a session that lacks the rung. */
+      /** Status in each session. Null for a session that lacks the rung. */
       status: z.object({ baseline: RungStatus.nullable(), now: RungStatus.nullable() }),
       medianMs: z.object({ baseline: z.number().nullable(), now: z.number().nullable() }),
-      /** Change of the measured times, or null if they have no interval. */
+      /** Change of the measured times, or null without a confidence interval. */
       change: ChangeDocument.nullable(),
       /** Change relative to the reference, or null if the verdict did not use it. */
       normalized: ChangeDocument.nullable(),

@@ -1,7 +1,7 @@
 /**
- * Determines what limits a rung. The result is a class derived from documented thresholds, with
- * every counter that led to it. If data is missing, the class is `unknown` and the missing counters
- * are listed. Any profiling level works.
+ * Determines what limits a rung. The result is a bottleneck class from documented thresholds, with
+ * every counter used to choose the class. If data is missing, the class is `unknown` and the
+ * missing counters are listed. All profiling levels are supported.
  *
  * The first matching rule applies:
  * 1. tail: the last wave leaves more than a quarter of the GPU idle over the run.
@@ -12,8 +12,8 @@
  * of shared or global memory.
  * 4. latency: every unit is known and below 60%.
  *
- * `also` lists classes that were nearly chosen. A small change of a counter therefore changes only
- * the order of the classes.
+ * `also` lists classes that were nearly chosen. A small counter change therefore only reorders the
+ * classes.
  */
 import { shareOfRoof } from './lead-figure'
 import { z } from 'zod'
@@ -39,7 +39,7 @@ export const bottleneckClasses = [
 ] as const
 export type BottleneckClass = (typeof bottleneckClasses)[number]
 
-/** Thresholds in percent. The tail threshold is a fraction. */
+/** Thresholds in percent. The tail threshold is a fraction instead. */
 export const bottleneckThresholds = {
   /**
    * Threshold for memory units and issue slots. Source: ncu's rule SOLBottleneck (“greater than
@@ -49,34 +49,31 @@ export const bottleneckThresholds = {
   /** Threshold for arithmetic pipes. cuBLAS keeps the FP32 pipe of an H200 busy for 79% at 4096. */
   pipe: 70,
   /**
-   * Threshold for latency, which is the limit if every unit is below it. Source: ncu's rule
-   * SOLBottleneck (“below 60.0% … latency”).
+   * Latency is the limit if the utilization of every unit is below this threshold. Source: ncu's
+   * rule SOLBottleneck (“below 60.0% … latency”).
    */
   latency: 60,
-  /** Threshold for stalls on one kind of queue, as a share of all warp states. */
+  /** Threshold for stalls on one kind of queue, as a percentage of all warp states. */
   stallShare: 40,
-  /** Share of the slot time that the grid's whole waves use, from 0 to 1. */
+  /** Minimum fraction of block-slot time that the grid uses over its waves, from 0 to 1. */
   tailEfficiency: 0.75,
 } as const
 
 export const Derivation = z.discriminatedUnion('kind', [
-  /** DRAM traffic divided by the measured time, relative to the memory bandwidth in GB/s. */
+  /** DRAM traffic divided by the measured time, relative to the memory bandwidth `ceilingGBs`. */
   z.object({ kind: z.literal('dram-traffic'), ceilingGBs: z.number() }),
   /**
-   * Share of the slot time that whole waves use, from 0 to 1. It assumes that all blocks take
-   * equally long.
+   * Fraction of block-slot time that the grid uses over its waves, from 0 to 1. Assumes that all
+   * blocks take equally long.
    */
   z.object({ kind: z.literal('tail'), efficiency: z.number(), wholeWaves: z.number() }),
-  /** Warps stalled for these reasons, as a share of all warp states. */
+  /** Warps that stall for these reasons, as a percentage of all warp states. */
   z.object({ kind: z.literal('stall-share'), metrics: z.array(z.string()).readonly() }),
 ])
 export type Derivation = z.infer<typeof Derivation>
 
 export const BottleneckEvidence = z.object({
-  /**
-   * Id of a registry metric, or of a figure derived from several metrics. `how` describes the
-   * derivation.
-   */
+  /** Id of a registry metric or of a derived figure. `how` describes the derivation. */
   id: z.string(),
   label: z.string(),
   value: z.number(),
@@ -84,14 +81,17 @@ export const BottleneckEvidence = z.object({
   threshold: z.number(),
   /** Side of the threshold that supports the class. */
   side: z.enum(['above', 'below']),
-  /** Derivation of the figure. It is absent for a measured metric. */
+  /** Derivation of the figure. Absent for a measured metric. */
   how: Derivation.optional(),
 })
 export type BottleneckEvidence = z.infer<typeof BottleneckEvidence>
 
 export const Bottleneck = z.object({
   class: z.enum(bottleneckClasses),
-  /** Other classes that are at their limit or as close to it as the first class, closest first. */
+  /**
+   * Other classes at their limit, or as close to their limit as the first class. The closest class
+   * comes first.
+   */
   also: z.array(z.enum(bottleneckClasses)),
   /**
    * Whether the unit is between the two thresholds. The class is then the strongest of several
@@ -99,7 +99,7 @@ export const Bottleneck = z.object({
    */
   leaning: z.boolean(),
   evidence: z.array(BottleneckEvidence),
-  /** Ids of metrics that are needed for a verdict or for a more certain one. */
+  /** Ids of missing metrics that would allow a verdict or make the verdict more certain. */
   missing: z.array(z.string()),
 })
 export type Bottleneck = z.infer<typeof Bottleneck>
@@ -127,7 +127,7 @@ export interface UnitLoad {
   height: number
 }
 
-/** Relative difference up to which two units count as equally near their limit. */
+/** Two units within this relative difference are treated as equally near their limit. */
 const closeShare = 0.05
 
 const isClose = (load: UnitLoad, first: UnitLoad): boolean =>
@@ -151,8 +151,8 @@ export function nearLimit<T extends UnitLoad>(
 }
 
 /**
- * Tolerance for clocks and the profiler. If arithmetic exceeds the FMA pipe's busy time by more,
- * another unit did it.
+ * Tolerance factor for clock changes and profiler error. Arithmetic beyond the FMA pipe's busy time
+ * by more than this factor ran on another unit.
  */
 const fmaAllowance = 1.1
 
@@ -205,7 +205,8 @@ function dramFigure(session: Session, rung: RungResult): Figure {
   const ceiling = ceilingsOf(session).memory.dram.value.value
   if (bytes === null || !ceiling || !rung.timing) return { id: 'dramUtilization', value: null }
   const perSecond = bytes / (rung.timing.medianMs * 1e6)
-  // The value is null if the timed launch found data in L2 that the profiled launch had to load.
+  // With a warm L2, the timed launch found data in L2 that the profiled launch had to load. The
+  // value is then null.
   return {
     id: 'dramUtilization',
     value: shareOfRoof(perSecond, ceiling, 'memory').share,
@@ -214,13 +215,13 @@ function dramFigure(session: Session, rung: RungResult): Figure {
 }
 
 /**
- * Returns the share of a rung's warps that stall for these reasons, or null unless all reasons were
- * collected.
+ * Returns the share of a rung's warps that stall for these reasons. Returns null unless all reasons
+ * were collected.
  */
 function stallShare(rung: RungResult, ids: readonly (typeof stallIds)[number][]): number | null {
   const values = stallIds.map((id) => valueOf(rung, id))
   if (!values.every((value) => value !== null)) return null
-  // Each issued instruction means one selected warp.
+  // Each issued instruction accounts for one selected warp.
   const total = 1 + values.reduce((sum, value) => sum + value, 0)
   return (100 * ids.reduce((sum, id) => sum + valueOf(rung, id)!, 0)) / total
 }
@@ -241,14 +242,13 @@ function unitFigures(session: Session, rung: RungResult): UnitFigure[] {
 }
 
 /**
- * Bytes of L1 that the data stage serves per cycle. One wavefront of shared memory also takes one
- * cycle.
+ * Bytes that the L1 data stage serves per cycle. A shared-memory wavefront also takes one cycle.
  */
 const bytesPerWavefront = 128
 
 /**
- * Returns whether the data stage serves mostly shared memory. If the wavefronts are unknown,
- * returns whether it serves shared memory at any time.
+ * Returns whether the L1 data stage serves mostly shared memory. If the wavefronts are unknown,
+ * returns whether the rung loads from shared memory.
  */
 function servesShared(rung: RungResult): boolean {
   const [loads, stores, l1Bytes] = ['sharedLoadWavefronts', 'sharedStoreWavefronts', 'l1Bytes'].map(
@@ -309,9 +309,9 @@ function queueOf(rung: RungResult): Pick<Bottleneck, 'class' | 'evidence'> | nul
 }
 
 /**
- * Returns the bottleneck of a rung. Returns null for a rung without any relevant counter, which was
- * not profiled. Also returns null for emulated rungs. They have no times, and the waves of a small
- * emulated size do not apply to a GPU.
+ * Returns the bottleneck of a rung. Returns null for a rung without relevant counters, because it
+ * was not profiled. Also returns null for emulated rungs: they have no times, and the wave count at
+ * a small emulated size does not apply to a GPU.
  */
 export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | null {
   if (isEmulated(session.target) || isPredicted(session.target)) return null
@@ -354,7 +354,7 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
     const also: BottleneckClass[] = beside.map((figure) => figure.class)
     if (full.length > 0) return bottleneckOf(first.class, beside.map(above), { also })
     const evidence = near.map(above)
-    // Waits in front of a nearly saturated unit confirm that the unit is the limit.
+    // Stalls in the queue of a nearly saturated unit confirm that the unit is the limit.
     if (queue && also.includes(queue.class))
       return bottleneckOf(queue.class, [...queue.evidence, ...evidence], { also })
     // A unit without a measurement might be the saturated one.
@@ -374,7 +374,10 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
   ])
 }
 
-/** Returns the longest stall, which a latency verdict lists as the first thing to look into. */
+/**
+ * Returns the most frequent stall reason. A latency verdict lists it as the first thing to
+ * investigate.
+ */
 function longestWait(rung: RungResult): BottleneckEvidence[] {
   const [longest] = stallIds
     .map((id) => ({

@@ -1,10 +1,11 @@
 /**
- * Connects a source change to the time it saved, as far as the figures support it.
+ * Connects a source change to the time that it saved, as far as the measurements support the
+ * connection.
  *
- * The chain starts with a hunk's lines and the instructions executed on these lines, by opcode. The
- * next parts are the counters that such instructions affect, and the time. The link from opcode to
- * counter is hardware knowledge and not a measurement. A counter covers the whole kernel, and
- * several hunks may have changed it.
+ * The chain starts with a hunk's lines and the instructions executed on these lines, by opcode. It
+ * continues with the counters that these instructions affect, and ends with the time. The link from
+ * opcode to counter is hardware knowledge and not a measurement. A counter covers the whole kernel,
+ * and several hunks may have changed it.
  */
 import type { MetricDelta, TimeDelta } from './compare'
 import {
@@ -32,7 +33,7 @@ export interface Hunk {
 }
 
 export interface ChainSide {
-  /** The rung's source file, as named in its session. */
+  /** The rung's source file by its name in the session. */
   file: string
   /** Deep profile, or null if the rung was not profiled at the deep level. */
   deep: DeepProfile | null
@@ -68,8 +69,7 @@ interface LineCount {
 interface Chain {
   links: ChainLink[]
   /**
-   * Changes on lines outside any hunk. The cause is the compiler, or a constant from outside the
-   * source.
+   * Changes on lines outside any hunk. The compiler or a constant from another file caused them.
    */
   elsewhere: HistogramDelta[] | null
   /** Counters that changed although no hunk's opcodes explain the change. */
@@ -77,7 +77,7 @@ interface Chain {
   time: TimeDelta
 }
 
-/** Registry ids that instructions of a family affect, most direct first. */
+/** Registry ids of the metrics that an opcode family affects, most direct first. */
 const movedBy: readonly { families: RegExp; metrics: readonly string[] }[] = [
   {
     families: /^(LDS|LDSM)$/,
@@ -126,7 +126,9 @@ export const metricsMovedBy = (family: string): string[] => [
 
 const within = ({ from, to }: LineRange, line: number): boolean => line >= from && line <= to
 
-/** Returns the instructions of the given lines, or null if the machine code is unknown. */
+/**
+ * Returns the instructions compiled from the given lines, or null if the machine code is unknown.
+ */
 function instructionsOn({ deep, file }: ChainSide, lines: LineRange): Instruction[] | null {
   if (!deep?.kernels.some(({ instructions }) => instructions.length > 0)) return null
   return deep.kernels.flatMap(({ instructions }) =>
@@ -137,7 +139,7 @@ function instructionsOn({ deep, file }: ChainSide, lines: LineRange): Instructio
   )
 }
 
-/** Returns warp-level instructions by opcode family, or null if any was not counted. */
+/** Returns warp-level instructions by opcode family, or null if any count is missing. */
 function executed(instructions: readonly Instruction[] | null): Map<string, number> | null {
   if (!instructions || instructions.some((instruction) => instruction.executed === null))
     return null
@@ -167,8 +169,8 @@ function countsThatDiffer(
 }
 
 /**
- * Returns the hunk's families whose memory traffic differs, even if their execution counts are
- * equal.
+ * Returns the opcode families of a hunk whose memory traffic differs, even if their execution
+ * counts are equal.
  */
 function familiesOfCounts(counts: readonly LineCount[], families: readonly string[]): string[] {
   const differs = (prefix: string) => counts.some(({ kind }) => kind.startsWith(prefix))

@@ -6,14 +6,17 @@ import { climbs, rungBefore, type RungResult, type Session } from '../session/se
 import { code } from '../messages/sentence'
 
 interface Climb {
-  /** Timed rungs, each of which builds on the previous one. There are at least two. */
+  /** At least two timed rungs, each of which builds on the previous rung. */
   rungs: RungResult[]
-  /** Time of the first rung divided by the time of the last rung. It is the product of the steps. */
+  /**
+   * Time of the first rung divided by the time of the last rung. It is the product of the step
+   * factors.
+   */
   factor: number
 }
 
 /**
- * Returns the chain to the fastest rung, or null if there is none. Branches are excluded, so all
+ * Returns the chain to the fastest rung, or null if no chain exists. Branches are excluded, so all
  * steps belong to one chain.
  */
 export function climbOf(session: Session): Climb | null {
@@ -32,7 +35,7 @@ export function climbOf(session: Session): Climb | null {
     if (seen.has(at)) break
     seen.add(at)
     if (at.status !== 'ok' || !at.timing) continue
-    // The ratio of times with different L2 contents has no meaning.
+    // A ratio of times with different L2 contents has no meaning.
     if (at.timing.cacheState !== fastest.timing!.cacheState) break
     rungs.unshift(at)
   }
@@ -45,14 +48,11 @@ export interface TakenStep {
   from: RungResult
   /** Time of rung `from` divided by the time of this rung. */
   factor: number
-  /** Whether `from` is not in the row above. A table must then name it. */
+  /** Whether `from` is not in the previous table row. The table must then name `from`. */
   isElsewhere: boolean
 }
 
-/**
- * Returns the step to a rung. Returns null for the reference, or if one of the two times is
- * missing.
- */
+/** Returns the step to a rung. Returns null for the reference and if either time is missing. */
 export function stepTo(session: Session, rung: RungResult): TakenStep | null {
   if (!climbs(session) || rung.id === session.ladder.reference) return null
   const from = rungBefore(session, rung.id)
@@ -62,7 +62,7 @@ export function stepTo(session: Session, rung: RungResult): TakenStep | null {
   return { from, factor, isElsewhere: from.id !== above?.id }
 }
 
-/** Returns `1.16×`, or `1.16× from 03_shared_tile` if that rung is not in the row above. */
+/** Returns `1.16×`, or `1.16× from 03_shared_tile` if that rung is not in the previous row. */
 export function stepWords(session: Session, rung: RungResult): Statement | null {
   const step = stepTo(session, rung)
   if (!step) return null

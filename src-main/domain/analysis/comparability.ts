@@ -1,5 +1,5 @@
 /**
- * Determines whether figures of two sessions can be compared, and what readers need to know about
+ * Determines whether figures of two sessions can be compared, and returns warnings for readers of
  * the comparison.
  */
 import { message, type AnyMessage, Statement } from '../messages/message'
@@ -13,16 +13,16 @@ import { code } from '../messages/sentence'
 
 export interface Comparability {
   /**
-   * Reasons that a comparison would be meaningless. The list is empty if the sessions can be
+   * Reasons why a comparison would be meaningless. The list is empty if the sessions can be
    * compared.
    */
   refusals: AnyMessage[]
-  /** Differences other than the code. Any of these may explain a difference in the figures. */
+  /** Differences other than the code. Each may explain a difference in the figures. */
   warnings: AnyMessage[]
 }
 
 /**
- * Relative clock difference that visibly affects the times. Clocks vary by a few MHz between
+ * Relative difference above which clocks noticeably affect times. Clocks vary by a few MHz between
  * samples.
  */
 const clockTolerance = 0.02
@@ -63,13 +63,13 @@ export const haveOtherGpus = (a: OnGpu, b: OnGpu): boolean => {
 
 type OnGpu = Pick<Session, 'device'> & Partial<Pick<Session, 'target'>>
 
-/** Returns the name of the GPU that times are predicted for. */
+/** Returns the name of the GPU for predicted times, or null for other targets. */
 const predictedFor = ({ target }: OnGpu): string | null =>
   target && isPredicted(target) ? (gpuOfTarget(target)?.name ?? null) : null
 
 /**
- * Returns whether the times of two sessions can be ranked. As far as known, the GPU and the L2
- * contents must be the same.
+ * Returns whether the times of two sessions can be ranked. The GPU and the L2 contents must not
+ * differ.
  */
 export const areTimesRanked = (a: Measured, b: Measured): boolean => {
   const [left, right] = [a.settings.cacheState, b.settings.cacheState]
@@ -143,8 +143,8 @@ export const ratioWarnings = (session: Session): AnyMessage[] =>
   session.rungs.flatMap((rung) => ratioWarning(session, rung) ?? [])
 
 /**
- * Returns a statement if a rung has the same name but computes a different result. Otherwise the
- * list is empty.
+ * Returns a list with one statement if two rungs of the same name compute different results.
+ * Otherwise the list is empty.
  */
 export const otherwiseComputed = (task: Task | null, a: RungResult, b: RungResult): AnyMessage[] =>
   computeTheSame(a, b)

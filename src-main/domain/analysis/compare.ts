@@ -1,4 +1,6 @@
-/** Compares the metrics and the times of two rungs. The source diff is computed where it is shown. */
+/**
+ * Compares the metrics and the times of two rungs. The UI and the reports compute the source diff.
+ */
 import { z } from 'zod'
 import { haveOtherGpus } from './comparability'
 import { expectDirections } from '../ladder/rung'
@@ -12,7 +14,7 @@ import { predictedRatio } from '../metrics/predicted-range'
  * Verdict on a change.
  *
  * - better, worse: the change follows or opposes the metric's better direction.
- * - changed: the value changed, and neither direction is better.
+ * - changed: the value changed, but neither direction is better.
  * - same: the difference is not significant.
  * - unknown: one of the rungs has no value.
  */
@@ -31,8 +33,8 @@ export const MetricDelta = z.object({
   ratio: z.number().nullable(),
   verdict: Verdict,
   /**
-   * Prediction in the header of rung b for this step, and whether it was correct. It is null
-   * without a prediction.
+   * Prediction in the header of rung b for this step, and whether it was correct. Null without a
+   * prediction.
    */
   expected: z
     .object({ direction: z.enum(expectDirections), met: z.boolean().nullable() })
@@ -50,7 +52,9 @@ export const TimeDelta = z.object({
   cacheState: z.object({ a: CacheState.nullable(), b: CacheState.nullable() }),
   /** Time of rung a divided by the time of rung b. A value above 1 means that b is faster. */
   speedup: z.number().nullable(),
-  /** Sum of both spreads. A difference below the noise or below half a percent gives no verdict. */
+  /**
+   * Sum of both spreads. A difference below the noise or below half a percent is not significant.
+   */
   noise: z.number().nullable(),
   verdict: Verdict,
   /** Predicted times, or null for a rung without a prediction. Verdicts use the whole range. */
@@ -59,8 +63,8 @@ export const TimeDelta = z.object({
 export type TimeDelta = z.infer<typeof TimeDelta>
 
 /**
- * A parameter that differs between two builds of one source. It is null for a build without the
- * parameter.
+ * A parameter that differs between two builds of one source. A value is null for a build without
+ * the parameter.
  */
 const ParameterDelta = z.object({
   name: z.string(),
@@ -81,8 +85,7 @@ export const RungComparison = z.object({
 export type RungComparison = z.infer<typeof RungComparison>
 
 /**
- * Noise of structural counters. They are reproducible, but a change that prints as 1.00× counts as
- * none.
+ * Noise of structural counters. They are reproducible, but changes that print as 1.00× are ignored.
  */
 const structuralNoise = 0.005
 
@@ -90,8 +93,8 @@ const structuralNoise = 0.005
 export const dynamicMetricNoise = 0.01
 
 /**
- * Relative difference up to which times count as equal, whatever their spread. Clocks and other
- * users of the GPU are not reproducible.
+ * Times within this relative difference are treated as equal, regardless of their spread. Clocks
+ * and the load from other GPU users are not reproducible.
  */
 const leastTimeChange = 0.005
 
@@ -128,7 +131,7 @@ function metricVerdict(
 }
 
 /**
- * Tolerance of a prediction of “same”. For example, the first tile of a pipeline causes a few extra
+ * Tolerance for a predicted “same”. For example, the first tile of a pipeline causes a few extra
  * loads.
  */
 const sameWithin = 0.01
@@ -146,14 +149,14 @@ function expectationMet(
 }
 
 /**
- * Returns whether b's header predicts the step from a to b. If the header names a rung with @after,
- * a must be that rung.
+ * Returns whether b's header predicts the step from a to b. If the header has an @after rung, that
+ * rung must be a.
  */
 export const isPredicted = (a: RungResult, b: RungResult): boolean =>
   b.expect.length > 0 && (b.after === null || b.after === a.id)
 
 /**
- * Returns the parameters that differ. Returns an empty list for different sources, where equal
+ * Returns the parameters that differ. Returns an empty list for different sources, because equal
  * names may have different meanings.
  */
 export const parameterDeltas = (a: RungResult, b: RungResult): ParameterDelta[] =>
@@ -202,8 +205,8 @@ function compareMetric(
 const unmeasuredSpread = 0.025
 
 /**
- * Returns the runner's time, or the median under ncu if neither rung has a runner's time. These two
- * kinds are never compared.
+ * Returns the runner's time, or the median under ncu if neither rung has a runner's time. The two
+ * kinds of time are never compared.
  */
 function timeOf(
   { timing, profiledTime }: RungResult,
@@ -259,7 +262,9 @@ function compareTime(a: RungResult, b: RungResult, areRanked: boolean): TimeDelt
   }
 }
 
-/** Compares rung b with rung a. The rungs may belong to one session or to two. */
+/**
+ * Compares rung b with rung a. The rungs may belong to the same session or to different sessions.
+ */
 export function compareRungs(
   a: { session: Session; rung: RungResult },
   b: { session: Session; rung: RungResult },

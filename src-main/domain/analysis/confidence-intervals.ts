@@ -1,4 +1,4 @@
-/** Computes confidence intervals of times from their samples, and of the ratio of two times. */
+/** Computes confidence intervals of times and of time ratios from samples. */
 
 /** A closed interval. */
 export interface Interval {
@@ -24,9 +24,9 @@ export const ascending = (samples: readonly number[]): number[] =>
   [...samples].sort((a, b) => a - b)
 
 /**
- * Returns the maximum number of samples outside the interval at each end, or −1 if there is none.
- * The number of samples below the true median is binomial. The probability of this many samples or
- * fewer is at most 2.5 %.
+ * Returns the maximum number of samples outside the interval at each end, or −1 if no interval
+ * exists. The number of samples below the true median is binomial. The probability of this many
+ * samples or fewer is at most 2.5 %.
  */
 function outside(count: number): number {
   // Use a logarithm, because the probability of a single outcome can be below the smallest double.
@@ -56,7 +56,7 @@ export function medianInterval(samples: readonly number[]): Interval | null {
   }
 }
 
-/** Returns the range of b / a if a and b are within their intervals. */
+/** Returns the range of b / a for all a and b within their intervals. */
 export const ratioInterval = (a: Interval, b: Interval): Interval => ({
   low: b.low / a.high,
   high: b.high / a.low,

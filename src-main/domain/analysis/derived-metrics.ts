@@ -1,4 +1,4 @@
-/** Metrics that need no counters. They are derived from a launch and the limits of its GPU. */
+/** Computes metrics that require no counters, from a launch and the limits of its GPU. */
 import { message, says, type AnyMessage } from '../messages/message'
 import { unavailable, type MetricValue } from '../metrics/metrics'
 import { occupancy, type Occupancy } from '../gpu/occupancy'
@@ -9,7 +9,7 @@ import type { Device } from '../gpu/device'
 import { smLimits } from '../gpu/sm-limits'
 import { wavesOf } from '../gpu/waves'
 
-/** The fields of a launch that determine how many of its blocks fit on an SM. */
+/** The launch fields that determine how many blocks fit on an SM. */
 export type LaunchLike = Pick<ProfiledKernel, 'grid' | 'block' | 'resources'>
 
 const product = (extent: readonly [number, number, number] | null): number | null =>
@@ -112,8 +112,8 @@ function registers({ resources }: LaunchLike): Answer {
 }
 
 /**
- * Returns the figure of a rung. With several kernels, the figure is available only if they agree,
- * because it is unknown which kernel runs longest.
+ * Returns the figure of a rung. For several kernels, the figure is available only if all of them
+ * have the same value. Otherwise it is unavailable, because the longest kernel is unknown.
  */
 function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
   const values = answers.map((answer) => ('value' in answer ? answer.value : null))
@@ -127,8 +127,9 @@ function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
 }
 
 /**
- * Returns registry metrics derived from the launches and the GPU alone: `registersPerThread`,
- * `theoreticalOccupancy` and `wavesPerSm`. Each is derived, or unavailable with the reason.
+ * Returns registry metrics derived only from the launches and the GPU: `registersPerThread`,
+ * `theoreticalOccupancy` and `wavesPerSm`. A metric that cannot be derived is unavailable with a
+ * reason.
  */
 export function derivedMetrics(
   launches: readonly LaunchLike[],
@@ -148,8 +149,8 @@ export function derivedMetrics(
 }
 
 /**
- * Replaces a number of waves that ncu rounded to 0, because ncu prints two decimals. The new value
- * is derived from the launch, or unavailable with the reason.
+ * Replaces a wave count that ncu rounded to 0, because ncu prints only two decimals. The new value
+ * is derived from the launch, or is unavailable with a reason.
  */
 export function withSmallWaves(
   metrics: Record<string, MetricValue>,
@@ -172,8 +173,8 @@ export function withSmallWaves(
 const ofOneLaunch = ['theoreticalOccupancy', 'achievedOccupancy', 'wavesPerSm'] as const
 
 /**
- * Removes occupancy and waves from rows that combine different kernels of a range. Earlier versions
- * saved such rows for imports and programs. Both metrics describe a single launch.
+ * Removes occupancy and waves from rows that combine different kernels of a range, because both
+ * metrics describe a single launch. Earlier versions saved such rows for imports and programs.
  */
 export function withoutRangeOccupancy(session: Session): Session {
   if (can(session.target).knowsRun) return session

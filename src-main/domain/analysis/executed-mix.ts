@@ -11,7 +11,7 @@ export interface Mix {
   kinds: Readonly<Record<string, number>>
   /** Inactive lanes plus instructions without a category. */
   none: number
-  /** Total of 32 lanes per warp instruction. */
+  /** Number of lanes over all warp instructions, 32 each. */
   whole: number
 }
 

@@ -1,7 +1,7 @@
 /**
  * The throughput shown next to a rung's time. It is bytes per second for a memory-bound task, and
  * operations per second for a compute-bound task. The choice is made once per session and applies
- * to all its tables.
+ * to all tables.
  */
 import { ceilingsOf, type Ceiling } from '../gpu/ceilings'
 import { message, type AnyMessage, type Statement } from '../messages/message'
@@ -19,13 +19,16 @@ export type LeadContext = Pick<Session, 'problem' | 'device' | 'ceilings'> & {
 export interface Lead {
   of: 'operations' | 'bytes'
   /**
-   * The roof that shares are relative to: peak memory bandwidth, or peak arithmetic for this
+   * The roof for percentages: peak memory bandwidth, or peak arithmetic throughput for this
    * problem.
    */
   roof: Ceiling
 }
 
-/** Ridge point in operations per byte for an unknown GPU. Current GPUs have roughly this value. */
+/**
+ * Assumed ridge point of an unknown GPU in operations per byte. Current GPUs have roughly this
+ * value.
+ */
 const usualRidge = 10
 
 function isBoundByMemory(
@@ -54,8 +57,8 @@ export function leadOf(session: LeadContext): Lead {
 }
 
 /**
- * Utilization metrics of the units that can bound a task. The selected one is the first counter in
- * tables.
+ * Utilization metrics of the units that can bound a task. Tables show the selected metric as their
+ * first counter.
  */
 const pipes = {
   fp32: 'fmaUtilization',
@@ -70,8 +73,8 @@ export function leadPipe(context: LeadContext): (typeof pipes)[keyof typeof pipe
 }
 
 /**
- * Returns whether most rungs keep the tensor pipe busier than the FMA pipe. The result's type is
- * not sufficient, because 3xTF32 has FP32 results.
+ * Returns whether most rungs keep the tensor pipe busier than the FMA pipe. The data type of the
+ * result does not show this, because 3xTF32 has FP32 results.
  */
 function isMostlyTensor({ rungs }: Pick<Session, 'rungs'>): boolean {
   const both = rungs.flatMap(({ metrics }) => {
@@ -82,8 +85,8 @@ function isMostlyTensor({ rungs }: Pick<Session, 'rungs'>): boolean {
 }
 
 /**
- * Returns the utilization metric for tables. Uses FMA if no rung has the tensor counter, which the
- * card level does not collect.
+ * Returns the utilization metric for tables. Falls back to FMA if no rung has the tensor counter,
+ * which the card level does not collect.
  */
 export function leadMetric(session: LeadContext & Pick<Session, 'rungs'>): string {
   const bound = leadPipe(session)
@@ -93,11 +96,11 @@ export function leadMetric(session: LeadContext & Pick<Session, 'rungs'>): strin
 
 export interface LeadFigure {
   rate: MetricValue
-  /** Percentage of the roof. It is null if the roof is unknown or below the rate. */
+  /** Percentage of the roof. Null if the roof is unknown or below the rate. */
   share: number | null
   /**
-   * Reason that a known roof does not limit the rate. It is null if the share is known or the roof
-   * is unknown.
+   * Reason why a known roof does not limit the rate. Null if the share is known or the roof is
+   * unknown.
    */
   aboveRoof: AnyMessage | null
 }
@@ -127,8 +130,8 @@ export function leadFigure(
 }
 
 /**
- * Returns a rate as a percentage of its roof. An exceeded roof is not a limit, so no share is above
- * 100 %.
+ * Returns a rate as a percentage of its roof. A roof below the rate is not a limit, so shares never
+ * exceed 100 %.
  */
 export function shareOfRoof(
   rate: number | null,
@@ -160,8 +163,8 @@ export const rateText = (figure: Pick<LeadFigure, 'rate'> | null): string =>
   figure?.rate.value == null ? '' : formatValue(figure.rate.value, figure.rate.unit)
 
 /**
- * Returns the rate as text. A memory-bound task has `3.91 TB/s (81.5 % of DRAM)`, or the reason
- * that there is no share. A compute-bound task has `42.1 TFLOP/s`.
+ * Returns the rate as text. A memory-bound task has `3.91 TB/s (81.5 % of DRAM)`, or the reason for
+ * a missing share. A compute-bound task has `42.1 TFLOP/s`.
  */
 export function leadWords(
   session: LeadContext,

@@ -1,8 +1,8 @@
 /**
  * Determines whether a rung can be called faster than the reference.
  *
- * Interleaved launches heat each other. Bursts run on a rested GPU. Sustained launches run at a
- * clock that their power consumption limits. The code is faster only if all three timings agree.
+ * Interleaved launches heat each other. Bursts run on a GPU that was idle before. Power consumption
+ * limits the clock of sustained launches. The code is faster only if all three timings agree.
  */
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { formatRatio } from '../metrics/units'
@@ -28,16 +28,15 @@ interface LibraryClaim {
 }
 
 /**
- * Returns whether a rung's options differ from those of the run, such as FP16 inputs. With other
- * data types, the rung computes a different product.
+ * Returns whether a rung's options differ from those of the run, such as FP16 inputs. A rung with
+ * other data types computes a different product.
  */
 export const hasOtherOptions = ({ ladder }: Session, id: string): boolean =>
   ladder.rungs.find((entry) => entry.id === id)?.options !== undefined
 
 /**
- * Returns the claim about a rung. Returns null without a time to compare with the reference's, and
- * for the reference itself. Also returns null for a rung whose data types differ from the
- * reference's.
+ * Returns the claim about a rung. Returns null for the reference, and if the rung or the reference
+ * has no time. Also returns null for a rung whose data types differ from the reference's.
  */
 export function libraryClaim(session: Session, rung: RungResult): LibraryClaim | null {
   const { timing } = rung
@@ -60,7 +59,7 @@ export function libraryClaim(session: Session, rung: RungResult): LibraryClaim |
   return { claim, ratios: Object.fromEntries(known) }
 }
 
-/** Returns a sentence about a session's fastest rung, or null if no rung has a reference. */
+/** Returns a sentence about a session's fastest rung, or null without a reference. */
 export function claimWords(session: Session): AnyMessage | null {
   const beside = session.rungs.flatMap((rung) => {
     const claimed = libraryClaim(session, rung)

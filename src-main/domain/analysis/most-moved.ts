@@ -16,15 +16,16 @@ const factor = ({ ratio }: MetricDelta): number =>
 const categories = new Set(mixMetrics.map(({ id }) => id))
 
 /**
- * Returns the sort rank of a counter. Categories come last, because a category may appear or
- * disappear although it is a small part of all instructions.
+ * Returns the sort rank of a counter. Instruction categories come last, because even a tiny
+ * category may appear or disappear completely.
  */
 const rank = ({ id, verdict }: MetricDelta): number =>
   categories.has(id) ? 2 : verdict === 'changed' ? 1 : 0
 
 /**
  * Returns the counters that changed most, largest factor first. Counters with a better direction
- * come first, and instruction categories last. Returns null if the rungs have no counter in common.
+ * come first, and instruction categories come last. Returns null if the rungs have no counter in
+ * common.
  */
 export function mostMoved(a: Side, b: Side, most = 3): MetricDelta[] | null {
   const counted = compareRungs(a, b).metrics.filter(({ verdict }) => verdict !== 'unknown')

@@ -1,7 +1,7 @@
 /**
  * Estimates the cost of profiling. ncu replays a kernel for each group of counters that it can
- * collect together. The number of passes per level is known from recorded runs. For another GPU,
- * both the passes and their cost are estimates.
+ * collect together. The number of passes per level is known from recorded runs on one GPU. For
+ * other GPUs, the pass count and the cost are estimates.
  */
 import { z } from 'zod'
 import { message, Statement } from '../messages/message'
@@ -12,8 +12,8 @@ const CollectingLevel = ProfileLevel.exclude(['none'])
 type CollectingLevel = z.infer<typeof CollectingLevel>
 
 /**
- * Compute capability of the GPU for the figures below. They were measured on an H200 with ncu
- * 2025.3.1 on 2026-11-21.
+ * Compute capability of the GPU that the figures below were measured on, an H200 with ncu 2025.3.1
+ * on 2026-11-21.
  */
 const knownComputeCapability = '9.0'
 const knownWith = message('tools.knownWith', {
@@ -37,11 +37,11 @@ interface LevelCost {
 /**
  * Costs of the levels, fitted on an H200.
  *
- * - card: gemm-fp32 at 4096, accurate to a seventh over the whole ladder.
- * - standard: gemm-tensor and gemm-3xtf32 at 4096, accurate to a tenth (recordings.test.ts).
+ * - card: gemm-fp32 at 4096, accurate to 1/7 over the whole ladder.
+ * - standard: gemm-tensor and gemm-3xtf32 at 4096, accurate to 1/10 (recordings.test.ts).
  * - deep: some passes count inside the kernel and take about a nanosecond per instruction. The
- *   unprofiled time does not include this. A rung that never waits took 2.4 times the estimate, and
- *   the whole ladder gemm-fp32 took 1.2 times.
+ *   unprofiled time does not include this cost. A rung without stalls took 2.4 times the estimate.
+ *   The whole ladder gemm-fp32 took 1.2 times the estimate.
  */
 const costs: Record<CollectingLevel, LevelCost> = {
   card: { passes: 1, slowdown: 1, secondsPerPass: 0.013 },
@@ -49,12 +49,12 @@ const costs: Record<CollectingLevel, LevelCost> = {
   deep: { passes: 40, slowdown: 1.5, secondsPerPass: 0.1 },
 }
 
-/** Seconds for starting ncu, the runner and CUDA, making the inputs, and ncu's preparation. */
+/** Seconds to start ncu, the runner and CUDA, to generate the inputs, and for ncu's preparation. */
 const startSeconds = 2
 
 /**
- * Seconds for starting Python and importing a framework, if the run did not measure them. The
- * H200's machine took 2.3 to 4.9 s.
+ * Assumed seconds for starting Python and importing a framework, if the run did not measure them.
+ * The machine with the H200 took 2.3 to 4.9 s.
  */
 const importSeconds = 4
 
@@ -71,7 +71,7 @@ export const ProfilePlan = z.object({
       id: Identifier,
       /** Estimated seconds, or null if the unprofiled time is unknown. */
       seconds: z.number().nullable(),
-      /** Whether the rung is skipped, on request or because it takes too long. */
+      /** Whether the rung is skipped, either on request or because it takes too long. */
       skipped: z.boolean(),
     }),
   ),
@@ -91,8 +91,8 @@ interface PlannedRung {
   /** Number of kernels per launch, 1 by default. */
   kernels?: number | undefined
   /**
-   * Set for a rung that compiles its kernels when it is loaded. The rung compiles them again under
-   * ncu.
+   * Preparation of a rung that compiles its kernels when it is loaded. The rung compiles them again
+   * under ncu.
    */
   prepared?: Preparation | undefined
 }
@@ -101,7 +101,8 @@ interface Preparation {
   /** Seconds for compiling and for the first launches. */
   seconds: number
   /**
-   * Seconds of loading before that, such as starting Python and importing. Absent if not measured.
+   * Seconds of loading before compilation, such as starting Python and importing packages. Absent
+   * if not measured.
    */
   loadSeconds?: number | undefined
 }
@@ -132,7 +133,8 @@ export function profileSeconds(
 }
 
 /**
- * Adds the import time to the first rung that has imports, because imports happen once per process.
+ * Adds the import time to the first rung with imports, because a process imports packages only
+ * once.
  */
 function withImports(rungs: readonly PlannedRung[]): readonly PlannedRung[] {
   const first = rungs.find(({ prepared }) => prepared)
@@ -160,7 +162,7 @@ export function planProfile(request: PlanRequest): ProfilePlan {
   }
 }
 
-/** The actual cost of profiling. */
+/** Measured cost of profiling. */
 export const ProfileCost = z.object({
   level: CollectingLevel,
   /** Wall time of ncu, in seconds. */

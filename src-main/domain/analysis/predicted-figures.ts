@@ -44,8 +44,8 @@ interface CycleLine {
 }
 
 /**
- * Returns the share of cycles by source line, largest first. Inlined code counts only for its own
- * source line.
+ * Returns the share of cycles by source line, largest first. Inlined code counts only toward its
+ * own source line.
  */
 export function cycleLines({ kernels }: DeepProfile): CycleLine[] {
   const all = kernels.reduce((sum, { predicted }) => sum + (predicted?.ms ?? 0), 0)

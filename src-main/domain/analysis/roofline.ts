@@ -1,12 +1,12 @@
 /**
  * Hierarchical roofline of a session. It shows each rung's throughput over its operations per byte
- * of L1, L2 and device memory. The roofs of the GPU are drawn above. Every figure states its
+ * of L1, L2 and device memory. The chart also shows the roofs of the GPU. Every figure includes its
  * origin.
  *
- * Operations are the FP32 operations counted by ncu, if available. These exclude the tensor pipe
- * and are missing below the standard level. The task's operation count replaces them in both cases.
- * Each point states which count it uses. An import does not know its problem, and its time is the
- * time under ncu.
+ * Operations are the FP32 operations counted by ncu, if available. These counts exclude the tensor
+ * pipe and are missing below the standard level. The task's operation count replaces them in both
+ * cases. Each point includes the origin of its count. An imported session has no problem, and its
+ * time was measured under ncu.
  */
 import { ceilingsOf, memoryLevels, type MemoryLevel, type SessionCeilings } from '../gpu/ceilings'
 import { message, type Statement } from '../messages/message'
@@ -32,7 +32,7 @@ export function basisSaid(basis: OperationBasis, task: Task | null): Statement {
 }
 
 /**
- * Percentage of the SM's active cycles above which the tensor pipe counts as computing. Kernels
+ * Minimum percentage of an SM's active cycles for the tensor pipe to be considered in use. Kernels
  * without tensor instructions show up to 0.04% on an H200 (test/captures/ncu, `standard-mix`).
  */
 const tensorWorks = 1
@@ -48,15 +48,16 @@ interface RooflinePoint {
   intensity: MetricValue
   throughput: MetricValue
   /**
-   * The lower of the two roofs at this intensity in GFLOP/s. It is null if either roof is
-   * unavailable.
+   * The lower of the two roofs at this intensity in GFLOP/s. Null if either roof is unavailable.
    */
   roofGflops: number | null
   /** The kind of the lower roof. */
   bound: 'compute' | 'memory' | null
 }
 
-/** Returns the point's percentage of its roof, or why the roof does not limit the point. */
+/**
+ * Returns the point's percentage of its roof, or the reason why the roof does not limit the point.
+ */
 export const shareOfPoint = ({
   throughput,
   roofGflops,
@@ -68,7 +69,9 @@ interface Roofline {
   /** The arithmetic unit that this session's data type uses. It determines the roof. */
   arithmetic: 'fp32' | 'tensor'
   ceilings: SessionCeilings
-  /** Points in ladder order, to be connected. Rungs without a point are omitted. */
+  /**
+   * Points in ladder order. A chart connects them with a line. Rungs without a point are omitted.
+   */
   paths: Record<MemoryLevel, RooflinePoint[]>
   /** Rungs without a point at a level, and the reason. */
   missing: { rung: string; level: MemoryLevel; reason: Statement }[]
@@ -81,7 +84,7 @@ export const trafficMetric: Record<MemoryLevel, string> = {
   dram: 'dramBytes',
 }
 
-/** The reason that a value is missing. */
+/** The reason why a value is missing. */
 interface Gap {
   reason: Statement
 }
@@ -121,8 +124,8 @@ function importedWork({ metrics, ncuMetrics, profiledTime }: RungResult): Work |
 }
 
 /**
- * Returns whether the tensor pipe computes the task. Returns false if that was not measured. If the
- * FP32 pipe did all operations that the task counts, a busy tensor pipe did other work.
+ * Returns whether the tensor pipe computes the task. Returns false without tensor counters. If the
+ * FP32 pipe executed all operations of the task, a busy tensor pipe did other work.
  */
 export function worksOnTensor({ problem, ladder }: Session, rung: RungResult): boolean {
   const counted = rung.metrics['fp32Operations']?.value ?? null

@@ -1,6 +1,7 @@
 /**
  * Measurements of a ladder's rung, and of the step to it from the previous rung. They are computed
- * from the recordings each time and never stored, in particular not in the measured source.
+ * from the recordings on every request. They are never stored, and never written into the measured
+ * source.
  */
 import { z } from 'zod'
 import { compareRungs, type MetricDelta } from './compare'
@@ -18,19 +19,19 @@ const MeasuredStep = z.object({
   metric: z.string(),
   unit: z.enum(units),
   /**
-   * Values for the previous rung and for this rung. They are null if no recording of the step has
-   * the metric.
+   * Values for the previous rung and for this rung. Null if no recording of the step has the
+   * metric.
    */
   from: z.number().nullable(),
   to: z.number().nullable(),
   moved: z.enum(['up', 'down', 'same']).nullable(),
   /**
-   * Change that the rung's current header expects, and whether the measurement agrees. Absent if
-   * the header expects none.
+   * The change that the rung's current header predicts, and whether the measurement agrees. Absent
+   * without a prediction.
    */
   expected: z.enum(['up', 'down', 'same']).optional(),
   met: z.boolean().nullable().optional(),
-  /** The recording of the same step that has the metric, if it is a different recording. */
+  /** Name of the recording with this metric, if it is a different recording of the same step. */
   recording: z.string().optional(),
 })
 type MeasuredStep = z.infer<typeof MeasuredStep>
@@ -48,15 +49,15 @@ export const RungMeasured = z.object({
   /** The previous rung, with its non-default parameters. */
   before: z.object({ id: Identifier, medianMs: z.number(), params: Parameters }).nullable(),
   /**
-   * Ratio to the rung `to`. If `to` lacks this rung's flags, `alone` describes the result it
-   * computes. Otherwise `alone` is null.
+   * Ratio to the rung `to`. If `to` was built without this rung's flags, `alone` describes the
+   * result of `to`. Otherwise `alone` is null.
    */
   reference: z
     .object({ to: Identifier, ratio: z.number(), alone: z.string().nullable() })
     .nullable(),
   /**
-   * The metrics that the header expects to change. The utilization of the tensor pipe or the FMA
-   * pipe is included.
+   * The metrics that the header expects to change. Includes the utilization of the tensor pipe or
+   * the FMA pipe.
    */
   steps: z.array(MeasuredStep),
   /** Ids of this rung and the previous rung if they have changed since the measurement. */
@@ -80,7 +81,8 @@ export interface RungToday {
 }
 
 /**
- * The rung to compare with: the rung that this rung builds on, or the previous variant of its file.
+ * The rung to compare with: the previous variant of the same file, or the rung that this rung
+ * builds on.
  */
 interface Before {
   after: RungToday | null
@@ -94,8 +96,8 @@ interface Finding {
 }
 
 /**
- * Returns the lines that the compiler sees. A recording stays valid for a rung while these lines
- * are unchanged.
+ * Returns the source lines that are neither blank nor comments. A recording remains valid for a rung
+ * while these lines are unchanged.
  */
 export const codeOf = (text: string): string =>
   text
@@ -116,8 +118,8 @@ const hasParams = (rung: RungResult, params: Parameters): boolean =>
 
 /**
  * Returns the rung with the ladder's parameters, and the previous rung. For a variant, the previous
- * rung is the previous variant of its file. Otherwise it is the rung with default parameters, if
- * possible.
+ * rung is the previous variant of its file. Otherwise it is the rung that this rung builds on, with
+ * default parameters if possible.
  */
 function findIn(
   recording: MeasuredRecording,
@@ -134,16 +136,16 @@ function findIn(
   return [{ recording, rung, before: usual ?? ofBefore[0] ?? null }]
 }
 
-/** Returns whether a recording has size 4096. Such recordings are preferred. */
+/** Returns whether a recording has size 4096. Recordings at this size are preferred. */
 const is4096 = ({ session }: MeasuredRecording): boolean => {
   const sizes = Object.values(session.problem?.sizes ?? {})
   return sizes.length > 0 && sizes.every((size) => size === 4096)
 }
 
 /**
- * Returns the recordings of a rung. The first one has both rungs if possible, and otherwise only
- * this rung. Other recordings of the same problem on the same GPU follow, because they may have
- * additional counters. Recordings on the GPU of the first given recording are preferred.
+ * Returns the recordings of a rung. The first recording has both rungs if possible, and otherwise
+ * only this rung. Other recordings of the same problem on the same GPU follow, because they may
+ * have additional counters. Recordings on the GPU of the first given recording are preferred.
  */
 function findRung(
   ladder: string,
@@ -175,7 +177,7 @@ function stepOf(
   metric: string,
 ): MetricDelta | null {
   if (!before) return null
-  // Use the expectation of the current header, because the recording may contain an older header.
+  // Use the expectation of the current header, because the recorded header may be older.
   const { metrics } = compareRungs(
     { session, rung: before },
     { session, rung: { ...rung, expect } },
@@ -188,8 +190,8 @@ function stepsOf({ header: { expect } }: LadderRung, findings: readonly Finding[
   const [first] = findings
   if (!first?.before) return []
   const wanted = expect.map(({ metric }) => metric)
-  // A few other instructions count toward the tensor pipe. Below one percent, the tensor pipe is
-  // not in use.
+  // A few other instructions count as tensor pipe work. Below one percent, the tensor pipe is
+  // considered idle.
   const tensorBusy = first.rung.metrics['tensorUtilization']?.value ?? 0
   if (tensorBusy >= 1 && !wanted.includes('tensorUtilization')) wanted.push('tensorUtilization')
   if (wanted.length === 0) wanted.push('fmaUtilization')
@@ -293,7 +295,7 @@ function valueWords({ unit, moved, from, to }: MeasuredStep): string {
   if (from === null || to === null) return 'not collected'
   const [a, b] = [formatValue(from, unit), formatValue(to, unit)]
   if (a !== b) return `${a.endsWith(` ${unit}`) ? a.slice(0, -unit.length - 1) : a} → ${b}`
-  // The change is too small for the printed digits.
+  // The printed digits cannot show the change.
   return moved === 'same' || from === 0
     ? b
     : `${b}, ${to > from ? '+' : '-'}${Math.abs((to / from - 1) * 100).toPrecision(1)} %`

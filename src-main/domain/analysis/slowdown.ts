@@ -1,18 +1,20 @@
-/** A rung that is slower than the previous rung, and the counter that explains it. */
+/**
+ * Finds rungs that are slower than the previous rung, and the counter that explains the slowdown.
+ */
 import type { LadderRung } from '../ladder/ladder'
 import { MetricDelta, RungComparison } from './compare'
 
 export interface Slowdown {
-  /** Whether the ladder declares the rung slower on purpose. */
+  /** Whether the ladder declares that the rung is slower on purpose. */
   deliberate: boolean
   /**
-   * Whether the rung was measured to be slower, beyond both spreads. It is null if either rung has
-   * no time.
+   * Whether the rung was measured to be slower, beyond both spreads. Null if either rung has no
+   * time.
    */
   slower: boolean | null
-  /** The ladder's note about the rung. */
+  /** Note about the rung in the ladder file. */
   note: string | null
-  /** The counter that got worse by the largest factor, or null if none did. */
+  /** The counter that got worse by the largest factor, or null if no counter got worse. */
   metric: MetricDelta | null
 }
 

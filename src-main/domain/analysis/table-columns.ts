@@ -7,7 +7,10 @@ import type { RungResult, Session } from '../session/session'
 export const hasTimes = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
   rungs.some(({ timing, profiledTime }) => timing !== null || profiledTime != null)
 
-/** Columns that replace times: the amount of work, its mix, and how memory is accessed. */
+/**
+ * Columns that replace times: the amount of work, the instruction mix, and memory access
+ * efficiency.
+ */
 const counted = [
   'instructions',
   'ffmaShare',
@@ -25,8 +28,8 @@ const counted = [
 const idle = new Set<string>(['ffmaShare', 'integerShare', 'memoryShare', 'controlShare'])
 
 /**
- * Returns whether a counter belongs to the session's problem. In an emulated lab, launch figures
- * belong to the full size, and counters to a smaller size.
+ * Returns whether a counter was collected at the session's problem size. In an emulated lab, launch
+ * figures are for the full size, and counters are for a smaller size.
  */
 const isOfProblem = ({ metrics }: RungResult, id: string): boolean =>
   metrics[id]?.value != null && !says(metrics[id].reason, 'emulation.launchesAt')
@@ -39,8 +42,8 @@ export const countedColumns = ({ rungs }: Pick<Session, 'rungs'>): string[] =>
   })
 
 /**
- * Returns whether an author's published figures apply to the problem that was run. Only then do
- * they fit in the same table.
+ * Returns whether the author's published figures apply to the problem of this session. Otherwise
+ * they do not belong in the same table.
  */
 export const isPublishedSize = ({ ladder, problem }: Session): boolean =>
   ladder.published !== undefined &&

@@ -1,7 +1,6 @@
 /**
- * Computes how a rung's time changed between two sessions. The change is measured, or relative to
- * the reference if the reference's time changed too. If the samples are inconclusive, the result is
- * the reason.
+ * Computes how a rung's time changed between two sessions. If the reference's time changed too, the
+ * change is relative to the reference. If the samples are inconclusive, the result is the reason.
  */
 import { message, type AnyMessage } from '../messages/message'
 import { rungOf, type RungResult, type Session, type Timing } from '../session/session'
@@ -21,8 +20,8 @@ export interface Change extends Interval {
 }
 
 /**
- * Maximum drift for normalizing. Beyond it, a memory-bound rung and a compute-bound reference may
- * change differently.
+ * Maximum drift of the reference for normalization. Under larger drift, a memory-bound rung and a
+ * compute-bound reference may drift by different factors.
  */
 const farthestDrift = 1.25
 
@@ -61,7 +60,7 @@ function followsFromSamples({ medianMs, spread, samplesMs }: Timing): boolean {
   )
 }
 
-/** Returns the change of a rung's time, or why its samples are inconclusive. */
+/** Returns the change of a rung's time, or the reasons why its samples are inconclusive. */
 export function changeOf(a: RungResult, b: RungResult): Change | AnyMessage[] {
   if (!isTimed(a) || !isTimed(b))
     return [message('baseline.noTime', { where: where(!isTimed(a), !isTimed(b)) })]
@@ -94,13 +93,13 @@ export const clockOf = ({
   return known.length === 0 ? null : known.reduce((sum, clock) => sum + clock, 0) / known.length
 }
 
-/** The drift of the reference, and how it is handled. */
+/** Drift of the reference, and how to correct for it. */
 export interface Drift {
   reference: string
   change: Change
   /**
-   * Whether to judge by times relative to the reference. Otherwise, a verdict requires measured and
-   * relative times to agree.
+   * Whether to judge only by times relative to the reference. Otherwise, a verdict requires
+   * measured and relative times to agree.
    */
   normalize: boolean
   note: AnyMessage
@@ -134,9 +133,9 @@ export function driftOf(
 }
 
 /**
- * Returns the change relative to the change of the reference while it was interleaved with the
- * rung. A session keeps no samples of the interleaved reference. The noise is therefore computed
- * from the reference's regular samples.
+ * Returns the change relative to the reference launches that were interleaved with the rung. A
+ * session does not store the samples of these launches. The noise is therefore computed from the
+ * reference's regular samples.
  */
 export function relativeTo(
   { change: own }: Drift,

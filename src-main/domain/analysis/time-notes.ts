@@ -1,15 +1,17 @@
-/** Short notes that a reader needs next to a time. */
+/** Short notes that are shown next to a time. */
 import { message, type AnyMessage } from '../messages/message'
 import { formatMs } from '../metrics/units'
 import type { Timing } from '../session/session'
 import { clocksDiffer } from './comparability'
 
-/** Time in milliseconds below which a kernel is a small part of the time between two events. */
+/**
+ * Below this time in milliseconds, a kernel is only a small part of the time between two events.
+ */
 const shortMs = 0.01
 
 /**
- * Returns the time of a short launch measured on the GPU. Returns null if the time is unknown or if
- * the events are accurate enough.
+ * Returns the GPU time of a short launch. Returns null if the GPU time is unknown or if the events
+ * are accurate enough.
  */
 export const ownGpuMs = ({ medianMs, gpuMs }: Timing): number | null =>
   medianMs < shortMs ? (gpuMs ?? null) : null

@@ -1,7 +1,7 @@
 /**
- * The effect of a save on the rungs of a watched ladder. Each rung of a round is compared with its
- * last successful run. A round may cover only some rungs. A rung that fails keeps its earlier
- * result.
+ * Computes the effect of a save on the rungs of a watched ladder. Each rung of a round is compared
+ * with its last successful run. A round may cover only some rungs. If a rung fails, its earlier
+ * result remains the baseline.
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
@@ -19,11 +19,11 @@ export const WatchedRung = z.object({
   beforeMs: z.number().nullable(),
   nowMs: z.number().nullable(),
   /**
-   * New time divided by the previous time, with its interval. It is relative to the reference if
-   * the reference changed too.
+   * New time divided by the previous time, with its interval. Relative to the reference if the
+   * reference changed too.
    */
   change: z.object({ ratio: z.number(), low: z.number(), high: z.number() }).nullable(),
-  /** Counters that differ from the last successful run, or null if either run has none. */
+  /** Counters that differ from the last successful run, or null if either run has no counters. */
   counters: z.array(MetricDelta).nullable(),
   /** Whether the rung ran in the last round. */
   fresh: z.boolean(),
@@ -38,7 +38,7 @@ export interface Watched {
 
 export const nothingWatched: Watched = { rungs: [], known: null }
 
-/** Percentage below which a change counts as none. */
+/** Changes below this percentage are ignored. */
 const thresholdPercent = 1
 
 /** Returns whether a rung ran successfully. An emulated run has counters and no times. */
@@ -77,8 +77,8 @@ export function watchRound(
       id,
       title,
       verdict,
-      // Editing the task or its sizes makes both runs incomparable. The verdict alone does not
-      // explain that.
+      // Editing the task or its sizes makes both runs incomparable. Give the reasons, because the
+      // verdict does not explain them.
       reasons: check.obstacles.length > 0 && before.rungs.length > 0 ? check.obstacles : reasons,
       status: status.now!,
       beforeMs: medianMs.baseline,

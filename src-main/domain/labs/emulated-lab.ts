@@ -1,6 +1,6 @@
 /**
  * Shrinks a lab to sizes that the emulator can check within seconds. Bounds relative to another
- * rung apply at any size. Bounds on absolute counts shrink with the work. Pure.
+ * rung stay unchanged. Absolute bounds on counters scale with the work. Pure.
  */
 import { flops, leastBytes, type Sizes } from '../task/problem'
 import { metricDefinition } from '../metrics/metrics'
@@ -10,11 +10,14 @@ import { shrunk, workOf } from '../emulation/emulated-problem'
 import { problemAt } from '../task/problem-request'
 
 /**
- * The arithmetic of a 170³ matrix product. A lab emulates about twenty launches, some with checks
- * enabled.
+ * Maximum operations per launch, equal to a 170³ matrix product. A lab emulates about twenty
+ * launches, some of them with memory checks.
  */
 const mostFlops = 1e7
-/** The traffic of a sum of 2²¹ floats. It limits tasks with little arithmetic per byte. */
+/**
+ * Maximum bytes per launch, about the traffic of a sum over 2²¹ floats. This limit applies to tasks
+ * with little arithmetic per byte.
+ */
 const mostBytes = 1e7
 
 export function emulatedLab(lab: Lab, task: Task): Lab {
@@ -33,7 +36,7 @@ export function emulatedLab(lab: Lab, task: Task): Lab {
   const smallerCheck = (check: LabCheck): LabCheck => {
     if (check.kind === 'correctness') return { ...check, sizes: check.sizes.map(smaller) }
     if (check.kind !== 'metric') return check
-    // A minimum of 1 means "any nonzero count", so it does not shrink.
+    // A minimum of 1 means "any nonzero count", so it is not scaled.
     const min = check.min === 1 ? 1 : bound(check.metric, check.min)
     const max = bound(check.metric, check.max)
     return {

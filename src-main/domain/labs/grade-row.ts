@@ -10,8 +10,8 @@ export const GradeRow = z.object({
   student: z.string(),
   lab: z.string(),
   /**
-   * `refused`: the submission could not be accepted. `stopped`: the submission exceeded a limit of
-   * the grader.
+   * `refused`: the submission was not accepted for grading. `stopped`: the submission exceeded a
+   * limit of the grader.
    */
   status: z.enum(['passed', 'failed', 'unavailable', 'stopped', 'refused']),
   /** Status of every check of the lab, by check id. */
@@ -23,17 +23,18 @@ export const GradeRow = z.object({
   /** L2 state when the submission was timed; null without a time. */
   cacheState: CacheState.nullable().default(null),
   seconds: z.number(),
-  /** Reason that the submission did not pass; empty if it passed. */
+  /** Reason why the submission did not pass; empty if it passed. */
   reason: Statement,
-  /** Other students with very similar code. A person must judge the similarity. */
+  /** Other students with very similar code. A person must decide whether the code was copied. */
   similarTo: z.array(z.object({ student: z.string(), share: z.number() })),
   /**
-   * Fraction of the solution's own code that the submission contains, 0 to 1, ignoring names. The
-   * value is null below the threshold for a copy, or if the solution adds too little code to the
-   * starter.
+   * Fraction of the solution's own code that also occurs in the submission, 0 to 1, ignoring names.
+   * Null below the copy threshold, or if the solution adds too little code to the starter.
    */
   likeSolution: z.number().nullable(),
-  /** The file that `lab regrade` needs to repeat this row; null if nothing was judged. */
+  /**
+   * The file that `lab regrade` needs to grade this submission again; null if nothing was judged.
+   */
   record: z.string().nullable().default(null),
 })
 
@@ -51,13 +52,13 @@ const none = {
   record: null,
 }
 
-/** Shortens text from a submission so that it fits a table cell. */
+/** Shortens text from a submission to fit a table cell. */
 const inBrief = (reason: Statement): Statement => {
   const text = inEnglish(reason)
   return text.length > 500 ? `${text.slice(0, 500)}…` : reason
 }
 
-/** Returns a row in which no check has a result, for one common reason. */
+/** Returns a row without any check results, with the reason for all of them. */
 export const emptyRow = (
   lab: Lab,
   student: string,

@@ -15,7 +15,7 @@ export function withInputs(task: Task, inputs: LabInputs): { task: Task; faults:
     const buffer = task.buffers[name]
     if (!buffer || buffer.access === 'out')
       return [{ path: [name], message: message('task.labNoBuffer', { task: task.id, name }) }]
-    // File fills refer to the task's folder. A lab cannot put files there.
+    // File fills refer to files in the task's folder, and a lab cannot add files to that folder.
     if (kind === 'file') return [{ path: [name, 'kind'], message: message('task.labFile') }]
     return []
   })

@@ -1,5 +1,5 @@
 /**
- * A lab: one step of a ladder as an exercise. `LabFile` is the front matter of lab.md.
+ * A lab turns one step of a ladder into an exercise. `LabFile` is the front matter of lab.md.
  * docs/guides/labs.md explains how to write a lab. ./outcome defines the outcome of an attempt.
  */
 import { z } from 'zod'
@@ -10,21 +10,25 @@ import { Name, TaskFill } from '../task/task'
 import { Identifier } from '../ladder/rung'
 import { SanitizerTool } from '../session/sanitizer'
 
-/** Text by the lab's author: inline Markdown with formulas between `$`. */
+/** Text by the lab's author. It is inline Markdown with formulas between `$` signs. */
 const Prose = z.string().trim().min(1).max(4000)
 const Title = z.string().trim().min(1).max(200)
-/** A name within a lab. The name is a column of the grader's table and a key of the answers. */
+/**
+ * A name within a lab. The name becomes a column of the grader's table and a key in the answers.
+ */
 const PartId = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, {
   message: 'An id consists of lowercase letters, digits and "-", and begins with a letter.',
 })
-/** Tolerance as a fraction of the expected value; 0.1 is ten percent. */
+/** Tolerance as a fraction of the expected value. For example, 0.1 is ten percent. */
 const Tolerance = z.number().min(0).max(10)
-/** A bound relative to another rung: `factor` times that rung's value. */
+/** A bound relative to another rung, equal to `factor` times the rung's value. */
 const RelativeBound = z.strictObject({ rung: Identifier, factor: z.number().positive().default(1) })
 
 const part = { id: PartId, title: Title.optional() }
 
-/** Check that the result is correct at every size, within the error bound for all rungs. */
+/**
+ * Check that the result is correct at every size, within the error bound that applies to all rungs.
+ */
 export const CorrectnessCheck = z.strictObject({
   kind: z.literal('correctness'),
   ...part,
@@ -35,8 +39,8 @@ export const CorrectnessCheck = z.strictObject({
 export type CorrectnessCheck = z.infer<typeof CorrectnessCheck>
 
 /**
- * Check that compute-sanitizer finds nothing. The tool slows kernels down a hundredfold, so choose
- * a small size.
+ * Check that compute-sanitizer reports no findings. The tool slows kernels down a hundredfold, so
+ * choose a small size.
  */
 export const SanitizerCheck = z.strictObject({
   kind: z.literal('sanitizer'),
@@ -46,7 +50,10 @@ export const SanitizerCheck = z.strictObject({
 })
 export type SanitizerCheck = z.infer<typeof SanitizerCheck>
 
-/** Check of a counter at the lab's size. Bounds are inclusive and in the metric's unit. */
+/**
+ * Check that a counter at the lab's size is within bounds. Bounds are inclusive and in the metric's
+ * unit.
+ */
 export const MetricCheck = z.strictObject({
   kind: z.literal('metric'),
   ...part,
@@ -67,7 +74,7 @@ export const TimeCheck = z.strictObject({
   kind: z.literal('time'),
   ...part,
   below: RelativeBound,
-  /** Tolerance added to the limit, as a fraction, on top of the measured spread of both times. */
+  /** Tolerance of the limit as a fraction, in addition to the measured spread of both times. */
   noise: z.number().min(0).max(1).default(0.02),
 })
 export type TimeCheck = z.infer<typeof TimeCheck>
@@ -110,22 +117,25 @@ export const LabPrediction = z.strictObject({
   ask: Prose,
   /** Whether to ask for a factor (new value divided by old value) in addition to the direction. */
   factor: z.boolean().default(true),
-  /** Allowed relative error of the factor. A smaller change of the metric counts as `same`. */
+  /**
+   * Allowed relative error of the factor. A metric change below this tolerance is graded as `same`.
+   */
   tolerance: Tolerance.default(0.25),
 })
 export type LabPrediction = z.infer<typeof LabPrediction>
 
-/** A number for the student to compute. The expected answer is computed for the student's GPU. */
+/**
+ * A question whose answer is a number that the student computes. The expected answer is computed
+ * for the student's GPU.
+ */
 export const LabQuestion = z.strictObject({
   id: PartId,
   ask: Prose,
-  /**
-   * An expression over `questionNames`; see expression.ts. Plain numbers in YAML are accepted too.
-   */
+  /** An expression over `questionNames`; see expression.ts. A plain YAML number is also valid. */
   answer: z.union([z.string().min(1), z.number().transform(String)]),
   unit: z.string().max(40).default(''),
   tolerance: Tolerance.default(0.01),
-  /** Explanation that appears after the student answered. */
+  /** Explanation that is shown after the student has answered. */
   explain: Prose.optional(),
 })
 export type LabQuestion = z.infer<typeof LabQuestion>
@@ -153,17 +163,18 @@ export const LabFile = z.strictObject({
   /** Position in the list of labs. */
   order: z.number().int().min(1).max(999),
   /**
-   * The ladder that rung names refer to first (variants by their name). Its reference runs too.
-   * Either the id of a built-in ladder or the path of a ladder folder inside the lab's folder.
+   * The ladder in which rung names are looked up first. Variants use their variant name. The
+   * ladder's reference also runs. The value is the id of a built-in ladder, or the path of a ladder
+   * folder inside the lab's folder.
    */
   ladder: z.union([Identifier, LadderPath], {
     error: 'It is the id of a shipped ladder, or a folder inside the lab, such as ./ladder.',
   }),
-  /** The rung that matches the starter. Results are compared with this rung. */
+  /** The rung that matches the starter, used as the baseline of the results. */
   before: Identifier,
-  /** The rung that the lab aims to reach. */
+  /** The rung that the student should reach. */
   target: Identifier,
-  /** Estimated minutes for a student. */
+  /** Estimated minutes that a student needs. */
   minutes: z.number().int().min(1).max(600),
   needs: z
     .strictObject({
@@ -189,26 +200,29 @@ export const LabFile = z.strictObject({
   starterFails: z.array(PartId).min(1).optional(),
   predictions: z.array(LabPrediction).max(12).default([]),
   questions: z.array(LabQuestion).max(12).default([]),
-  /** Hints, shown one at a time, gentlest first. */
+  /** Hints, revealed one at a time. The least specific hint comes first. */
   hints: z.array(Prose).max(12).default([]),
   /**
-   * A surprising result in the source that the lab is based on. The text is shown when the student
-   * reflects.
+   * A surprising result from the source that the lab is based on. The text is shown after the
+   * attempt, with the comparison of predictions and measurements.
    */
   surprise: Prose.optional(),
   source: LabSource.optional(),
 })
 export type LabFile = z.infer<typeof LabFile>
 
-/** A lab as read from its folder. */
+/** A lab as loaded from its folder. */
 export const Lab = LabFile.extend({
   id: Identifier,
-  /** Lab text as Markdown. */
+  /** The lab's text as Markdown. */
   body: z.string(),
 })
 export type Lab = z.infer<typeof Lab>
 
-/** A fault in a lab's folder with its location. `file` is relative to the folder of labs. */
+/**
+ * A fault in a lab's folder, with its location. `file` is relative to the folder that contains the
+ * labs.
+ */
 export const LabFault = z.object({
   file: z.string(),
   /** Line number from 1; null if the fault concerns the whole file. */
@@ -269,8 +283,8 @@ export function profileLevelOf(lab: Pick<LabFile, 'checks' | 'predictions'>): Pr
 }
 
 /**
- * Returns a cycle of labs that each require the next, starting with its first id, or null without a
- * cycle.
+ * Returns a cycle of labs in which each lab requires the next one, starting with the first id.
+ * Returns null without a cycle.
  */
 export function findCycle(needs: ReadonlyMap<string, readonly string[]>): string[] | null {
   const finished = new Set<string>()

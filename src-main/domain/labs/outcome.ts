@@ -1,5 +1,5 @@
 /**
- * The outcome of one attempt at a lab: every check, prediction and question with figures and a
+ * The outcome of one attempt at a lab. Every check, prediction and question has figures and a
  * sentence.
  */
 import { z } from 'zod'
@@ -13,7 +13,8 @@ export const Direction = z.enum(predictionDirections)
 export type Direction = z.infer<typeof Direction>
 
 /**
- * The student's prediction. `factor` is the new value divided by the old value; null without one.
+ * The student's prediction. `factor` is the predicted ratio of the new value to the old value, or
+ * null without a prediction of the factor.
  */
 export const PredictionGiven = z.object({
   direction: Direction,
@@ -29,7 +30,7 @@ export const LabAnswers = z.object({
 })
 export type LabAnswers = z.infer<typeof LabAnswers>
 
-/** New answers. Null withdraws an answer. */
+/** Changed answers. Null removes an answer. */
 export const LabAnswersChange = z.object({
   predictions: z.record(z.string(), PredictionGiven.nullable()).optional(),
   questions: z.record(z.string(), z.number().nullable()).optional(),
@@ -54,8 +55,8 @@ const LabFigure = z.object({ label: Statement, value: MetricValue })
 export type LabFigure = z.infer<typeof LabFigure>
 
 /**
- * Check statuses. `unavailable` never counts as passed: the check could not run, and its sentence
- * explains why.
+ * Check statuses. `unavailable` means that the check could not run, and its sentence explains why.
+ * An unavailable check never passes.
  */
 export const checkStatuses = ['passed', 'failed', 'unavailable'] as const
 
@@ -77,10 +78,7 @@ export const PredictionResult = z.object({
   given: PredictionGiven.nullable(),
   before: MetricValue,
   after: MetricValue,
-  /**
-   * New value divided by the old value. The value is null if either is unknown or the old value is
-   * 0.
-   */
+  /** New value divided by the old value. Null if either is unknown or the old value is 0. */
   factor: z.number().nullable(),
   direction: Direction.nullable(),
   status: z.enum(['met', 'missed', 'not-given', 'unavailable']),
@@ -110,19 +108,16 @@ export const LabOutcome = z.object({
   title: z.string(),
   createdAt: z.iso.datetime(),
   /**
-   * See `outcomeStatus` for `passed`. `unavailable` means that no check failed but too few could
-   * run here.
+   * Overall status; `outcomeStatus` defines `passed`. `unavailable` means that no check failed, but
+   * too few checks could run on this target.
    */
   status: z.enum(['passed', 'failed', 'unavailable']),
   target: Target,
   /** The GPU; null if none was available. */
   device: z.object({ name: z.string(), computeCapability: z.string() }).nullable(),
-  /**
-   * L2 state when the attempt was timed. The value is null without a time; absent in older
-   * outcomes.
-   */
+  /** L2 state when the attempt was timed. Null without a time; absent in older outcomes. */
   cacheState: CacheState.nullable().optional(),
-  /** Reason that part of the attempt could not be measured. */
+  /** Reason why part of the attempt could not be measured; null if all of it was measured. */
   reason: Statement.nullable(),
   /** SHA-256 of the submission in hex. */
   sourceHash: z.string(),
@@ -133,9 +128,7 @@ export const LabOutcome = z.object({
     reason: Statement.nullable(),
     resources: Build.nullable(),
     diagnostics: z.array(Diagnostic),
-    /**
-     * Occupancy per number of threads per block, derived from registers and static shared memory.
-     */
+    /** Occupancy at several block sizes, computed from registers and static shared memory. */
     occupancy: z.array(OccupancyAt),
   }),
   checks: z.array(CheckResult),
@@ -145,9 +138,10 @@ export const LabOutcome = z.object({
 export type LabOutcome = z.infer<typeof LabOutcome>
 
 /**
- * Returns the status over all checks. Targets without times do not require time checks. There, a
- * submission passes if correctness and sanitizer checks passed, and so did a counter or predicted
- * time. If the lab lists the checks that its starter fails, one of those must have passed.
+ * Returns the overall status of all checks. On targets without times, time checks are not required.
+ * On such targets, a submission passes if all correctness and sanitizer checks and at least one
+ * counter or predicted-time check passed. If the lab lists the checks that its starter fails, the
+ * counter or time check must be in that list.
  */
 export function outcomeStatus(
   checks: readonly CheckResult[],
@@ -166,9 +160,7 @@ export function outcomeStatus(
   return !times && judged && right && checked ? 'passed' : 'unavailable'
 }
 
-/**
- * Returns the checks that could not be judged. Time checks on targets without times are excluded.
- */
+/** Returns the checks that could not be judged, except time checks on targets without times. */
 export const unjudged = ({
   checks,
   target,
@@ -179,7 +171,7 @@ export const unjudged = ({
 
 /**
  * Returns whether the outcome completes the lab. On an emulated GPU, every check except time must
- * have been judged. A replay never completes a lab, because it shows someone else's measurement.
+ * have been judged. A replay never completes a lab, because it shows another person's measurement.
  */
 export const completesLab = (outcome: Pick<LabOutcome, 'status' | 'checks' | 'target'>): boolean =>
   outcome.status === 'passed' && !can(outcome.target).replays && unjudged(outcome).length === 0

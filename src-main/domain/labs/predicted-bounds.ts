@@ -1,6 +1,6 @@
 /**
- * Comparisons of predicted figures. A comparison holds only if it holds over the figures' whole
- * ranges.
+ * Compares predicted figures. A comparison is true only if it is true for the full range of both
+ * figures.
  */
 import type { MetricValue } from '../metrics/metrics'
 import type { RungResult } from '../session/session'
@@ -11,8 +11,8 @@ interface Bounds {
 }
 
 /**
- * Returns the range of a figure. The model has no range for rates and stall reasons. Their relative
- * range is assumed to equal the range of the rung's time.
+ * Returns the range of a figure. The model provides no range for rates and stall reasons, so they
+ * get the relative range of the rung's predicted time.
  */
 export function boundsOfFigure(
   rung: Pick<RungResult, 'predicted'> | undefined,
@@ -25,7 +25,7 @@ export function boundsOfFigure(
     : { low: own, high: own }
 }
 
-/** Returns whether a figure is within a limit, or null if the ranges overlap. */
+/** Returns whether a figure satisfies a limit, or null if the ranges overlap. */
 export function keepsTo(figure: Bounds, sign: '≤' | '≥', limit: Bounds): boolean | null {
   const [less, more] = sign === '≤' ? [figure, limit] : [limit, figure]
   if (less.high <= more.low) return true

@@ -1,11 +1,11 @@
-/** The values that a question's answer can use, and their sources. */
+/** The values that the answer formula of a question can use, and their sources. */
 import { metricDefinition } from '../metrics/metrics'
 import { Sizes } from '../task/problem'
 import { evaluate, parseExpression } from '../task/expression'
 import type { RungResult } from '../session/session'
 import type { Device } from '../gpu/device'
 
-/** Properties of the student's GPU. Units are the same as in the session format. */
+/** Properties of the student's GPU. The units are those of the session format. */
 export const deviceNames = [
   'smCount',
   'smClockMaxMHz',
@@ -17,7 +17,7 @@ export const deviceNames = [
   'maxBlocksPerSm',
 ] as const satisfies readonly (keyof Device)[]
 
-/** Constants that are equal on every supported GPU. */
+/** Constants with the same value on every supported GPU. */
 const constants: Readonly<Record<string, number>> = { warpSize: 32 }
 
 /**
@@ -30,8 +30,8 @@ const sideFigures = ['timeMs', 'registers', 'sharedBytes'] as const
 const questionNames: readonly string[] = [...deviceNames, ...Object.keys(constants)]
 
 /**
- * Returns whether an answer may use a name. Valid names are `questionNames`, task sizes, and
- * `your.` or `before.` followed by a figure or metric.
+ * Returns whether an answer formula may use a name. Valid names are `questionNames`, task sizes,
+ * and `your.` or `before.` followed by a figure or metric.
  */
 export function isQuestionName(name: string, sizes: readonly string[]): boolean {
   const [side, figure, more] = name.split('.')
@@ -69,12 +69,12 @@ function valueOf(facts: QuestionFacts, name: string): number | null {
   return constants[name] ?? null
 }
 
-/** Returns whether an answer uses counts, which depend on the problem size. */
+/** Returns whether an answer formula uses counters, which depend on the problem size. */
 export const usesCounts = (answer: string): boolean =>
   [...answer.matchAll(/\b(?:your|before)\.(\w+)/g)].some(
     ([, figure]) => metricDefinition(figure!)?.aggregate === 'sum',
   )
 
-/** Returns the value of an answer, or null if a name in it has no known value. */
+/** Returns the value of an answer formula, or null if one of its names has no known value. */
 export const answerOf = (answer: string, facts: QuestionFacts): number | null =>
   evaluate(parseExpression(answer), (name) => valueOf(facts, name))

@@ -1,6 +1,6 @@
 /**
- * Compares predictions with measurements and explains the differences. The sentences use the
- * counters of this attempt and of the rung it is compared with. Pure.
+ * Compares predictions with measurements and explains the differences. The explanations use the
+ * counters of the attempt and of the rung that it is compared with. Pure.
  */
 import { type Lab, type LabPrediction, type LabQuestion } from './lab'
 import { figureOf } from './judge/verdict'
@@ -46,7 +46,7 @@ function pairOf(before: RungResult, after: RungResult, metric: string): Pair | n
 const shown = (metric: string, value: number): string =>
   formatValue(value, metric === 'time' ? 'ms' : (metricDefinition(metric)?.unit ?? '×'))
 
-/** Describes how a metric changed, as a phrase without a full stop. */
+/** Describes how a metric changed, as a phrase without a period. */
 function move(id: string, { before, after, factor }: Pair): AnyMessage {
   const metric = { metric: id }
   const [a, b] = [shown(id, before), shown(id, after)]
@@ -59,7 +59,7 @@ function move(id: string, { before, after, factor }: Pair): AnyMessage {
 const moved = (metric: string, pair: Pair): AnyMessage =>
   message('reflect.moved', { moved: move(metric, pair) })
 
-/** Metrics that count a launch's work, independent of its speed. */
+/** Metrics for the work of a launch. They do not depend on its speed. */
 const work = [
   'instructions',
   'sharedLoads',
@@ -70,7 +70,7 @@ const work = [
   'sharedStoreBankConflicts',
 ] as const
 
-/** Utilization metrics of the units of an SM. */
+/** Utilization metrics of the units in an SM. */
 const busy = ['fmaUtilization', 'tensorUtilization', 'issueSlotsBusy'] as const
 
 const isStall = (id: string): boolean => id.startsWith('stall')
@@ -350,8 +350,8 @@ function judgeQuestion(
 }
 
 /**
- * Judges the answers to a lab's questions. `countedAt` gives the counted sizes if they differ from
- * the lab's.
+ * Judges the answers to a lab's questions. `countedAt` has the problem sizes of the counters if
+ * they differ from the lab's sizes.
  */
 export const judgeQuestions = (
   lab: Lab,

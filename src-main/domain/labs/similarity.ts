@@ -1,11 +1,11 @@
 /**
- * Similarity of two CUDA sources, by winnowing (Schleimer, Wilkerson, Aiken: Winnowing: Local
- * Algorithms for Document Fingerprinting, SIGMOD 2003). The comparison ignores comments, layout,
- * names and code that all students received. A high similarity is only a flag for a person to
- * judge.
+ * Computes the similarity of two CUDA sources by winnowing (Schleimer, Wilkerson, Aiken: Winnowing:
+ * Local Algorithms for Document Fingerprinting, SIGMOD 2003). The comparison ignores comments,
+ * layout, names and code that all students received. High similarity does not prove copying, so a
+ * person must judge each match.
  */
 
-/** Keywords are compared as they are. All other names are treated as equal. */
+/** Keywords are compared exactly. All other names are treated as equal. */
 const keywords = new Set(
   `alignas asm auto bool break case char const constexpr continue default do double else enum extern
   false float for goto half if inline int long nullptr return short signed sizeof static static_assert
@@ -16,7 +16,7 @@ const keywords = new Set(
 
 /**
  * Matches one token. The pattern is sticky and cannot backtrack deeply. An unterminated comment or
- * string ends at the end of the file or line, so hostile text is not slower.
+ * string ends at the end of the file or line, so malicious input does not slow down matching.
  */
 const tokenPattern =
   /\s+|\/\/[^\n]*|\/\*|"(?:[^"\\\n]|\\[^\n])*(?:"|\\?)|'(?:[^'\\\n]|\\[^\n])*(?:'|\\?)|[A-Za-z_]\w*|\d[\w.]*|<<<|>>>|[-+*/%&|^<>=!]=|&&|\|\||<<|>>|->|::|\+\+|--|[^\s]/y
@@ -60,12 +60,13 @@ export function normalizedTokens(source: string): string[] {
 }
 
 /**
- * Number of consecutive tokens that are compared as one unit. Shorter sequences match by chance.
+ * Length of a gram: the number of consecutive tokens that are compared as one unit. Shorter
+ * sequences match by chance.
  */
 const gramLength = 12
 /**
- * One gram is kept per window of this length. Every copied sequence of at least gram + window − 1
- * tokens is therefore found.
+ * Number of consecutive grams in a window. One gram per window is used as a fingerprint. This finds
+ * every copied sequence of at least gram + window − 1 tokens.
  */
 const windowLength = 6
 
@@ -96,13 +97,15 @@ function fingerprints(source: string): Set<number> {
 interface Likeness {
   a: string
   b: string
-  /** Fraction of the smaller source's own fingerprints that the other source also has, 0 to 1. */
+  /**
+   * Fraction of the smaller source's own fingerprints that also occur in the other source, 0 to 1.
+   */
   share: number
 }
 
 /**
- * Minimum number of own fingerprints for a comparison. One changed line of the starter has almost
- * as many.
+ * Minimum number of own fingerprints for a comparison. A single changed line of the starter
+ * produces almost this many.
  */
 const fewest = 8
 
@@ -115,8 +118,8 @@ function countShared(small: ReadonlySet<number>, large: ReadonlySet<number>): nu
 }
 
 /**
- * Returns every pair with a similarity of at least `threshold`, most similar first. Code in `given`
- * is ignored.
+ * Returns every pair of sources with a similarity of at least `threshold`, most similar first.
+ * Ignores code that also occurs in `given`.
  */
 export function findLikenesses(
   sources: ReadonlyMap<string, string>,
@@ -142,9 +145,9 @@ export function findLikenesses(
 }
 
 /**
- * Returns the fraction of `original`'s own code that `source` also contains, 0 to 1. Returns null
- * below the threshold for a copy. Also returns null if `original` has too little code to
- * distinguish a copy from the only possible solution.
+ * Returns the fraction of `original`'s own code that also occurs in `source`, 0 to 1. Returns null
+ * below the copy threshold. Also returns null if `original` has too little code to distinguish a
+ * copy from the only possible solution.
  */
 export function likenessTo(
   original: string,

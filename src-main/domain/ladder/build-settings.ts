@@ -28,7 +28,10 @@ export const BuildSettings = z
   .partial()
 export type BuildSettings = z.infer<typeof BuildSettings>
 
-/** Allowed nvcc flags. Each word matches one entry. A flag with a separate value uses two words. */
+/**
+ * Allowed nvcc flags. Each word of the settings must match one entry. A flag with a separate value
+ * takes two words.
+ */
 const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^--?use_fast_math$/ },
   { pattern: /^--?(ftz|prec-div|prec-sqrt|fmad)=(true|false)$/ },
@@ -37,12 +40,12 @@ const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^--?default-stream=(legacy|per-thread|null)$/ },
   { pattern: /^-O[0-3]$/ },
   { pattern: /^(-G|--device-debug|-g|--debug|-dlto|-lineinfo|-w|-Wno-deprecated-gpu-targets)$/ },
-  // nvcc splits a path that contains a space when linking.
+  // Spaces are forbidden, because nvcc splits the path at spaces when it links.
   { pattern: /^-L[^-\s]\S*$/ },
   { pattern: /^-(diag-suppress|diag-warn|diag-error)=\d+(,\d+)*$/ },
   { pattern: /^-(diag-suppress|diag-warn|diag-error)$/, valued: /^\d+(,\d+)*$/ },
   { pattern: /^--?(Werror|Wreorder|Wdefault-stream-launch)(=[\w,-]+)?$/ },
-  // Options for ptxas and the host compiler must not set an output file or read files.
+  // Options for ptxas and the host compiler must neither set an output file nor read files.
   {
     pattern: /^(-Xptxas|--ptxas-options)$/,
     valued: /^--?(?!-|o\b|output|input)[\w-]+(=[\w-]+)?$/,
@@ -53,7 +56,7 @@ const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^(-Xcudafe|-Xnvlink|-Xfatbin)$/, valued: /^--?[\w-]+(=[\w-]+)?$/ },
 ]
 
-/** Keys of `build` that replace a flag. */
+/** Flags that must be set with another key of `build` instead. */
 const otherKeys: readonly { pattern: RegExp; key: string }[] = [
   { pattern: /^-I|^--include-path/, key: 'include' },
   { pattern: /^-D|^--define-macro/, key: 'defines' },
@@ -163,7 +166,7 @@ export const linkWords = ({ libraries = [] }: BuildSettings = {}): string[] =>
 
 const variable = /\$(?:\{(\w+)\}|(\w+))/g
 
-/** Returns the distinct names of environment variables in `include` and `flags`. */
+/** Returns the distinct names of the environment variables used in `include` and `flags`. */
 export const variablesIn = ({ flags = [], include = [] }: BuildSettings): string[] => [
   ...new Set(
     [...flags, ...include].flatMap((word) =>

@@ -1,7 +1,7 @@
 /**
- * Wraps a rung that was compiled elsewhere, so that the runner can load it. Generates a C++ source
- * that registers the kernels of a fat binary with the CUDA runtime, as nvcc's code does. The source
- * launches one of the kernels as described in the ladder.
+ * Wraps a rung that was compiled elsewhere so that the runner can load it. The generated C++ source
+ * registers the kernels of a fat binary with the CUDA runtime, just like code from nvcc. It
+ * launches one of these kernels as described in the ladder.
  */
 import { message, type AnyMessage } from '../messages/message'
 import { extent } from '../task/python'
@@ -13,7 +13,7 @@ import {
   type LaunchDescription,
 } from './launch-description'
 
-/** Parameters of a kernel in the compiled file. */
+/** The parameters of a kernel in the compiled file. */
 interface TakesArguments {
   readonly name: string
   readonly parameters: { readonly list: readonly { readonly size: number }[] }
@@ -36,7 +36,7 @@ const wholeTypes: Readonly<Record<number, string>> = {
   8: 'unsigned long long',
 }
 
-/** Returns why a kernel cannot be launched as described, or null if it can. */
+/** Returns why a kernel cannot be launched as described, or null without a fault. */
 export function launchFault(
   task: Task,
   file: string,
@@ -73,7 +73,7 @@ export function launchFault(
   return null
 }
 
-/** Returns the declaration of a local variable that holds an argument's value. */
+/** Returns the declaration of a local variable with an argument's value. */
 function argumentLine(task: Task, argument: Argument, bytes: number, index: number): string {
   const name = `argument${index}`
   switch (argument.kind) {
@@ -135,7 +135,7 @@ export function compiledRungLibrary(
     'static char kernel;  // its address stands for the kernel',
     '__attribute__((constructor)) static void registerKernel() {',
     '  void** const binary = __cudaRegisterFatBinary(&wrapper);',
-    // The runtime finds the kernel by the third argument. Other tools use the fourth.
+    // The runtime looks up the kernel by the third argument. Other tools use the fourth argument.
     `  static char name[] = "${launch.kernel}";`,
     '  __cudaRegisterFunction(binary, &kernel, name, name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);',
     '  __cudaRegisterFatBinaryEnd(binary);',

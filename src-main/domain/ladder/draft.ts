@@ -1,10 +1,10 @@
-/** A draft: a user's edited copy of a rung, saved between sessions of the program. */
+/** A draft: a user's edited copy of a rung, saved until the user discards it. */
 import { z } from 'zod'
 import { Identifier, Parameters } from './rung'
 
 /**
- * Maximum source length. It exceeds any CUDA source edited here, and it is below the hosts' limit
- * for a call.
+ * Maximum source length. It is larger than any CUDA source that users edit, and below the hosts'
+ * size limit for a call.
  */
 const maxSourceLength = 300_000
 
@@ -14,9 +14,12 @@ export const Draft = z.object({
   schema: z.literal(1),
   id: DraftId,
   ladder: Identifier,
-  /** The session's rung that was copied. */
+  /** Id of the session's rung that was copied. */
   parent: Identifier,
-  /** The ladder's rung that the draft runs after: the parent, or the parent's original. */
+  /**
+   * Id of the ladder's rung that the draft runs after. It is the parent, or the parent's original
+   * if the parent is a draft.
+   */
   base: Identifier,
   /** The draft's id in the ladder, as declared in the source. */
   rung: Identifier,
@@ -31,7 +34,7 @@ export type Draft = z.infer<typeof Draft>
 
 /**
  * Returns the first unused id for a draft: `05_tile` becomes `05_tile-edit1`. A copy of a draft
- * continues the numbering.
+ * gets the next number.
  */
 export function editId(base: string, taken: ReadonlySet<string>): string {
   // The suffix must fit, because an identifier has at most 80 characters.
@@ -47,5 +50,5 @@ export function editId(base: string, taken: ReadonlySet<string>): string {
  */
 export const editedFrom = (id: string): string | null => /^(.+)-edit\d+$/.exec(id)?.[1] ?? null
 
-/** Returns the path that a draft would have in the kernel library, next to the task's rungs. */
+/** Returns the path of a draft in the kernel library, next to the task's rungs. */
 export const draftFile = (rung: string, task: string): string => `${task}/${rung}.cu`

@@ -1,6 +1,7 @@
 /**
- * Renamed rungs of built-in ladders: current id by former id. Requests and sessions may use either
- * id. Built-in recordings use the current id (`npm run recordings -- rename`).
+ * Renamed rungs of built-in ladders: current id by former id. Requests and sessions may use the
+ * current or the former id. Built-in recordings use the current id (`npm run recordings --
+ * rename`).
  */
 export const formerIds: Readonly<Record<string, string>> = {
   // gemm-fp32
@@ -68,8 +69,8 @@ export const currentId = (id: string): string =>
   Object.hasOwn(formerIds, id) ? formerIds[id]! : id
 
 /**
- * Finds the rung with this id, or else the rung with the same current id. A user's ladder may use
- * one of our former ids.
+ * Finds the rung with this id, or else the rung with the same current id. The exact id takes
+ * precedence, because a user's ladder may use one of our former ids.
  */
 export const findById = <T extends { id: string }>(all: readonly T[], id: string): T | undefined =>
   all.find((one) => one.id === id) ?? all.find((one) => currentId(one.id) === currentId(id))

@@ -11,7 +11,7 @@ import { ProgramLadderDocument } from './program-ladder'
 import { At } from '../task/problem-request'
 
 const Size = z.number().int().min(1)
-/** Largest size value. Rung authors must choose index types that fit. */
+/** Maximum value of a size. Rung authors must choose index types that are large enough. */
 const max = Number.MAX_SAFE_INTEGER
 const TitledSize = TaskSize.extend({ value: Size, max: TaskSize.shape.max.unwrap().default(max) })
 
@@ -91,7 +91,7 @@ export function ladderOf({
   }
 }
 
-/** A ladder document, for kernels or for programs. */
+/** A ladder document for kernels or for programs. */
 export const AnyLadderDocument = z.union([LadderDocument, ProgramLadderDocument])
 
 /** Name of the schema file that `init` writes next to a new ladder.yaml. */
@@ -101,6 +101,6 @@ export const ladderSchema = (): object => ({
   title: 'Kernel Ladder ladder folder, version 1',
   description:
     'ladder.yaml or ladder.json of a ladder folder. docs/guides/ladders.md explains the keys; `kernel-ladder ladders DIR` also checks expressions, names and files.',
-  // The schema describes the input, where fields with a default are optional.
+  // Describe the input form, in which fields with a default are optional.
   ...z.toJSONSchema(AnyLadderDocument, { io: 'input' }),
 })

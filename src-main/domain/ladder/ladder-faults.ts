@@ -1,4 +1,6 @@
-/** Semantic faults of a ladder: values that its task rejects, and duplicate or unknown names. */
+/**
+ * Finds semantic faults of a ladder: values that its task rejects, and duplicate or unknown names.
+ */
 import { caseOf, named, type Problem } from '../task/problem'
 import { Task, flagsOf } from '../task/task'
 import { toErrorShape } from '../errors'
@@ -39,7 +41,7 @@ export function ladderFaults(task: Task, ladder: LadderFile, evaluated = true): 
       return null
     }
   }
-  // A fault of the first entry is reported only once, although other entries inherit it.
+  // Report a fault of the first entry only once, although other entries inherit its values.
   const first = Object.fromEntries(
     Object.entries(ladder.sizes[0] ?? {}).filter(
       ([name, value]) => Object.hasOwn(task.sizes, name) && value <= task.sizes[name]!.max,

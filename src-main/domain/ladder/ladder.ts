@@ -1,4 +1,4 @@
-/** A ladder: an ordered list of rungs with their task and sizes. */
+/** A ladder: an ordered list of rungs with a task and problem sizes. */
 import { z } from 'zod'
 import { Options, Scalars, Sizes } from '../task/problem'
 import { Task } from '../task/task'
@@ -42,9 +42,11 @@ export const LadderEntry = z.object({
 })
 export type LadderEntry = z.infer<typeof LadderEntry>
 
-/** Figures that the author of a published ladder measured, shown next to ours. */
+/**
+ * Figures that the author of a published ladder measured. They are shown next to our measurements.
+ */
 export const Published = z.object({
-  /** The author; absent if the document names none. */
+  /** The author; absent if the document has none. */
   author: z.string().min(1).optional(),
   title: z.string().min(1),
   url: z.url().optional(),
@@ -76,11 +78,13 @@ export const LadderFile = z.object({
   options: Options.default({}),
   /** Problem sizes; the first is the default. */
   sizes: z.array(Sizes).min(1),
-  /** Additional problems at which rungs are verified but not timed, by the task's names. */
+  /**
+   * Additional problems at which rungs are verified but not timed. Keys are names from the task.
+   */
   testAt: z.array(At).optional(),
   /**
-   * The rung that ratios are relative to. It is timed alternately with every other rung. The value
-   * is null without a reference.
+   * The rung that ratios are relative to. Its launches alternate with those of every other rung.
+   * Null without a reference.
    */
   reference: Identifier.nullable(),
   /** Build settings for all rungs. */
@@ -92,7 +96,7 @@ export type LadderFile = z.infer<typeof LadderFile>
 
 /** A rung in a ladder, with its parameters resolved. */
 export const LadderRung = z.object({
-  /** Id, unique in the ladder. A variant uses its own name. */
+  /** Id, unique in the ladder. The id of a variant is its variant name. */
   id: Identifier,
   title: z.string(),
   header: RungHeader,
@@ -103,7 +107,7 @@ export const LadderRung = z.object({
   file: z.string(),
   /** Launch description of the kernel, for machine code or PTX. */
   launch: LaunchDescription.optional(),
-  /** Build settings, merged with the ladder's. */
+  /** Build settings, including those of the ladder. */
   build: BuildSettings.optional(),
   /** Command of a program rung, one word per element. */
   program: z.array(z.string()).min(1).optional(),
@@ -114,11 +118,9 @@ export const LadderRung = z.object({
 export type LadderRung = z.infer<typeof LadderRung>
 
 export const Ladder = LadderFile.omit({ schema: true, order: true, rungs: true }).extend({
-  /** Path of the ladder folder. The field is absent for built-in ladders and in older sessions. */
+  /** Path of the ladder folder. Absent for built-in ladders and in older sessions. */
   folder: z.string().min(1).optional(),
-  /**
-   * The task. The value is null in an import, whose task is unknown, and in a ladder of programs.
-   */
+  /** The task. Null in an import, whose task is unknown, and in a ladder of programs. */
   task: Task.nullable(),
   /** All scalars of the task by name. */
   scalars: Scalars,

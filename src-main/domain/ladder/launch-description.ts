@@ -1,5 +1,5 @@
 /**
- * The `launch` entry of a rung whose file is machine code or PTX. It names the kernel and gives
+ * The `launch` entry of a rung whose file is machine code or PTX. It contains the kernel name,
  * dimensions and arguments. Extents, byte counts and arguments are expressions over the task.
  */
 import { z } from 'zod'
@@ -37,7 +37,7 @@ export type Argument =
   | { kind: 'pointer'; name: string }
   | { kind: 'task' }
   | { kind: 'scalar'; name: string; dtype: TaskScalar['dtype'] }
-  /** An integer of the parameter's width, unless a type is given. */
+  /** An integer of the parameter's width, unless `type` is set. */
   | { kind: 'number'; type: NumberType | null; formula: string | number }
 
 export function argumentOf(task: Task, written: string | number): Argument {
@@ -82,7 +82,7 @@ export function checkLaunch(task: Task, launch: LaunchDescription, report: Repor
   }
 }
 
-/** Reports values that are not valid extents, sizes or integers at one problem. */
+/** Reports values that are invalid extents, sizes or integers at one problem. */
 export function checkLaunchAt(
   task: Task,
   own: Case,

@@ -1,6 +1,6 @@
 /**
- * A ladder folder of programs. Each rung is a command, and its exit code and output are checked.
- * The ladder has no task, because the program knows only the output.
+ * A ladder folder of programs. Each rung is a command. Kernel Ladder checks its exit code and
+ * output. The ladder has no task, because only the output of each program is known.
  */
 import { z } from 'zod'
 import { message, type AnyMessage } from '../messages/message'
@@ -80,7 +80,10 @@ interface ProgramFault {
   message: AnyMessage
 }
 
-/** Returns mismatched names and tolerances without a type, in file order. */
+/**
+ * Returns the faults of a program ladder in file order, such as unknown names and tolerances
+ * without a type.
+ */
 export function programFaults({
   programs: { output },
   reference_rung: reference,

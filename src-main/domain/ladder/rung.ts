@@ -1,10 +1,10 @@
-/** The contents of a rung's header comment. Headers are the only registry of rungs. */
+/** The contents of a rung's header comment. These headers are the only registry of rungs. */
 import { z } from 'zod'
 import { PythonPackage } from '../task/python-rung'
 
 /**
- * Returns the number at the start of an id: `05_thread_tile_2d` has `05`. Commit hashes may begin
- * with digits but have no number.
+ * Returns the number at the start of an id: `05_thread_tile_2d` has `05`. Returns null for a commit
+ * hash, even if it starts with digits.
  */
 export const numberOfId = (id: string): string | null =>
   /^\d{1,4}(?=[a-z]?(?![\da-z]))/i.exec(id)?.[0] ?? null
@@ -42,7 +42,10 @@ export const isKernelFile = (file: string): boolean => /\.(ptx|cubin)$/.test(fil
 /** Returns whether a compiled file is binary. */
 export const isBinaryFile = (file: string): boolean => /\.(cubin|so)$/.test(file)
 
-/** File extensions in lookup order. A source often has its compiled file next to it. */
+/**
+ * File extensions in lookup order. Sources come first, because a compiled file is often next to its
+ * source.
+ */
 export const sourceEndings = ['.cu', '.py'] as const
 export const compiledEndings = ['.ptx', '.cubin', '.so'] as const
 
@@ -63,7 +66,7 @@ export const RungHeader = z.object({
   /** Task flags that the rung turns on, in the task's order. */
   flags: z.array(z.string()),
   /**
-   * Minimum compute capability in nvcc's spelling (`sm_75`), optionally with a feature letter
+   * Minimum compute capability in nvcc's notation (`sm_75`), optionally with a feature letter
    * (`sm_90a`).
    */
   requires: z
@@ -75,7 +78,7 @@ export const RungHeader = z.object({
 })
 export type RungHeader = z.infer<typeof RungHeader>
 
-/** Macro values that a rung is compiled with. */
+/** Macro values for compiling a rung. */
 export const Parameters = z.record(z.string(), z.number().int())
 export type Parameters = z.infer<typeof Parameters>
 
@@ -91,8 +94,8 @@ export function headerLines(text: string): number {
 }
 
 /**
- * Returns the source with the compiled parameter values in place of the header's defaults. The
- * result differs between variants.
+ * Returns the source with the compiled parameter values in place of the header's defaults. Variants
+ * of one file therefore give different results.
  */
 export const asCompiled = (source: string, params: Parameters): string =>
   source.replace(

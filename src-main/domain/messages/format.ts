@@ -20,15 +20,15 @@ export type Values<Value = never> = Readonly<
 >
 
 /**
- * Returns the template with its values inserted. Texts and numbers are joined; other values are
- * kept as separate parts.
+ * Returns the template with its values inserted. Text and numbers are joined. Other values remain
+ * separate parts.
  */
 export const fill = <Value = never>(
   template: string,
   values: Values<Value>,
   language: string,
 ): (string | Value)[] =>
-  // Most texts have no placeholders, so they skip the parser.
+  // Skip the parser for templates without placeholders, which are the majority.
   template.includes('{')
     ? formatOf(template, language)
         .formatToParts<Value>(values)

@@ -10,7 +10,7 @@ import type { Piece } from './sentence'
 
 type Templates = typeof templates
 
-/** A key names a table and one of its templates, such as `guard.gpu`. */
+/** A message key. It consists of a table and one of its templates, such as `guard.gpu`. */
 export type MessageKey = {
   [Table in keyof Templates]: `${Table}.${keyof Templates[Table] & string}`
 }[keyof Templates]
@@ -39,7 +39,7 @@ type NameAt<Rest extends string> = Rest extends `${infer Inside}}${string}`
     : Inside
   : never
 
-/** Several sentences that belong together, in order. */
+/** Several related sentences, in order. */
 export interface Passage {
   sentences: readonly Statement[]
 }
@@ -95,7 +95,7 @@ export const inLines = (all: readonly Statement[]): Statement =>
 
 export const isList = (value: MessageValue): value is readonly AnyMessage[] => Array.isArray(value)
 
-/** Applies `map` to every text in a statement: plain strings, and texts among the values. */
+/** Applies `map` to every text in a statement, whether a plain string or a message value. */
 export function withTexts(statement: Statement, map: (text: string) => string): Statement {
   const mapped = (value: MessageValue): MessageValue => {
     if (typeof value === 'string') return map(value)
@@ -132,19 +132,19 @@ export const isMessageKey = (text: unknown): text is MessageKey =>
   typeof text === 'string' && templateOf(text) !== undefined
 
 /**
- * Converts a schema's fault to a statement. Schemas can carry only text, so ours use the key of a
- * message without values.
+ * Converts the text of a schema fault to a statement. Schema faults can contain only text, so our
+ * schemas use the key of a message without values.
  */
 export const messageOf = (text: string): Statement =>
   isMessageKey(text) ? { key: text, values: {} } : text
 
 /**
- * A message key. The JSON schema lists the keys as an enumeration. An enum in zod would first
- * combine all keys into one pattern.
+ * A message key. The JSON schema lists the keys as an enumeration. A zod enum is not used, because
+ * zod would combine all keys into one pattern.
  */
 const StoredKey = z
   .string()
-  // Stops validation here, because an unknown key has no value names.
+  // Stop validation here, because an unknown key has no value names.
   .refine(isMessageKey, { abort: true })
   .meta({
     get enum() {
@@ -154,7 +154,9 @@ const StoredKey = z
     },
   }) as unknown as z.ZodType<MessageKey>
 
-/** A stored message. An additional `text`, as in the command line's JSON documents, is ignored. */
+/**
+ * A stored message. An additional `text` is ignored. The CLI's JSON documents have such a field.
+ */
 const StoredMessage: z.ZodType<AnyMessage> = z
   .object({
     key: StoredKey,

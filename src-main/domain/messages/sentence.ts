@@ -1,4 +1,4 @@
-/** Sentences with figures, before a screen or printer formats them. */
+/** Sentences with figures, before a UI or a report printer formats them. */
 
 /** A part of a sentence: plain text, or a name to format as code. */
 export type Piece = string | { code: string }

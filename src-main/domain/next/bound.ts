@@ -1,46 +1,50 @@
 /**
- * Computes an upper bound on the speedup from removing a cause. Each unit needs time for its work.
- * Each warp needs cycles for its instructions and waits. The launch takes the longer time:
+ * Computes an upper bound on the speedup from removing a cause. Each unit needs time for its work,
+ * and each warp needs cycles for its instructions and stalls. The launch takes the longest of these
+ * times:
  *
  *   time left = max(unit work left / highest utilization, instructions left × (1 − waits removed),
- *                   SMs left idle, an empty launch)
+ *                   remaining idle time of SMs, time of an empty launch)
  *
  * The result is relative to the current time. If the timing model simulated the kernel without the
- * cause, the simulated time is another lower limit. A bound is not a forecast. ./landing contains
- * the fraction of the bound that past steps reached.
+ * cause, the simulated time is another lower limit. A bound is not a forecast. ./landing computes
+ * forecasts from the fraction of the bound that past steps reached.
  */
 import { unitIds, type UnitId } from '../why/units'
 import type { Removal } from '../session/prediction-words'
 import type { Facts, WaitMetric } from './facts'
 
 export interface Change {
-  /** Remaining fraction of a unit's work, 0 to 1. The default is 1. */
+  /** Remaining fraction of each unit's work, 0 to 1. The default is 1. */
   work?: Partial<Record<UnitId, number>>
-  /** Remaining fraction of a wait, 0 to 1. The default is 1. */
+  /** Remaining fraction of each stall reason, 0 to 1. The default is 1. */
   waits?: Partial<Record<WaitMetric, number>>
   /** Remaining fraction of the executed instructions. The default is 1. */
   instructions?: number
   /**
-   * Factor by which the number of warps per SM increases. More warps overlap more waits. The
-   * default is 1.
+   * Factor by which the number of warps per SM increases. More warps hide more stalls. The default
+   * is 1.
    */
   warps?: number
   /** Number of launches saved. */
   launches?: number
   /**
-   * Replaces the kernel with one that takes this fraction of the time. The other fields are then
+   * Time of a replacement kernel as a fraction of the current time. If set, the other fields are
    * ignored.
    */
   replaced?: number
   /** The single cause that is removed, if the timing model can simulate the kernel without it. */
   removes?: Removal
-  /** Fraction of the SMs' time with a resident block after the change. The default is no change. */
+  /**
+   * Fraction of the SMs' time with a resident block after the change. The default is the current
+   * fraction.
+   */
   spread?: number
 }
 
 /**
- * The highest whole-launch utilization of each unit in any built-in H200 recording. A unit can
- * hardly finish faster than its current utilization divided by this value.
+ * The highest whole-launch utilization of each unit in any built-in H200 recording. The remaining
+ * time is at least the current utilization divided by this value.
  */
 const reached: Readonly<Record<UnitId, number>> = {
   fma: 0.84,
@@ -85,8 +89,8 @@ export function timeLeft(facts: Facts, change: Change): number {
 const launchMs = 0.0035
 
 /**
- * Lower limit for the remaining time. No single change in the recordings gained more than a factor
- * of 64.
+ * Lower limit for the remaining fraction of the time. No single change in the recordings gained
+ * more than a factor of 64.
  */
 const least = 1 / 64
 
@@ -95,7 +99,7 @@ export const boundOf = (facts: Facts, change: Change): number => 1 / timeLeft(fa
 
 export interface Fullness {
   unit: UnitId
-  /** Fraction of the unit's highest recorded utilization, 0 to 1. */
+  /** Utilization as a fraction of the unit's highest recorded utilization, 0 to 1. */
   share: number
 }
 

@@ -1,4 +1,7 @@
-/** Evidence for a move as sentences: a counter with its value, or a share of the warps' time. */
+/**
+ * Describes the evidence for a move in sentences. Each sentence has a counter value or a share of
+ * the warps' time.
+ */
 import { message, type AnyMessage } from '../messages/message'
 import { metricDefinition } from '../metrics/metrics'
 import { formatPercent, formatValue } from '../metrics/units'
@@ -17,12 +20,12 @@ export const counters = (facts: Facts, ...ids: readonly string[]): AnyMessage[] 
     return [message('next.counter', { metric: { metric: id }, value: formatValue(value, unit) })]
   })
 
-/** Minimum fraction of all warp cycles for a wait to be mentioned. */
+/** Minimum fraction of all warp cycles for a stall reason to be mentioned. */
 const worthNaming = 0.02
 
 /**
- * Returns a sentence for each significant wait, such as `Warps spend 62 % of their time waiting for
- * global or local memory.`
+ * Returns a sentence for each significant stall reason, such as `Warps spend 62 % of their time
+ * waiting for global or local memory.`
  */
 export const waiting = (facts: Facts, ...ids: readonly WaitId[]): AnyMessage[] =>
   ids.flatMap((id) => {
@@ -37,5 +40,5 @@ export const waiting = (facts: Facts, ...ids: readonly WaitId[]): AnyMessage[] =
         ]
   })
 
-/** Formats a fraction (0 to 1) that is not a registry metric as a percentage. */
+/** Formats a fraction from 0 to 1 as a percentage, for values that are not registry metrics. */
 export const share = (value: number): string => formatPercent(100 * value)

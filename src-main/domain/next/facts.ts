@@ -1,4 +1,7 @@
-/** Facts about a rung for recommendations: how long each unit is busy, and how long warps wait. */
+/**
+ * Computes the facts about a rung that recommendations need: how long each unit is busy, and how
+ * long warps stall.
+ */
 import { gridOf, kernelCount, valueOf, type Side } from '../why/side'
 import { unitIds, units, type UnitId } from '../why/units'
 import { leadOf } from '../analysis/lead-figure'
@@ -8,7 +11,7 @@ import type { Removal } from '../session/prediction-words'
 import { opcodeFamily, type Instruction } from '../session/deep'
 import { timeOfRung, type RungTime } from './time-of-rung'
 
-/** The metrics for the reasons that a warp does not issue. */
+/** Metrics for the reasons why a warp does not issue. */
 export const waitMetrics = [
   'stallLongScoreboard',
   'stallShortScoreboard',
@@ -28,7 +31,7 @@ export interface Facts {
   /** Time of an empty launch in ms. No change can make a launch faster. */
   emptyMs: number
   /**
-   * Simulated remaining fraction of the time if one cause took no time, 0 to 1. The record is empty
+   * Remaining fraction of the time, 0 to 1, in a simulation without each cause. The record is empty
    * without a prediction.
    */
   without: Partial<Record<Removal, number>>
@@ -38,19 +41,19 @@ export interface Facts {
    */
   busy: Partial<Record<UnitId, number>>
   /**
-   * Fraction of all warp cycles spent in each wait, 0 to 1. The value is null unless all waits were
-   * counted.
+   * Fraction of all warp cycles spent in each stall reason, 0 to 1. Null unless all stall reasons
+   * were counted.
    */
   waits: Record<WaitMetric, number> | null
   /** Returns a registry metric, or null if it has no value. */
   value(id: string): number | null
   /** Fraction of the SMs' time with a resident block, 0 to 1; 1 if unknown. */
   spread: number
-  /** Kernels per launch of the rung; 0 if unknown. */
+  /** Number of kernels per launch of the rung; 0 if unknown. */
   kernels: number
   /** Threads per block; null if unknown or if kernels differ. */
   threads: number | null
-  /** Minimum number of bytes that the task must move; null if unknown. */
+  /** Minimum number of bytes that the task moves; null if unknown. */
   leastBytes: number | null
   /** Whether the task is memory-bound or compute-bound; null if the task is unknown. */
   boundBy: 'bytes' | 'operations' | null
@@ -58,11 +61,9 @@ export interface Facts {
   tensorTypes: boolean
   /** Fraction of active lanes over all executed warp instructions, 0 to 1; null if unknown. */
   lanes: number | null
-  /** Instructions with their counters. The list is empty below the deep profile level. */
+  /** Instructions with their counters. Empty below the deep profile level. */
   code: readonly Instruction[]
-  /**
-   * Executed warp instructions by opcode family. The value is null below the deep profile level.
-   */
+  /** Executed warp instructions by opcode family. Null below the deep profile level. */
   opcodes: ReadonlyMap<string, number> | null
   /** Source of the rung; null if not available. */
   source: string | null
@@ -97,7 +98,8 @@ function lanesOf(side: Side): number | null {
   if (warps === null || warps <= 0 || kinds.includes(null)) return null
   const threads = kinds.reduce<number>((sum, value) => sum + value!, 0)
   const share = threads / (warpSize * warps)
-  // Categories that ncu does not list leave a small gap. A sum above all lanes is a contradiction.
+  // The sum is slightly low because ncu does not report all categories. A sum well above the number
+  // of lanes is a contradiction.
   return share > 0 && share <= 1.02 ? Math.min(share, 1) : null
 }
 
@@ -112,8 +114,8 @@ function opcodesOf(code: readonly Instruction[]): Facts['opcodes'] {
 }
 
 /**
- * Returns the simulated remaining times for a rung with a predicted time. The lower end of the
- * range allows for the model's error.
+ * Returns the simulated remaining times for a rung with a predicted time. Each value uses the lower
+ * end of the range, to allow for the model's error.
  */
 function withoutOf({ timing, predicted }: Side['rung']): Facts['without'] {
   if (timing || !predicted?.without) return {}
@@ -127,8 +129,8 @@ function withoutOf({ timing, predicted }: Side['rung']): Facts['without'] {
 const leastLaunchMs = 0.001
 
 /**
- * Percentages above this value are not from a single launch, because a share of time cannot exceed
- * 100 %.
+ * A share of time cannot exceed 100 %. Percentages above this value therefore combine several
+ * launches.
  */
 const mostPercent = 102
 
@@ -147,8 +149,8 @@ export function factsOf(side: Side, source: string | null = null): Facts | null 
   const spread = gridOf(side)?.share ?? 1
   const busy = Object.fromEntries(
     percents.flatMap(([id, share]) =>
-      // Utilization counts only cycles in which an SM has a block. SMs without a block are idle
-      // too.
+      // Utilization covers only cycles in which an SM has a block. SMs without a block are idle and
+      // must be included.
       share === null
         ? []
         : [[id, Math.min(1, (share / 100) * (units[id].of === 'active' ? spread : 1))]],
@@ -178,7 +180,7 @@ export function factsOf(side: Side, source: string | null = null): Facts | null 
   }
 }
 
-/** Returns the ratio of two metrics, or 0 if either is unknown. */
+/** Returns the ratio of two metrics, or 0 if either metric is unknown. */
 export const shareOf = ({ value }: Facts, part: string, whole: string): number => {
   const [a, b] = [value(part), value(whole)]
   return a === null || b === null || b <= 0 ? 0 : a / b

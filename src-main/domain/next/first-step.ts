@@ -9,7 +9,7 @@ import { programPart } from './program-part'
 
 export const FirstStep = z.object({
   limit: Statement,
-  /** The best step; absent if no step is worth the effort. */
+  /** The best step; absent without a worthwhile step. */
   step: NextStep.pick({ id: true, statement: true, speedup: true, msNow: true, msAfter: true })
     .extend({
       /** For a kernel of a program, the time of all kernels before and after this step, in ms. */
@@ -31,7 +31,7 @@ export function firstStep(session: Session, rung: RungResult, { limit, steps }: 
   }
 }
 
-/** Returns the limit, the change, and the times before and after, in English. */
+/** Returns the limit, the change and both times as English text. */
 export function firstStepWords({ limit, step }: FirstStep): string {
   if (!step) return inEnglish(limit)
   const { statement, msNow, msAfter, ofTotal } = step

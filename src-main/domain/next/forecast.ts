@@ -1,4 +1,4 @@
-/** Compares a forecast, stored before a change, with the measurement after the change. */
+/** Compares a forecast that was stored before a change with the measurement after the change. */
 import { z } from 'zod'
 
 export const Forecast = z.object({
@@ -15,13 +15,15 @@ export type Forecast = z.infer<typeof Forecast>
 
 export interface Outcome {
   verdict: 'within' | 'slower' | 'faster'
-  /** The forecast range of times. It scales the original rung's time from the same session. */
+  /**
+   * The predicted range of times. It is computed from the original rung's time in the same session.
+   */
   lowMs: number
   highMs: number
   ms: number
 }
 
-/** Times within half a percent count as equal. */
+/** Times within half a percent are treated as equal. */
 const tolerance = 1.005
 
 /**

@@ -2,14 +2,14 @@
  * Estimates the speedup of a move, between no gain and its bound. The estimate uses steps of
  * built-in ladders that made a move. For each past step, the share is the logarithm of its gain
  * divided by the logarithm of its bound. Steps with the same move and a similar bound have the
- * highest weight. Quantiles of the shares give the range. Steps of the current ladder are excluded,
- * both here and in the backtest.
+ * highest weight. The range consists of quantiles of these shares. Steps of the current ladder are
+ * excluded. The backtest excludes them too.
  */
 import { z } from 'zod'
 
 /**
- * A recorded step and one move that it made. The bound is the one that the program would have given
- * at the previous rung.
+ * A recorded step and one move that it made. `bound` is the bound that the program computes for
+ * this move at the previous rung.
  */
 export const Landed = z.object({
   move: z.string(),
@@ -17,7 +17,7 @@ export const Landed = z.object({
   recording: z.string(),
   from: z.string(),
   to: z.string(),
-  /** Whether the move is the step's main change, which the ladder lists first. */
+  /** Whether the move is the step's main change. */
   isMain: z.boolean(),
   /** The unit closest to its limit at the previous rung; null if no unit was counted. */
   unit: z.string().nullable(),
@@ -27,7 +27,10 @@ export const Landed = z.object({
 })
 export type Landed = z.infer<typeof Landed>
 
-/** How often a move applied before a ladder step, and how often the step then made the move. */
+/**
+ * How often a move was recommended before a ladder step, and how often the step then made this
+ * move.
+ */
 export const Offered = z.object({
   move: z.string(),
   ladder: z.string(),
@@ -59,17 +62,17 @@ export interface Range {
 /** Quantiles for the low, middle and high end of the range. */
 const quantiles = [0.07, 0.5, 0.93] as const
 /**
- * Added to the logarithm of a bound. It represents run-to-run variation, which exists even if the
- * bound allows no gain.
+ * Added to the logarithm of a bound to allow for run-to-run variation, which occurs even if the
+ * bound is 1.
  */
 const blur = 0.03
 /** Weight of steps that made a different move. */
 const otherMove = 0.2
-/** Relative difference of the bounds' logarithms at which the weight is 1/e. */
+/** Relative difference between the logarithms of two bounds at which the weight drops to 1/e. */
 const likeness = 0.6
 /**
- * Limits for shares. Shares outside the limits belong to steps with other changes that affected the
- * time.
+ * Limits for shares. Shares outside these limits come from steps in which other changes affected
+ * the time.
  */
 const [leastShare, mostShare] = [-0.3, 1] as const
 
@@ -119,21 +122,21 @@ export function landingOf(
 }
 
 /**
- * Returns how often ladders make the move when it applies, 0 to 1. The result ranks moves of equal
- * gain.
+ * Returns how often ladders make the move if it applies, 0 to 1. The result ranks moves with equal
+ * gains.
  */
 export function readinessOf(move: string, out: LeftOut, { offered }: Past): number {
   const own = offered.filter((one) => one.move === move && one.ladder !== out.ladder)
   const applied = own.reduce((sum, one) => sum + one.applied, 0)
   const made = own.reduce((sum, one) => sum + one.made, 0)
-  // Smoothing avoids extreme values for a move that rarely applied.
+  // Smooth the fraction to avoid extreme values for moves that rarely applied.
   return (made + 1) / (applied + 6)
 }
 
 /**
- * Returns the most similar past step that made this move and gained speed. Steps of other ladders
- * and steps with this move as the main change come first. Next come steps with the same unit
- * closest to its limit, then similar bounds.
+ * Returns the most similar past step that became faster with this move. Prefers steps of other
+ * ladders and steps whose main change is this move. Next, prefers steps with the same unit closest
+ * to its limit, and then steps with a similar bound.
  */
 export function exampleOf(
   move: string,

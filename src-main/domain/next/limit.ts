@@ -1,4 +1,4 @@
-/** Describes what limits a rung, either a unit at its limit or latency. */
+/** Describes what limits a rung: a unit at its limit, or latency. */
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { leadFigure, leadOf } from '../analysis/lead-figure'
 import { formatPercent, formatValue } from '../metrics/units'
@@ -14,7 +14,7 @@ import { timeOfRung } from './time-of-rung'
 const atLimit = 0.93
 const nearLimit = 0.8
 
-/** Advice that applies only if a unit is at its limit. */
+/** Recommendation per unit if the unit is at its limit. */
 const remedies: Readonly<Record<UnitId, AnyMessage>> = {
   dram: message('next.fewerBytes'),
   l2: message('next.fewerBytes'),
@@ -44,8 +44,8 @@ function busyWords(facts: Facts, { unit, share }: Fullness): Statement {
 }
 
 /**
- * Units within this difference count as equally busy. The unit that does the task's own work is
- * then named.
+ * Units within this difference are treated as equally busy. In that case, the text names the unit
+ * that does the task's main work.
  */
 const equal = 0.05
 
@@ -76,7 +76,7 @@ export function limitOf(facts: Facts): AnyMessage {
     : message('next.nearLimit', values)
 }
 
-/** Returns why a rung has no recommendations, or null if it can have some. */
+/** Returns why a rung has no recommendations, or null if recommendations are possible. */
 export function obstacleOf(side: Side, facts: Facts | null): Statement | null {
   const { session, rung } = side
   if (rung.status !== 'ok')
@@ -92,7 +92,7 @@ export function obstacleOf(side: Side, facts: Facts | null): Statement | null {
 }
 
 /**
- * Returns whether a rung can have recommendations. The reference cannot, because it is library
+ * Returns whether a rung can have recommendations. The reference has none, because it is library
  * code.
  */
 export const isAdvisable = (session: Session, rung: RungResult): boolean => {

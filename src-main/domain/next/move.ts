@@ -1,17 +1,20 @@
-/** A move: a change to a kernel, the condition for it, and the cost that it removes. */
+/**
+ * A move: a change to a kernel, the condition for recommending the change, and the cost that the
+ * change removes.
+ */
 import type { Burden } from '../why/cause-lines'
 import type { AnyMessage } from '../messages/message'
 import type { Change } from './bound'
 import type { Facts } from './facts'
 
 export interface Found {
-  /** The best-case change to the kernel's work. */
+  /** Effect on the kernel's work in the best case. */
   change: Change
-  /** Counters and stalls that suggest the move, strongest first. */
+  /** Counters and stall reasons that suggest the move, strongest first. */
   evidence: readonly AnyMessage[]
   /**
-   * Weight of each instruction in the problem, used to find source lines. The field is absent if no
-   * line is responsible.
+   * Contribution of each instruction to the problem, used to find source lines. Absent if no line
+   * is responsible.
    */
   burden?: Burden
 }
@@ -22,7 +25,7 @@ export interface Move {
   says: AnyMessage
   /** Costs, such as registers or shared memory, and requirements. */
   costs: AnyMessage
-  /** Ranks the move last, because it replaces the kernel or changes its results. */
+  /** Whether the move replaces the kernel or changes its results. Such a move is ranked last. */
   isLast?: true
   /** Returns the change and its evidence, or null if the move does not apply. */
   find(facts: Facts): Found | null

@@ -1,5 +1,5 @@
 /**
- * Recommendations for a rung: the moves that apply, each with its bound, the range of past steps,
+ * Recommendations for a rung: the applicable moves, each with a bound, a forecast from past steps,
  * and an example.
  */
 import { z } from 'zod'
@@ -26,17 +26,18 @@ export const NextStep = z.object({
   statement: Statement,
   /** Costs and requirements of the change. */
   costs: Statement,
-  /** Forecast speedups. 7 % of similar past steps were below `low`, and half were below `mid`. */
+  /**
+   * Range of the forecast speedup. 7 % of similar past steps were below `low`, and half were below
+   * `mid`.
+   */
   speedup: Ranged,
   /** Time of one launch of the rung, in milliseconds. */
   msNow: z.number(),
   msAfter: Ranged,
   evidence: z.array(Statement),
-  /**
-   * Source lines of the cause, heaviest first. The field is absent below the deep profile level.
-   */
+  /** Source lines of the cause, most expensive first. Absent below the deep profile level. */
   lines: z.array(CauseLine).optional(),
-  /** A recorded step of a built-in ladder that made this move; absent without one. */
+  /** A recorded step of a built-in ladder with this move; absent without such a step. */
   example: z
     .object({ ladder: z.string(), from: z.string(), to: z.string(), recording: z.string() })
     .optional(),
@@ -47,7 +48,7 @@ export const Next = z.object({
   rung: z.string(),
   /** Recommended steps, best first, at most five. */
   steps: z.array(NextStep),
-  /** The rung's limit, or the reason that there are no recommendations. */
+  /** The rung's limit, or the reason why there are no recommendations. */
   limit: Statement,
 })
 export type Next = z.infer<typeof Next>
@@ -64,7 +65,10 @@ export interface Candidate {
   speedup: Range
 }
 
-/** Returns the rank of a move: the logarithm of its gain times the square root of its readiness. */
+/**
+ * Returns the rank of a move: the logarithm of its gain times the square root of how often ladders
+ * make the move.
+ */
 const rankOf = ({ move, speedup }: Candidate, out: LeftOut, past: Past): number =>
   Math.max(Math.log(speedup.mid), 0.001) * Math.sqrt(readinessOf(move.id, out, past))
 
@@ -131,9 +135,7 @@ function toStep(
   }
 }
 
-/**
- * Returns the kernel's stalls that the move removes, and the instructions that the warps wait for.
- */
+/** Describes the stalls that the move removes, and the instructions that the warps wait for. */
 function tracedEvidence({ side }: Facts, { change }: Found): AnyMessage[] {
   const removed = {
     long_sb: (change.waits?.stallLongScoreboard ?? 1) < 1,
@@ -165,7 +167,7 @@ const placeOf = ({ opcode, line }: { opcode: string; line: number | null }): Any
 
 /**
  * Returns recommendations for one rung. `source` is the rung's text, used if there is no machine
- * code. Fewer facts give fewer recommendations; contradictory facts give none.
+ * code. Missing counters lead to fewer recommendations. Contradictory counters lead to none.
  */
 export function nextOf(side: Side, source: string | null, past: Past): Next {
   const facts = factsOf(side, source)

@@ -1,4 +1,4 @@
-/** The effect of a faster kernel on the total time of its program's kernels. */
+/** Computes how a faster kernel affects the total time of all kernels in its program. */
 import { shareOfTotal, totalProfiledMs } from '../programs/profiled-time'
 import { climbs, type RungResult, type Session } from '../session/session'
 
@@ -7,11 +7,11 @@ export interface ProgramPart {
   share: number
   /** Total time of all kernels in ms. */
   totalMs: number
-  /** Returns the total time in ms after a speedup of this kernel. */
+  /** Returns the total time in ms if this kernel becomes faster by the given factor. */
   totalMsAfter: (speedup: number) => number
 }
 
-/** Returns a kernel's part of its program's time, or null for a rung of a ladder. */
+/** Returns a kernel's share of its program's time, or null for a rung of a ladder. */
 export function programPart(session: Session, rung: RungResult): ProgramPart | null {
   const totalMs = climbs(session) ? null : totalProfiledMs(session)
   const share = shareOfTotal(rung, totalMs)

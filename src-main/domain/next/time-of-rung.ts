@@ -1,13 +1,13 @@
-/** The time of a rung that recommendations use, from any source. */
+/** Selects the time of a rung for recommendations. */
 import type { RungResult } from '../session/session'
 
 export interface RungTime {
   ms: number
-  /** `profiled` means a time from ncu or CUPTI, used if the runner did not time the launch. */
+  /** `profiled`: the time is from ncu or CUPTI, because the runner did not time the launch. */
   evidence: 'measured' | 'profiled' | 'predicted'
 }
 
-/** Returns the time of a rung and its source, or null for a rung without a time. */
+/** Returns a rung's time with its source, or null without a time. */
 export function timeOfRung(rung: RungResult): RungTime | null {
   const nanoseconds = rung.ncuMetrics?.['gpu__time_duration.sum']?.value
   const found: readonly (readonly [number | undefined, RungTime['evidence']])[] = [

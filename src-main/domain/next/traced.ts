@@ -1,14 +1,14 @@
 /**
- * Finds the instruction that causes a stall. A warp stalls where it uses a value, but the cause is
- * the instruction that produces the value. For each heavy stall, the search follows the stalled
- * instruction's registers backward through the control flow. It ends at the nearest instruction
- * that writes a register and matches the stall reason.
+ * Finds the instruction that causes a stall. A warp stalls at the instruction that uses a value,
+ * but the cause is the instruction that produces the value. For each frequent stall, the search
+ * follows the stalled instruction's registers backward through the control flow. It ends at the
+ * nearest instruction that writes one of these registers and matches the stall reason.
  */
 import { opcodeFamily, type DeepKernel, type Instruction } from '../session/deep'
 import { controlFlow } from '../sass/control-flow'
 import { registersOf } from '../sass/operands'
 
-/** ncu's stall reasons for waiting on a value. */
+/** ncu's stall reasons for warps that wait for a value. */
 export const tracedReasons = ['long_sb', 'short_sb'] as const
 export type TracedReason = (typeof tracedReasons)[number]
 
@@ -23,7 +23,7 @@ const producers: Readonly<Record<TracedReason, RegExp>> = {
 
 export interface Traced {
   reason: TracedReason
-  /** Fraction of the kernel's samples that have this reason at the waiting instruction, 0 to 1. */
+  /** Fraction of the kernel's samples with this stall reason at the stalled instruction, 0 to 1. */
   share: number
   waiting: Instruction
   producer: Instruction
@@ -36,8 +36,8 @@ function predecessorsOf(successors: readonly (readonly number[])[]): number[][] 
 }
 
 /**
- * Returns the instruction that produces the awaited value. Returns null if no path leads to one,
- * for example after a cp.async barrier.
+ * Returns the instruction that produces the awaited value. Returns null if no path leads to such an
+ * instruction, for example after a cp.async barrier.
  */
 function producerOf(
   code: readonly Instruction[],
@@ -56,7 +56,7 @@ function producerOf(
       const { writes, guarded } = registersOf(code[index]!.text)
       const gives = writes.some((register) => wanted.has(register))
       if (gives && kind.test(opcodeFamily(code[index]!.opcode))) return code[index]!
-      // Another instruction produced the value. If that instruction has a guard, an earlier one may
+      // Another instruction produced the value. If it is predicated, an earlier instruction may
       // still be the producer.
       if (
         gives &&
@@ -77,7 +77,7 @@ const most = 8
 const worthNaming = 0.02
 
 /**
- * Returns the heaviest stalls of a kernel, each with the instruction that produces the awaited
+ * Returns the most frequent stalls of a kernel, each with the instruction that produces the awaited
  * value.
  */
 export function tracedStalls({ instructions }: Pick<DeepKernel, 'instructions'>): Traced[] {

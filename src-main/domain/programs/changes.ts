@@ -1,11 +1,11 @@
-/** Classifies kernels without a counterpart as fused, split, replaced, added or removed. Pure. */
+/** Classifies unpaired kernels as fused, split, replaced, added or removed. Pure. */
 import type { Pairing } from './pairing'
 import type { Unit } from './units'
 
 export interface Change {
   /**
-   * `fused` means fewer kernels than before, and `split` means more. `replaced` means equally many
-   * kernels, or kernels that do different work.
+   * `fused`: fewer kernels than before. `split`: more kernels than before. `replaced`: the same
+   * number of kernels, or kernels that do different work.
    */
   kind: 'added' | 'removed' | 'fused' | 'split' | 'replaced'
   a: Unit[]
@@ -20,15 +20,15 @@ function bytesOf(units: readonly Unit[]): number | null {
 }
 
 /**
- * Minimum ratio of L2 bytes that counts as more work. Equal launches differ by a few percent. A
- * fusion of nine kernels that rereads one array adds about a tenth. A kernel that also rewrites its
- * input adds more and does more work.
+ * Minimum ratio of L2 bytes for different amounts of work. Equal launches differ by a few percent.
+ * A fusion of nine kernels that rereads one array adds about 10 %. A kernel that also rewrites its
+ * input adds more, because it does more work.
  */
 const noticeablyMore = 1.25
 
 /**
- * Returns whether the side with fewer kernels moves more bytes. A fusion saves traffic and never
- * adds any.
+ * Returns whether the side with fewer kernels moves more bytes. A fusion never does, because it
+ * saves traffic.
  */
 function movesMore(a: readonly Unit[], b: readonly Unit[]): boolean {
   const [many, few] = (a.length > b.length ? [a, b] : [b, a]).map(bytesOf)
@@ -45,8 +45,8 @@ function areOneEach(a: readonly Unit[], b: readonly Unit[]): boolean {
 }
 
 /**
- * Returns the running number of NVTX range entries for each kernel. Consecutive kernels in the same
- * range share one entry.
+ * Numbers the NVTX range entries and returns each kernel's number. Consecutive kernels in the same
+ * range have the same number.
  */
 function entriesOf(units: readonly Unit[]): Map<Unit, number> {
   const entries = new Map<string, number>()
@@ -128,9 +128,9 @@ function areKin(a: Unit, b: Unit): boolean {
 }
 
 /**
- * Returns whether one kernel was split into a kernel of the same name and its neighbors. The kept
- * kernel must do noticeably less work than before. The others must share its name, or together do
- * the missing work.
+ * Returns whether one kernel was split into a kernel of the same name and its neighbors. The
+ * remaining kernel must do noticeably less work than before. The other kernels must share its name,
+ * or together do the rest of the work.
  */
 function isDivided(whole: Unit, kept: Unit, others: readonly Unit[]): boolean {
   const found = amountsOf([whole, kept, ...others])
@@ -139,7 +139,7 @@ function isDivided(whole: Unit, kept: Unit, others: readonly Unit[]): boolean {
   if (all < noticeablyMore * own) return false
   if (others.every((other) => areKin(other, kept))) return true
   const sum = rest.reduce((total, amount) => total + amount, own)
-  // Times of parts do not show how the work was divided.
+  // Compare counters only, because the times of parts do not show how the work was divided.
   return found.areCounted && Math.max(sum / all, all / sum) < noticeablyMore
 }
 

@@ -1,4 +1,4 @@
-/** Chooses the kernels of a program to profile, from the times of a preview. */
+/** Chooses which kernels of a program to profile, based on the times of a preview run. */
 import type { ProfiledKernel } from '../session/session'
 import { withoutCasts, parseKernelName } from './kernel-names'
 
@@ -44,8 +44,8 @@ export function previewKernels(launches: readonly PreviewLaunch[]): PreviewKerne
 }
 
 /**
- * Fraction of the GPU time that the chosen kernels must cover. Most programs spend nearly all their
- * time in a few kernels.
+ * Fraction of the GPU time that the chosen kernels must cover. Most programs spend nearly all of
+ * their time in a few kernels.
  */
 const worthShare = 0.95
 const most = 20
@@ -63,18 +63,18 @@ export function hottest(kernels: readonly PreviewKernel[]): PreviewKernel[] {
   return chosen
 }
 
-/** Returns the function name in the form that ncu filters by. */
+/** Returns the function name for ncu's kernel filter. */
 export const functionOf = (name: string): string => parseKernelName(name).base
 
 interface Window {
-  /** Number of matching launches to skip, counted from the first one. */
+  /** Number of matching launches to skip before this one. */
   skip: number
   count: number
 }
 
 /**
- * Returns the shortest sequence of launches that contains each wanted kernel, or null if there is
- * none. For a repetitive program, it is one iteration.
+ * Returns the shortest sequence of launches that contains every requested kernel, or null without
+ * such a sequence. In a program with a loop, it is one iteration.
  */
 export function shortestWindow(
   launches: readonly PreviewLaunch[],

@@ -1,5 +1,6 @@
 /**
- * Compares two sessions of any kind: the total first, then the contributions to its change. Pure.
+ * Compares two sessions of any kind. The result has the total time and each kernel's contribution
+ * to its change. Pure.
  */
 import type { z } from 'zod'
 import { comparability, haveOtherGpus } from '../analysis/comparability'
@@ -21,8 +22,8 @@ import type { PredictionError, SessionComparison, SessionVerdict, Side } from '.
 import { unitsOf, type Clock, type Unit, type UnitTime } from './units'
 
 /**
- * Minimum relative change of a time. Sessions run at different moments, so smaller changes mean
- * nothing even for precise times.
+ * Minimum relative change of a time. Sessions run at different times, so smaller changes are
+ * insignificant even for precise times.
  */
 const threshold = 0.03
 /** Assumed run-to-run variation of single launches under ncu, if it was not measured. */
@@ -40,7 +41,7 @@ export function verdictOf(a: UnitTime | null, b: UnitTime | null): SessionVerdic
   const uncertainty = Math.hypot(a.uncertainty ?? unmeasured, b.uncertainty ?? unmeasured)
   const change = Math.log(b.ms / a.ms)
   if (Math.abs(change) > threshold + uncertainty) return change > 0 ? 'slower' : 'faster'
-  // Two single launches count as equal if they differ by less than their assumed variation.
+  // Two single launches are treated as equal if they differ by less than their assumed variation.
   const near = isMeasured ? threshold : 2 * Math.hypot(unmeasured, unmeasured)
   return Math.abs(change) + uncertainty <= near ? 'same' : 'unresolved'
 }
@@ -48,8 +49,8 @@ export function verdictOf(a: UnitTime | null, b: UnitTime | null): SessionVerdic
 const isTimed = (unit: Unit): unit is Unit & { time: UnitTime } => unit.time !== null
 
 /**
- * Returns the relative error of a predicted time against the other session's measured time. 0.1
- * means 10 % too long.
+ * Returns the relative error of a predicted time, compared with the other session's measured time.
+ * For example, 0.1 means 10 % too long.
  */
 function errorOf(a: UnitTime | null, b: UnitTime | null): { predictionError?: PredictionError } {
   if (!a || !b || Boolean(a.range) === Boolean(b.range)) return {}
@@ -115,7 +116,7 @@ const only = (unit: Unit) => ({ id: unit.id, ...sideOf(unit), time: unit.time?.m
 
 export const reasonWord = (by: PairReason): string => (typeof by === 'string' ? by : by.join('+'))
 
-/** All words that can occur in the `by` of a pair. */
+/** All words that can occur in a pair's `by` field. */
 export const reasonWords = ['rung', 'hand', ...marks, 'work', 'order'] as const
 
 export interface CompareOptions {
@@ -128,7 +129,7 @@ interface Compared {
   units: readonly Unit[]
 }
 
-/** Compares two lists of units, which need not belong to sessions. */
+/** Compares two lists of units. The units may come from sessions or other sources. */
 export function compareUnits(
   a: Compared,
   b: Compared,
@@ -225,8 +226,8 @@ export function compareUnits(
 }
 
 /**
- * Returns the warnings that a session has only part of its report. Such a session's total is not
- * the program's total.
+ * Returns the warnings about missing parts of an imported report. The total of such a session is
+ * not the program's total.
  */
 const partsOf = ({ warnings }: Session): Statement[] =>
   warnings.filter(
@@ -252,10 +253,10 @@ export function compareSessions(
     { id: a.id, units: unitsOf(a) },
     { id: b.id, units: unitsOf(b) },
     {
-      // Import ids only number the kernels. A rung, however, may be in several ladders.
+      // Equal ids mean equal rungs only in ladders. The ids in an import only number the kernels.
       byRung: areLadders,
       byHand,
-      // Rungs of a ladder are versions of one kernel, so none can be a fusion of others.
+      // The rungs of a ladder are versions of one kernel, so no rung is a fusion of other rungs.
       canFuse: !known[0]! && !known[1]!,
       refusals: [...(areLadders ? refusals : []), ...otherGpu],
     },

@@ -14,19 +14,19 @@ interface KernelName {
   template: string | null
   /**
    * Parameter types without the parentheses, such as `const float *, int`; null for names without
-   * them, as for `extern "C"`.
+   * parameter types, as for `extern "C"`.
    */
   parameters: string | null
 }
 
-/** Spellings of an unnamed namespace or type by nvcc and GCC. */
+/** Notations for an unnamed namespace or type in nvcc and GCC. */
 const unnamed = /<unnamed>|\(anonymous namespace\)|\{anonymous\}/g
 
 const namespaceWord = 'unnamed'
 
 /**
  * Removes casts in template arguments: `tile<(int)32, (ns::Kind)1>` becomes `tile<32, 1>`. ncu
- * prints both forms.
+ * prints names with and without casts.
  */
 export const withoutCasts = (name: string): string =>
   name.replaceAll(/\([A-Za-z_][\w: ]*\)(?=-?\d)/g, '')
@@ -53,8 +53,8 @@ export function parseKernelName(name: string): KernelName {
 }
 
 /**
- * Shortens text in the middle, where template arguments differ least: `CatArrayBatchedCopy<Op…, 2,
- * 128>`.
+ * Shortens text by removing its middle, such as `CatArrayBatchedCopy<Op…, 2, 128>`. Template
+ * arguments differ least in the middle.
  */
 export function shortened(text: string, most: number): string {
   const letters = [...text]
@@ -87,8 +87,7 @@ export function briefName(name: string, most = 36): string {
   const { base, template } = parseKernelName(name)
   const [functor] = template === null ? [] : functorsOf(template)
   if (functor === undefined) return shortName(name, most)
-  // Wrappers around a functor describe how it is applied. The innermost name describes the
-  // operation.
+  // Wrappers only describe how a functor is applied. The innermost name describes the operation.
   const leaf = functor.split('<').at(-1)!.replaceAll('>', '')
   const fitting = [`${base}<${functor}>`, functor].find((text) => [...text].length <= most)
   return fitting ?? shortened(leaf, most)

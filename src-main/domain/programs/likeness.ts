@@ -15,7 +15,7 @@ const apart = (a: number, b: number): number => Math.abs(Math.log((b + 1) / (a +
 const volume = (extent: readonly number[] | null | undefined): number =>
   extent ? extent.reduce((product, size) => product * size, 1) : 0
 
-/** Weight of the time. It is low because code changes may affect the time more than the work. */
+/** Weight of the time. It is low because a code change may affect the time more than the work. */
 const timeWeight = 0.1
 
 /** Returns the difference between two times, from 0 (equal) to 1. */
@@ -36,7 +36,7 @@ function unlikeness(a: Unit, b: Unit): number {
 
 /**
  * Maximum number of pairs to compare exhaustively. Larger groups are sorted by size instead, which
- * stays fast for a million launches.
+ * is fast even for a million launches.
  */
 const mostTried = 2_500
 

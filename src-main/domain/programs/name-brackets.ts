@@ -1,12 +1,12 @@
-/** Bracket matching in kernel names. */
+/** Matches brackets in kernel names. */
 
 const opening = '<([{'
 
 const closing = '>)]}'
 
 /**
- * Returns the position of the bracket that closes the one at `start`, or the length of the text
- * without one.
+ * Returns the position of the closing bracket for the bracket at `start`. Returns the text length
+ * if there is no closing bracket.
  */
 export function closingOf(text: string, start: number): number {
   let depth = 0
@@ -19,7 +19,7 @@ export function closingOf(text: string, start: number): number {
   return text.length
 }
 
-/** Returns the first position outside brackets of a character in `wanted`, or -1. */
+/** Returns the position of the first character in `wanted` that is outside brackets, or -1. */
 export function findOutside(text: string, wanted: string): number {
   for (let at = 0; at < text.length; at += 1) {
     if (wanted.includes(text[at]!)) return at

@@ -1,12 +1,12 @@
 /**
- * Compares a program's output with the expected output, byte by byte or as numbers. Pure. Files
- * arrive in chunks.
+ * Compares a program's output with the expected output, byte by byte or as numbers. Files are
+ * compared in chunks. Pure.
  */
 import type { ProgramOutput } from '../ladder/program-ladder'
 import type { Verify } from '../session/session'
 import { dtypeOf, floatReader } from '../task/dtype'
 
-/** Returns the size of an element in bytes, or 1 for a comparison of bytes. */
+/** Returns the size of an element in bytes, or 1 for a byte-by-byte comparison. */
 export const elementBytes = ({ dtype }: Pick<ProgramOutput, 'dtype'>): number =>
   dtype === undefined ? 1 : dtypeOf(dtype).bytes
 
@@ -21,7 +21,7 @@ interface OutputCheck {
 const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** Returns a new check. A NaN always fails, and an infinity fails unless it is expected. */
+/** Creates a check for one output. A NaN always fails. An infinity fails unless it is expected. */
 export function outputCheck(rule: ProgramOutput): OutputCheck {
   const size = elementBytes(rule)
   const read =

@@ -1,9 +1,9 @@
 /**
- * Pairs the kernels of two sessions by their properties. The first step aligns the two sequences.
- * Kernels with equal function, template arguments, grid, block, NVTX range and work keep their
- * order. If one of twelve equal launches is missing, its neighbors show which one. The next steps
- * pair the remaining kernels by fewer and fewer of these properties. Kernels that are equal in them
- * are paired by similar work. Pure.
+ * Pairs the kernels of two sessions by their properties. The first step aligns the two sequences of
+ * kernels. It pairs kernels with equal function, template arguments, grid, block, NVTX range and
+ * work in launch order. If one of twelve equal launches is missing, its neighbors show which launch
+ * it is. The next steps pair the remaining kernels by fewer and fewer of these properties. If
+ * several kernels have equal properties, kernels with similar work are paired. Pure.
  */
 import { currentId } from '../ladder/former-ids'
 import { mostAlike, timesApart, workKey } from './likeness'
@@ -13,8 +13,8 @@ export const marks = ['function', 'template', 'functor', 'grid', 'block', 'range
 export type Mark = (typeof marks)[number]
 
 /**
- * The reason for a pair: `rung` for equal rung ids, `hand` for the user's choice, otherwise the
- * equal properties.
+ * The reason for a pair: `rung` for equal rung ids, `hand` for a pair that the user chose,
+ * otherwise the equal properties.
  */
 export type PairReason = 'rung' | 'hand' | readonly (Mark | 'work' | 'order')[]
 
@@ -32,7 +32,8 @@ export interface Pairing {
 
 /**
  * Sets of properties, from the most specific to the least. The function and its functors must
- * always be equal. An addition and a product from the same template are different kernels.
+ * always be equal. For example, an addition and a product from the same template are different
+ * kernels.
  */
 const levels: readonly (readonly Mark[])[] = [
   ['function', 'template', 'grid', 'block', 'range'],
@@ -62,8 +63,8 @@ function markOf(kernel: UnitKernel, mark: Mark): string {
 const keys = new WeakMap<UnitKernel, Map<readonly Mark[], string>>()
 
 /**
- * Returns the key of a kernel. Keys are cached per kernel object, because this runs several times
- * per launch and many launches share a kernel.
+ * Returns the key of a kernel. Keys are cached per kernel object, because many launches share a
+ * kernel and need its key several times.
  */
 function keyOf(kernel: UnitKernel, level: readonly Mark[]): string {
   const known = keys.get(kernel) ?? new Map<readonly Mark[], string>()
@@ -74,8 +75,8 @@ function keyOf(kernel: UnitKernel, level: readonly Mark[]): string {
 }
 
 /**
- * Returns the longest common sequence of units with equal keys. Among several, returns the one with
- * the most similar times.
+ * Returns the longest common sequence of units with equal keys. Among equally long sequences,
+ * prefers the most similar times.
  */
 function longestCommon(
   left: readonly Unit[],
@@ -84,7 +85,7 @@ function longestCommon(
 ): [number, number][] {
   const width = right.length + 1
   const best = new Float64Array((left.length + 1) * width)
-  // One more match outweighs any similarity of times.
+  // One additional match outweighs any similarity of times.
   const weight = left.length + right.length + 1
   const gain = (i: number, j: number): number =>
     keys[0][i] !== null && keys[0][i] === keys[1][j]
@@ -109,8 +110,8 @@ function longestCommon(
 }
 
 /**
- * Maximum size of an alignment. Sequences of a few hundred kernels take milliseconds. Of much
- * longer ones, only the equal ends are aligned.
+ * Maximum table size of an alignment. Sequences of a few hundred kernels take milliseconds. For
+ * sequences beyond this limit, only the equal ends are aligned.
  */
 const mostCells = 4_000_000
 
@@ -123,8 +124,8 @@ function align(left: readonly Unit[], right: readonly Unit[]): [Unit, Unit][] {
   const isEqualFor = Math.min(left.length, right.length)
   const gone = left.length - right.length
   const aligned: [Unit, Unit][] = []
-  // Equal ends are skipped only in long sequences. Otherwise a missing launch near an end is found
-  // by the times.
+  // Match equal ends in advance only for long sequences. In short sequences, the times show which
+  // launch near an end is missing.
   let start = 0
   let end = 0
   if (left.length * right.length > mostCells) {
@@ -148,8 +149,8 @@ function align(left: readonly Unit[], right: readonly Unit[]): [Unit, Unit][] {
 const keyWithWork = (unit: Unit): string => `${keyOf(unit.kernel!, levels[0]!)} ${workKey(unit)}`
 
 /**
- * Returns the reason for a pair. `equals` counts kernels with these properties; `alike` counts
- * those that also do the same work.
+ * Returns the reason for a pair. `equals` is the number of kernels with these properties. `alike`
+ * is the number of kernels that also do the same work.
  */
 function reasonOf(
   level: readonly Mark[],
@@ -183,7 +184,7 @@ const tallied = (unit: Unit, level: readonly Mark[]): [string, string] => {
   return [key, `${key} ${workKey(unit)}`]
 }
 
-/** Counts the units with each combination of properties, with and without their work. */
+/** Counts the units per combination of properties, both with and without their work. */
 function tally(units: readonly Unit[], level: readonly Mark[]): Tally {
   const counts = new Map<string, number>()
   for (const unit of units)
@@ -204,8 +205,8 @@ function most(
 }
 
 /**
- * Pairs the units of two lists. `byRung` pairs equal ids, as in sessions of one ladder. `byHand`
- * lists the pairs that the user chose.
+ * Pairs the units of two lists. `byRung` pairs units with equal ids, for sessions of one ladder.
+ * `byHand` lists the pairs that the user chose.
  */
 export function pairUnits(
   left: readonly Unit[],

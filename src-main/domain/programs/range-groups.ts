@@ -30,7 +30,7 @@ const longestFirst = (a: number | null, b: number | null): number => (b ?? 0) - 
  * Returns the groups, longest first. Returns null unless the session is an import with NVTX ranges.
  */
 export function rangeGroups({ target, program, rungs }: Session): RangeGroup[] | null {
-  // In a profiled program, one row sums launches from several ranges.
+  // In a profiled program, one row combines launches from several ranges.
   if (can(target).knowsRun || program) return null
   if (rungs.every((rung) => rangesOf(rung).length === 0)) return null
   const byRange = new Map<string, RungResult[]>()

@@ -1,4 +1,4 @@
-/** Describes the differences between two sessions in sentences for all UIs. Pure. */
+/** Describes the differences between two sessions in sentences that all UIs show. Pure. */
 import type { MetricDelta } from '../analysis/compare'
 import { mostMoved, movedWords } from '../analysis/most-moved'
 import { message, type AnyMessage } from '../messages/message'
@@ -31,7 +31,7 @@ const magnitude = ({ change }: { change: number | null }): number => Math.abs(ch
 const total = (ones: readonly (number | null)[]): number | null =>
   ones.every((one) => one !== null) ? ones.reduce<number>((sum, one) => sum + one!, 0) : null
 
-/** Merges equal fusions from several places, such as the steps of a loop. */
+/** Merges equal fusions that occur several times, such as in the iterations of a loop. */
 function fusionsOf(fused: readonly Fused[]): Fused[] {
   const groups = new Map<string, Fused[]>()
   for (const one of fused) {
@@ -81,7 +81,7 @@ export function movesBetween(a: Session, b: Session): (pair: Compared) => Metric
   const [left, right] = [a, b].map(({ rungs }) => new Map(rungs.map((rung) => [rung.id, rung])))
   return (pair) => {
     const { sideA, sideB, timeA, timeB } = pair
-    // A rung's counters sum several kernels, so they do not describe a single kernel.
+    // A rung's counters are sums over its kernels, so they do not describe a single kernel.
     const areWhole = pair.a === sideA.rung && pair.b === sideB.rung
     const [own, other] = [left!.get(sideA.rung), right!.get(sideB.rung)]
     if (timeA !== null || timeB !== null || !areWhole || !own || !other) return []
@@ -90,8 +90,8 @@ export function movesBetween(a: Session, b: Session): (pair: Compared) => Metric
 }
 
 /**
- * Describes the change in a ladder: how many rungs became faster. Without times, names the counters
- * that changed most in one rung.
+ * Describes the change in a ladder: how many rungs became faster. Without times, describes the
+ * counters that changed most in one rung.
  */
 export function sayRungs(
   pairs: readonly Compared[],
@@ -135,9 +135,7 @@ export function sayErrors(
   })
 }
 
-/**
- * Maximum number of fusions to describe. A loop repeats a few; longer lists are shown elsewhere.
- */
+/** Maximum number of fusions to describe. The list of changes shows all fusions. */
 const mostSaid = 12
 
 export const sayRefusal = (reasons: readonly AnyMessage[]): AnyMessage[] => [

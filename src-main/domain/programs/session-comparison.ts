@@ -1,4 +1,4 @@
-/** The JSON form of a comparison of two sessions, as `compare --json` prints it. */
+/** The JSON document that `compare --json` prints for two sessions. */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
 import { CacheState } from '../session/session'
@@ -10,10 +10,10 @@ const ms = z.number().nullable()
 const extent = z.tuple([z.number(), z.number(), z.number()]).nullable()
 
 export const Side = z.object({
-  /** Id of the rung that this unit is, or is part of. */
+  /** Id of this unit's rung. */
   rung: z.string(),
   title: z.string(),
-  /** Number of launches summed in the time; null for the median of a ladder's rung. */
+  /** Number of launches whose times are added; null for the median of a ladder's rung. */
   launches: z.number().int().nullable(),
   /** L2 state when the unit was timed; null if ncu timed it or if it has no time. */
   cacheState: CacheState.nullable(),
@@ -40,9 +40,9 @@ const Times = z.object({
   ratio: z.number().nullable(),
 })
 
-/** Error of the model for a rung that one session predicts and the other measured. */
+/** Model error for a rung that was predicted in one session and measured in the other. */
 export const PredictionError = z.object({
-  /** Predicted time divided by measured time, minus 1. 0.1 means 10 % too long. */
+  /** Predicted time divided by measured time, minus 1. For example, 0.1 means 10 % too long. */
   error: z.number(),
   /** Whether the measured time is in the predicted range. */
   inRange: z.boolean(),
@@ -55,12 +55,15 @@ export const SessionComparison = z.object({
   comparable: z.object({
     ok: z.boolean(),
     /**
-     * Reasons that the sessions cannot be compared, or other possible causes of a difference
-     * besides the code.
+     * Reasons why the sessions cannot be compared, or possible causes of a difference other than
+     * the code.
      */
     reasons: z.array(Statement),
   }),
-  /** The differences in sentences, as shown in all UIs: fusions first, then the total. */
+  /**
+   * Sentences that describe the differences, as shown in all UIs. Fusions come first, then the
+   * total.
+   */
   answer: z.array(Statement),
   total: Times,
   pairs: z.array(
@@ -71,8 +74,8 @@ export const SessionComparison = z.object({
       sideA: Side,
       sideB: Side,
       /**
-       * `rung`, `hand`, or the equal properties joined by `+`. `work` and `order` appear if needed
-       * to pair otherwise equal kernels.
+       * `rung`, `hand`, or the equal properties joined by `+`. `work` and `order` are included if
+       * the other properties were equal for several kernels.
        */
       by: z.string(),
       verdict: z.enum(verdicts),
@@ -80,11 +83,11 @@ export const SessionComparison = z.object({
        * timeB − timeA in milliseconds, which is the pair's contribution to the change of the total.
        */
       change: ms,
-      /** The counters that changed most if neither side was timed. Otherwise empty. */
+      /** The counters that changed most. Empty if either side was timed. */
       moved: z.array(Statement),
       /**
-       * Error of the prediction, if one side is predicted and the other measured. Such a pair has
-       * no ratio.
+       * Error of the prediction if one side was predicted and the other side was measured. Such a
+       * pair has no ratio.
        */
       predictionError: PredictionError.optional(),
     }),

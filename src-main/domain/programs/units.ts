@@ -1,6 +1,6 @@
 /**
- * The units that are paired between sessions: rungs of a ladder, or kernels of a program or import.
- * Pure.
+ * Creates the units that are paired between sessions: rungs of a ladder, or kernels of a program or
+ * import. Pure.
  */
 import { can } from '../targets/targets'
 import type {
@@ -16,8 +16,8 @@ import { functorsOf } from './functors'
 import { parseKernelName } from './kernel-names'
 
 /**
- * The source of a time: ncu, CUPTI, the timing model, or the runner with an L2 state. Times from
- * different sources are never compared.
+ * The source of a time: ncu, CUPTI, the timing model, or the runner with a given L2 state. Times
+ * from different sources are never compared.
  */
 export type Clock = CacheState | 'ncu' | 'cupti' | 'predicted'
 
@@ -37,7 +37,7 @@ export interface UnitKernel {
   /** Kernel name with namespaces but without template arguments. */
   path: string
   template: string | null
-  /** Functions and functors in the template arguments; null without one. */
+  /** Functions and functors in the template arguments; null without any. */
   functor: string | null
   grid: Extent
   block: Extent
@@ -50,12 +50,11 @@ export interface Unit {
   rung: string
   title: string
   /**
-   * The kernel. The value is null for a ladder's rung that was not profiled or that launches
-   * several kernels.
+   * The kernel. Null for a ladder's rung that was not profiled or that launches several kernels.
    */
   kernel: UnitKernel | null
   time: UnitTime | null
-  /** Number of launches summed in `time`; null for the median of a ladder's rung. */
+  /** Number of launches whose times are added in `time`; null for the median of a ladder's rung. */
   launches: number | null
   /** Counters of one launch. The record is empty if the launch was only timed. */
   work: Work
@@ -80,8 +79,8 @@ const workOf = ({ metrics }: RungResult): Work =>
 const ofMedian = (spread: number, samples: number): number => (1.57 * spread) / Math.sqrt(samples)
 
 /**
- * Minimum relative uncertainty of a time. Launches within minutes of each other agree better than
- * separate runs.
+ * Minimum relative uncertainty of a time. Launches within a few minutes vary less than separate
+ * runs.
  */
 const leastUncertainty = 0.005
 
@@ -113,8 +112,8 @@ function partsOf(name: string): NameParts {
 }
 
 /**
- * Cache of parsed names. A program launches few kernels many times, so each name is parsed once.
- * Launches of the same shape share a kernel object.
+ * Cache of parsed names. A program launches a few kernels many times, so each name is parsed only
+ * once. Launches of the same shape share a kernel object.
  */
 export type Names = Map<string, { parts: NameParts; shapes: Map<string, UnitKernel> }>
 

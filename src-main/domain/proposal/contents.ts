@@ -1,4 +1,4 @@
-/** Proposes a fill for a buffer, from samples of the program's data. */
+/** Proposes a fill for a buffer, based on samples of the program's data. */
 import { valueReader } from '../emulation/check'
 import { dtypeOf, type Dtype } from '../task/dtype'
 
@@ -16,7 +16,7 @@ const valuesOf = (data: Uint8Array, dtype: Dtype): number[] => {
   )
 }
 
-/** Rounds to two significant digits, away from the values. */
+/** Rounds a bound of a range outward to two significant digits. */
 function outward(value: number, up: boolean): number {
   if (value === 0) return 0
   const step = 10 ** (Math.floor(Math.log10(Math.abs(value))) - 1)
@@ -32,7 +32,7 @@ export const unknownFill = (dtype: Dtype): Fill =>
       }
     : { text: '{ kind: zero }', why: 'invented: the program’s values are not known' }
 
-/** Returns the largest magnitude among the finite values, or null if all are zero. */
+/** Returns the largest magnitude among the finite values, or null if all finite values are zero. */
 export function largestOf(bytes: Uint8Array, dtype: Dtype): number | null {
   let largest = 0
   for (const value of valuesOf(bytes, dtype))
@@ -49,7 +49,7 @@ export interface Piece {
 /**
  * Returns a fill for the sampled values.
  *
- * @param sizes sizes by name; integers just below a size are taken for indices into it
+ * @param sizes sizes by name; integer values up to just below a size are assumed to be indices
  */
 export function fillOf(
   pieces: readonly Piece[],

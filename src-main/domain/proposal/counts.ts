@@ -1,4 +1,4 @@
-/** Finds products of sizes that explain a number, and formats them for ladder.yaml and C++. */
+/** Finds products of sizes that equal a given number, and formats them for ladder.yaml and C++. */
 
 /** The formula ceil(product of `factors` · `times` / `over`) + `plus`. */
 export interface Count {
@@ -45,7 +45,7 @@ export function cppText(count: Count): string {
 }
 
 /**
- * Returns the products of up to three different sizes, and the squares. Products of few factors
+ * Returns the products of up to three different sizes, and the squares. Products with fewer factors
  * come first.
  */
 function products(sizes: readonly Size[]): { factors: string[]; value: number }[] {
@@ -59,7 +59,7 @@ function products(sizes: readonly Size[]): { factors: string[]; value: number }[
       extend(at, [...factors, sizes[at]!.name], value * sizes[at]!.value, left - 1)
   }
   for (const length of [1, 2, 3]) extend(0, [], 1, length)
-  // A repeated size is a less likely explanation.
+  // A product with a repeated size is less likely.
   const repeats = ({ factors }: { factors: string[] }): number =>
     factors.length - new Set(factors).size
   return found
@@ -70,7 +70,7 @@ function products(sizes: readonly Size[]): { factors: string[]; value: number }[
 const rowNames = /^(?:d_|n_?|num_?)?(?:m|rows?|height|h|y|batch|b|size_y)$/i
 const columnNames = /^(?:d_|n_?|num_?)?(?:n|cols?|columns?|width|w|x|size_x)$/i
 
-/** Sorts rows before columns, as in a row-major array. */
+/** Sorts factors so that rows come before columns, as in a row-major array. */
 const ordered = (factors: readonly string[]): string[] =>
   [...factors].sort((a, b) => Number(rowNames.test(b)) - Number(rowNames.test(a)))
 
@@ -79,7 +79,7 @@ const matrixSizes: Readonly<Record<string, string>> = { a: 'mk', b: 'kn', c: 'mn
 
 export interface Guessed {
   count: Count
-  /** Other formulas that also fit, as text. */
+  /** Text of other formulas that also fit. */
   others: string[]
 }
 

@@ -1,13 +1,13 @@
 /**
- * Handles sizes with equal values in the recorded launch. Only their names then suggest which size
- * an extent depends on. Trials with unequal sizes decide.
+ * Handles sizes with equal values in the recorded launch. Their values do not show which size an
+ * extent depends on. Trials with unequal sizes determine the correct size.
  */
 import type { Count } from './counts'
 import type { Proposal } from './proposal'
 
 /**
- * Returns groups of at least two sizes that had equal values. Only sizes used in shapes or the grid
- * count.
+ * Returns groups of at least two sizes that had equal values. Ignores sizes that are not used in
+ * shapes or the grid.
  */
 export function equalSizes({ sizes, buffers, grid }: Proposal): string[][] {
   const used = new Set([
@@ -44,8 +44,8 @@ const renamed = (proposal: Proposal, names: ReadonlyMap<string, string>): Propos
 }
 
 /**
- * Returns the proposal with every permutation of the group's names in shapes and grid. The first
- * one is unchanged.
+ * Returns one proposal per permutation of the group's names in shapes and grid. The first proposal
+ * is unchanged.
  */
 export const exchanged = (proposal: Proposal, group: readonly string[]): Proposal[] =>
   orders(group)
@@ -56,8 +56,8 @@ export const exchanged = (proposal: Proposal, group: readonly string[]): Proposa
 const most = 128
 
 /**
- * Returns two choices of sizes without equal values in the group. Each pair of sizes occurs in both
- * orders.
+ * Returns two sets of sizes with unequal values in the group. The second set reverses the order of
+ * the values.
  */
 export function unequalSizes(
   { sizes, block }: Proposal,
@@ -81,7 +81,7 @@ const isOfGroup = (guess: string, group: readonly string[]): boolean =>
     (word) => word === 'or' || word === 'ceil' || group.includes(word),
   )
 
-/** Returns the proposal without the guesses that a trial has resolved. */
+/** Returns the proposal without the guesses that were resolved by a trial. */
 export const settled = (proposal: Proposal, group: readonly string[]): Proposal => ({
   ...proposal,
   buffers: proposal.buffers.map((buffer) => ({
@@ -95,14 +95,15 @@ export const settled = (proposal: Proposal, group: readonly string[]): Proposal 
 })
 
 /**
- * Returns the proposal with these sizes kept equal, because no trial with unequal sizes succeeded.
+ * Returns the proposal with a rule that these sizes must be equal. Used if no trial with unequal
+ * sizes succeeded.
  */
 export const keptEqual = (proposal: Proposal, group: readonly string[]): Proposal => ({
   ...proposal,
   equal: [...proposal.equal, [...group]],
 })
 
-/** Returns the proposal with these sizes marked as guesses, because no trial was possible. */
+/** Returns the proposal with these sizes marked as guesses. Used if no trial was possible. */
 export const marked = (proposal: Proposal, group: readonly string[]): Proposal => ({
   ...proposal,
   sizes: proposal.sizes.map((size) =>

@@ -7,13 +7,13 @@ import type { ParameterKind } from './signature'
 type Extent = readonly [number, number, number]
 
 export interface LaunchedPointer {
-  /** Number of the allocation. Pointers into the same allocation share it. */
+  /** Number of the allocation. Pointers into the same allocation have the same number. */
   allocation: number
   /** Offset in bytes from the start of the allocation. */
   offset: number
   /** Number of bytes from the pointer to the end of the allocation. */
   bytes: number
-  /** Data that the program had written there; null without any. */
+  /** Data that the program had written to the allocation; null without any. */
   pieces: readonly Piece[] | null
 }
 
@@ -32,7 +32,10 @@ export interface KernelLaunch {
   grid: Extent
   block: Extent
   dynamicSharedBytes: number
-  /** Whether the launch was recorded from a running program. Otherwise every number is invented. */
+  /**
+   * Whether the launch was recorded from a running program. Otherwise all sizes and values are
+   * invented.
+   */
   wasRecorded: boolean
 }
 
@@ -46,7 +49,7 @@ export interface ProposedBuffer {
   fill: Fill
   /** The largest magnitude in the buffer after a small run; null if unknown. */
   largest: number | null
-  /** Uncertain choices, in words. */
+  /** Descriptions of uncertain choices. */
   guesses: string[]
 }
 
@@ -59,7 +62,7 @@ export interface Proposal {
   grid: { count: Count; guesses: string[] }[]
   block: Extent
   dynamicSharedBytes: number
-  /** Reason that the sizes must not change; null if they may shrink. */
+  /** Reason why the sizes must not change; null if they may shrink. */
   fixed: string | null
   /** Groups of sizes that must be equal. */
   equal: string[][]
@@ -119,7 +122,7 @@ function pointedAt({ parameters }: KernelLaunch, names: Names): Map<number, Poin
       name: names.of(name),
       dtype: kind.dtype,
       elements: Math.max(1, Math.floor(bytes / dtypeOf(kind.dtype).bytes)),
-      // Pieces start at the pointer. A second pointer at another offset adds no data.
+      // Pieces start at the pointer. A pointer at another offset adds no data.
       pieces: pointer.offset === 0 ? pointer.pieces : null,
       isConst: kind.isConst,
     })
@@ -166,8 +169,8 @@ export function propose(launch: KernelLaunch): Proposal {
       shapes.set(allocation, { shape: use(count), guesses })
       continue
     }
-    // The buffer holds partial results. Its element count follows from the grid, which is not known
-    // yet.
+    // The buffer contains one partial result per block. Its formula follows from the grid, which is
+    // not known yet.
     if (elements === blocks && blocks > 1 && pointed.size > 1) {
       perBlock.push(allocation)
       continue
@@ -179,7 +182,7 @@ export function propose(launch: KernelLaunch): Proposal {
   const taken: string[] = []
   for (const dimension of [0, 1, 2] as const) {
     const along = launch.grid[dimension]
-    // An element count determines only one dimension of the grid.
+    // A size invented for an element count determines only one dimension of the grid.
     const all = [...candidates, ...invented.filter(({ name }) => !taken.includes(name))]
     const { count, others } = blocksOf(dimension, along, launch.block[dimension], all, taken)
     taken.push(...count.factors)

@@ -59,7 +59,10 @@ const words = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
-/** Returns how a ladder represents a parameter of a C++ type, demangled or as written. */
+/**
+ * Returns how a ladder represents a parameter of a C++ type. The type may be demangled or taken
+ * from the source.
+ */
 export function parameterKind(type: string): ParameterKind {
   const text = words(type.replace(/std::/g, ''))
   const stars = text.split('*').length - 1
@@ -81,11 +84,11 @@ export function parameterKind(type: string): ParameterKind {
 }
 
 export interface Signature {
-  /** The name for a launch, with template arguments if any. */
+  /** The kernel's name in a launch, with template arguments if any. */
   call: string
   /** The name without template arguments and namespaces. */
   base: string
-  /** Parameter types. The value is null if the name does not contain them, as with extern "C". */
+  /** Parameter types. Null if the name does not contain them, as with extern "C". */
   types: string[] | null
 }
 
@@ -107,7 +110,7 @@ function splitTypes(text: string): string[] {
 
 /** Parses a demangled name such as `void sum<float, 512>(float*, int)`. */
 export function signatureOf(demangled: string): Signature {
-  // The parameter list starts at the parenthesis that matches the last one.
+  // The parameter list starts at the parenthesis that matches the last closing parenthesis.
   let depth = 0
   let open = -1
   if (demangled.endsWith(')'))

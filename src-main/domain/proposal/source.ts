@@ -1,7 +1,7 @@
-/** The functions of a CUDA source, parsed from its text alone. */
+/** The functions of a CUDA source, parsed only from its text. */
 
 export interface SourceParameter {
-  /** Type as written, without the name. */
+  /** Type as written in the source, without the parameter name. */
   type: string
   /** Parameter name; null for an unnamed parameter. */
   name: string | null
@@ -20,7 +20,7 @@ export interface SourceFunction {
   name: string
   isKernel: boolean
   isTemplate: boolean
-  /** Parameters as written, also for templates. */
+  /** Parameters as written in the source, also for templates. */
   parameters: SourceParameter[]
   launches: SourceLaunch[]
   /** Function body without comments and strings. */

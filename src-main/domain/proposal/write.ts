@@ -15,17 +15,17 @@ export interface Origin {
   rung: string
   /** The kernel's name in a launch, with template arguments if any. */
   call: string
-  /** The only supported architecture, such as sm_90a; null without a restriction. */
+  /** The only architecture that the kernel supports, such as sm_90a; null without a restriction. */
   requires: string | null
   /** Call of the file's own launch function; null if the rung launches the kernel directly. */
   launcher: { name: string; arguments: string[]; guesses: string[] } | null
   /** Build settings of the file. */
   build: BuildSettings
-  /** Libraries to link, in the form that follows `-l`. */
+  /** Names of libraries to link, as they follow `-l`. */
   libraries: readonly string[]
-  /** Device variables that the program sets before the launch. */
+  /** Device variables that the program initializes before the launch. */
   symbols: readonly { name: string; data: string }[]
-  /** Whether the launch was recorded. Otherwise every number is invented. */
+  /** Whether the launch was recorded. Otherwise all sizes and values are invented. */
   wasRecorded: boolean
   /** A CPU function in the file with the same result; null if the rung itself is the reference. */
   reference: string | null
@@ -46,7 +46,7 @@ function checkText({ dtype, largest }: ProposedBuffer): { text: string; why: str
   const { isFloat } = dtypeOf(dtype)
   if (!isFloat) return { text: '{ exact: true }', why: [] }
   const rtol = dtype === 'f64' ? 1e-10 : dtype === 'f32' ? 1e-4 : 2e-2
-  // If a sum nearly cancels, its error still depends on the size of its terms.
+  // If the terms of a sum nearly cancel, its error still depends on their magnitude.
   const atol = Number((rtol * (largest ?? 1)).toPrecision(1))
   return {
     text: `{ rtol: ${rtol}, atol: ${atol} }`,
@@ -82,7 +82,7 @@ function constraintsText({ equal }: Proposal): string[] {
 
 /**
  * Returns the `build:` lines of the ladder. The result is empty if the file compiles with the
- * defaults.
+ * default settings.
  */
 function buildText({ build: { std, flags, defines, include }, libraries }: Origin): string[] {
   const list = (words: readonly string[]): string =>
@@ -162,9 +162,9 @@ export function ladderText(proposal: Proposal, origin: Origin): string {
 }
 
 /**
- * Includes the original file with main() renamed and static, so that the compiler drops it and
- * everything that only it calls. The renamed function would cause warnings, because only main() may
- * omit its return statement and nothing calls the function.
+ * Includes the original file, with main() renamed and static. The compiler then removes it and the
+ * functions that only it calls. The code disables two warnings: only main() may omit its return
+ * statement, and nothing calls the renamed function.
  */
 const include = (origin: Origin): string[] => [
   '#define main static kl_original_main',

@@ -1,4 +1,6 @@
-/** The report of `regress`: one row per rung, with the data behind each verdict. Pure. */
+/**
+ * The report of `regress`: one row per rung with a verdict and the measurements behind it. Pure.
+ */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
 import { Statement } from '../messages/message'
@@ -13,36 +15,35 @@ export const RegressRung = z.object({
   title: z.string(),
   verdict: z.enum(regressVerdicts),
   /**
-   * Verdict from the times alone, even if both builds are identical. The value is null for an
-   * untimed rung.
+   * Verdict based only on the times, even if both builds are identical. Null for an untimed rung.
    */
   byTimes: z.enum(measuredVerdicts).nullable(),
   /**
-   * New time divided by old time, with the 99 % interval. The value is null if the rung was not
-   * timed against the old code.
+   * New time divided by old time, with the 99 % interval. Null if the rung was not timed against
+   * the old code.
    */
   ratio: z.number().nullable(),
   interval: z.object({ low: z.number(), high: z.number() }).nullable(),
   /**
-   * Time of a copy of the old build divided by the old build's time. It shows the variation of
-   * identical code.
+   * Time of a copy of the old build divided by the old build's time. It shows how much identical
+   * code varies.
    */
   sameCode: Ratio.nullable(),
   /** Threshold in percent. A rung is slower or faster only if the whole interval exceeds it. */
   thresholdPercent: z.number(),
   /**
-   * New SM cycles divided by old SM cycles. Cycles do not depend on the clock rate. The value is
-   * null if unknown.
+   * New SM cycles divided by old SM cycles. Cycles do not depend on the clock rate. Null if
+   * unknown.
    */
   cycles: Ratio.nullable(),
   oldMs: z.number().nullable(),
   newMs: z.number().nullable(),
   rounds: z.number().int(),
-  /** Whether old and new code were compiled from the same input. */
+  /** Whether the compiler input of the old and the new code is identical. */
   sameBuild: z.boolean(),
   /** First measurement of a rung that seemed slower and was therefore measured again. */
   first: Ratio.nullable(),
-  /** Reason for a missing verdict, or for a verdict without times. */
+  /** Reason for a missing verdict, or for a verdict that is not based on times. */
   reason: Statement.nullable(),
 })
 export type RegressRung = z.infer<typeof RegressRung>
@@ -53,7 +54,7 @@ export const OldCode = z.discriminatedUnion('kind', [
 ])
 export type OldCode = z.infer<typeof OldCode>
 
-/** Variation of identical code on this machine: the median over rungs. */
+/** Variation of identical code on this machine, as the median over rungs. */
 export const SameCode = z.object({
   percent: z.number(),
   rungs: z.number().int(),
@@ -73,18 +74,18 @@ export const regressShape = {
   }),
   /** L2 state when both builds were timed. */
   cacheState: CacheState,
-  /** 0: nothing got slower. 1: something got slower or broke. 2: no rung could be decided. */
+  /** 0: no rung became slower. 1: a rung became slower or failed. 2: no rung has a verdict. */
   exitCode: z.union([z.literal(0), z.literal(1), z.literal(2)]),
   headline: z.string(),
   /**
-   * The larger of the requested threshold and this machine's variation of identical code. A single
-   * rung may have a higher threshold.
+   * The requested threshold or this machine's variation of identical code, whichever is larger.
+   * Individual rungs may have a higher threshold.
    */
   thresholdPercent: z.number(),
   askedPercent: z.number(),
   sameCode: SameCode.nullable(),
   confidence: z.number(),
-  /** Notes for the reader in addition to the verdicts. */
+  /** Notes for readers, in addition to the verdicts. */
   notes: z.array(Statement),
   rungs: z.array(RegressRung),
 }
@@ -94,7 +95,7 @@ export const roundPercent = (percent: number): string => String(Number(percent.t
 
 const plural = (count: number): string => (count === 1 ? 'rung' : 'rungs')
 
-/** Returns a summary of all verdicts in words. */
+/** Returns a one-line summary of all verdicts. */
 export function headlineOf(all: readonly RegressVerdict[], thresholdPercent: number): string {
   const count = (...wanted: RegressVerdict[]): number =>
     all.filter((verdict) => wanted.includes(verdict)).length

@@ -1,4 +1,7 @@
-/** Student's t distribution and false discovery rate, to decide whether a mean exceeds a bound. */
+/**
+ * Functions for Student's t distribution and the false discovery rate. They decide whether a mean
+ * exceeds a bound.
+ */
 
 /**
  * Returns B(degrees / 2, 1/2). Starts from B(1/2, 1/2) = π and B(1, 1/2) = 2, and applies B(a + 1,
@@ -11,11 +14,11 @@ function betaOfHalves(degrees: number): number {
 }
 
 /**
- * Returns the regularized incomplete beta function by its power series, whose terms are all
- * positive. `whole` is B(a, b).
+ * Returns the regularized incomplete beta function. Computes its power series, in which all terms
+ * are positive. `whole` is B(a, b).
  */
 function incompleteBeta(a: number, b: number, x: number, whole: number): number {
-  // The series converges slowly above the mean, so the symmetric function is used there.
+  // The series converges slowly above the mean, so use the symmetry of the function.
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(b, a, 1 - x, whole)
   let term = Math.exp(a * Math.log(x) + b * Math.log1p(-x)) / (a * whole)
   let sum = term
@@ -34,7 +37,7 @@ export function studentTail(t: number, degrees: number): number {
   return t >= 0 ? tail : 1 - tail
 }
 
-/** Returns the t with P(T > t) = `tail`, for a tail below one half. */
+/** Returns the value t for which P(T > t) = `tail`. `tail` must be below one half. */
 export function studentCritical(tail: number, degrees: number): number {
   let [low, high] = [0, 1]
   while (studentTail(high, degrees) > tail) high *= 2
@@ -62,7 +65,7 @@ interface MeanInterval {
   high: number
 }
 
-/** Returns the t interval of the mean. The list must have at least two values. */
+/** Returns the t-based confidence interval of the mean. The list must have at least two values. */
 export function meanInterval(values: readonly number[], confidence: number): MeanInterval {
   const center = mean(values)
   const critical = studentCritical((1 - confidence) / 2, values.length - 1)
@@ -79,8 +82,8 @@ export function pBeyond(values: readonly number[], bound: number): number {
 }
 
 /**
- * Returns the hypotheses that the Benjamini-Hochberg procedure rejects. The expected fraction of
- * false rejections is at most `share`.
+ * Returns for each hypothesis whether the Benjamini-Hochberg procedure rejects it. The expected
+ * fraction of false rejections is at most `share`.
  */
 export function rejected(pValues: readonly number[], share: number): boolean[] {
   const sorted = [...pValues].sort((a, b) => a - b)

@@ -1,6 +1,6 @@
 /**
- * Compares the launch arguments of two versions of a task. If they are equal, code of both versions
- * can run on the same problem.
+ * Compares the launch arguments of two versions of a task. If the arguments are equal, code for
+ * either version can run on the same problem.
  */
 import { namesIn, parseExpression } from '../task/expression'
 import { valueOf } from '../task/problem'
@@ -31,7 +31,7 @@ const parts: Record<Part, (task: Task) => unknown> = {
     ]),
 }
 
-/** Returns a fill with default values inserted for input-only scalars. */
+/** Returns the fill with the default values of input-only scalars inserted. */
 function usualFill(task: Task, fill: TaskFill | undefined): object | undefined {
   if (!fill || fill.kind === 'file') return fill
   const values = fillValues(fill).flatMap(([key, formula]) => {

@@ -1,16 +1,16 @@
 /**
- * Decides whether the new code of each rung is slower than the old code. Both are timed alternately
- * in several rounds. Each round is one process and contributes one number, the logarithm of the
- * time ratio. Pure.
+ * Decides whether the new code of each rung is slower than the old code. Launches of both alternate
+ * in several rounds. Each round runs in its own process and contributes one number, the logarithm
+ * of the time ratio. Pure.
  */
 import { meanInterval, pBeyond, rejected, median } from './statistics'
 
 export const confidence = 0.99
 
-/** Smallest change in percent for a verdict, unless the user requests another. */
+/** Default threshold in percent for a change. */
 export const leastPercent = 0.5
 
-/** Times from one process. Elements 2i and 2i + 1 belong to block i. */
+/** Times from one process. Elements 2i and 2i + 1 belong to measurement block i. */
 export interface Round {
   newMs: readonly number[]
   oldMs: readonly number[]
@@ -41,8 +41,8 @@ export const regressVerdicts = [
 export type RegressVerdict = (typeof regressVerdicts)[number]
 
 /**
- * Returns the log ratio of one round, which is the median over its blocks. Steady drift cancels
- * within a block.
+ * Returns the log ratio of one round, which is the median over its measurement blocks. Steady drift
+ * cancels out within a block.
  */
 function logRatioOf(
   fresh: readonly (number | null)[],
@@ -81,16 +81,16 @@ export const cycleRatio = (rounds: readonly Round[]): Ratio | null =>
   asRatio(logRatios(rounds, ['newCycles', 'oldCycles']))
 
 /**
- * Returns the time ratio of the old build's copy to the old build. It shows the variation of
- * identical code.
+ * Returns the time ratio of the old build's copy to the old build. It shows how much identical code
+ * varies.
  */
 export const sameCodeRatio = (rounds: readonly Round[]): Ratio | null =>
   asRatio(logRatios(rounds, ['copyMs', 'oldMs']))
 
-/** Returns the distance of an interval's far end from 1, in percent. */
+/** Returns the distance from 1 to the far end of an interval, in percent. */
 const reachPercent = ({ low, high }: Ratio): number => 100 * (Math.max(high, 1 / low) - 1)
 
-/** Returns the variation of identical code on this machine in percent: the median over rungs. */
+/** Returns this machine's variation of identical code in percent, as the median over rungs. */
 export function spreadOfSameCode(rungs: Iterable<readonly Round[]>): number | null {
   const reaches = [...rungs].flatMap((rounds) => {
     const ratio = sameCodeRatio(rounds)
@@ -104,8 +104,8 @@ export const thresholdPercent = (requestedRatio: number, sameCode: number | null
   Math.max(requestedRatio, sameCode ?? 0)
 
 /**
- * Returns the threshold for one rung. It is higher if identical code of this rung varies more than
- * usual.
+ * Returns the threshold for one rung. The threshold is higher if identical code of this rung varies
+ * more than usual.
  */
 export function thresholdOf(rounds: readonly Round[], percent: number): number {
   const ratio = sameCodeRatio(rounds)
@@ -116,8 +116,8 @@ export const measuredVerdicts = ['slower', 'faster', 'same', 'unresolved'] as co
 export type MeasuredVerdict = (typeof measuredVerdicts)[number]
 
 /**
- * Returns the verdict from one interval. `beyond` is the threshold for a change; `within` is the
- * limit for "same".
+ * Returns the verdict from one interval. `beyond` is the threshold for "slower" and "faster".
+ * `within` is the limit for "same".
  */
 function byInterval({ low, high }: Ratio, beyond: number, within: number): MeasuredVerdict {
   if (low > beyond) return 'slower'
@@ -126,8 +126,9 @@ function byInterval({ low, high }: Ratio, beyond: number, within: number): Measu
 }
 
 /**
- * Returns the verdict on each rung by its times. Among many rungs, some intervals exceed the
- * threshold by chance. Slower and faster therefore also require significance across all rungs.
+ * Returns the verdict on each rung, based on its times. Among many rungs, some intervals exceed the
+ * threshold by chance. "Slower" and "faster" therefore also require statistical significance across
+ * all rungs.
  */
 export function verdicts(
   rungs: ReadonlyMap<string, readonly Round[]>,
@@ -155,21 +156,21 @@ export function verdicts(
 
 /**
  * Returns the final verdict on a rung. Identical machine code is never reported as slower or
- * faster. Its location in memory differs, which can change the time.
+ * faster. Its time can differ only because its location in memory differs.
  */
 export const judged = (byTimes: MeasuredVerdict, sameBuild: boolean): MeasuredVerdict =>
   sameBuild && (byTimes === 'slower' || byTimes === 'faster') ? 'unresolved' : byTimes
 
 /**
- * Returns the verdict after a second measurement. A rung counts as slower only if it was slower
- * both times.
+ * Returns the verdict after a second measurement. A rung is reported as slower only if it was
+ * slower in both measurements.
  */
 export const confirmed = (again: MeasuredVerdict): MeasuredVerdict =>
   again === 'slower' ? 'slower' : 'unresolved'
 
 /**
- * Returns the exit code. 0: nothing got slower. 1: something got slower or broke. 2: no rung could
- * be decided.
+ * Returns the exit code. 0: no rung became slower. 1: a rung became slower or failed. 2: no rung
+ * has a verdict.
  */
 export function exitCodeOf(all: readonly RegressVerdict[]): 0 | 1 | 2 {
   if (all.some((verdict) => verdict === 'slower' || verdict === 'broken')) return 1

@@ -1,6 +1,6 @@
-/** Names and settings of the charts that a report can draw, and the drawings. */
+/** Names and settings of a report's charts, and the type of a drawn chart. */
 
-/** The charts of a session, in list order. */
+/** Ids of a session's charts, in list order. */
 export const chartIds = [
   'roofline',
   'stalls',
@@ -35,7 +35,7 @@ export type SweepMeasure = (typeof sweepMeasures)[number]
 /** A drawn chart. */
 export interface Drawing {
   svg: string
-  /** The chart's figures in words. */
+  /** Text alternative with the chart's figures. */
   label: string
 }
 
@@ -50,12 +50,15 @@ export function chartWord(word: string): ChartWord {
   return { chart, choice }
 }
 
-/** Returns the address at which a report page draws these charts, each with its setting. */
+/**
+ * Returns the URL fragment at which a report page draws these charts. Each word has a chart and its
+ * setting.
+ */
 export const drawingAddress = (words: readonly string[]): string =>
   `#/draw/${words.map(encodeURIComponent).join('/')}`
 
-/** Returns the id of the page element that contains the drawing with this index, as SVG text. */
+/** Returns the id of the page element with the SVG text of the drawing at this index. */
 export const drawingElementId = (index: number): string => `kernel-ladder-drawing-${index}`
 
-/** Name of the drawing element's attribute that contains the figures in words. */
+/** Name of the attribute with the text alternative, on the drawing's page element. */
 export const drawingLabel = 'data-label'

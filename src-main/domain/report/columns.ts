@@ -1,4 +1,4 @@
-/** Stores rows of equal shape as columns, which halves their compressed size. */
+/** Stores rows with the same fields as columns, which halves their compressed size. */
 import { z } from 'zod'
 
 const mostCells = 5_000_000
@@ -7,8 +7,8 @@ const longest = (columns: Record<string, unknown[]>): number =>
   Object.values(columns).reduce((most, values) => Math.max(most, values.length), 0)
 
 /**
- * Columns by name. The size limit exists because many short columns next to a long one would expand
- * to huge rows.
+ * Columns by name. Their total size is limited, because one long column and many short columns
+ * would expand to huge rows.
  */
 export const Columns = z
   .record(z.string(), z.array(z.unknown()))
@@ -27,7 +27,7 @@ export const toColumns = (rows: readonly object[]): Columns =>
   )
 
 /**
- * Converts columns to rows. The longest column determines the number of rows; missing values are
+ * Converts columns to rows. The longest column determines the number of rows. Missing values are
  * undefined.
  */
 export function fromColumns(columns: Columns): Record<string, unknown>[] {

@@ -1,7 +1,7 @@
 /**
- * The content of an HTML report: sessions saved with all data for their screens. The report service
- * writes it. The report's own UI and the import read it. docs/reference/session-format.md describes
- * its history.
+ * The content of an HTML report: sessions with all data that their screens need. The report service
+ * writes this content. The report's UI and the import read it. docs/reference/session-format.md
+ * describes its history.
  */
 import { z } from 'zod'
 import { Next } from '../next/next'
@@ -21,9 +21,7 @@ export const FrozenSession = z.object({
   session: Session,
   /** Source text by rung id, with private data removed as in the session. */
   sources: z.record(z.string(), z.string()),
-  /**
-   * Recommendations by rung id, with private data removed. The field is absent in older reports.
-   */
+  /** Recommendations by rung id, with private data removed. Absent in older reports. */
   next: z.record(z.string(), Next).optional(),
 })
 export type FrozenSession = z.infer<typeof FrozenSession>
@@ -33,7 +31,10 @@ export const FrozenReport = z.object({
   /** Date of the report; null without one. */
   date: z.string().nullable(),
   sections: z.array(ReportSection),
-  /** One session, or two for a comparison. Only a page with one combined chart has more. */
+  /**
+   * One session, or two for a comparison. Only a page with a combined chart has more than two
+   * sessions.
+   */
   sessions: z.array(FrozenSession).min(1).max(32),
 })
 export type FrozenReport = z.infer<typeof FrozenReport>
@@ -42,8 +43,8 @@ export type FrozenReport = z.infer<typeof FrozenReport>
 export const frozenElementId = 'kernel-ladder-report'
 
 /**
- * Deep profiles by rung id. They take megabytes, so they are compressed, stored separately and read
- * on demand.
+ * Deep profiles by rung id. They are several megabytes, so they are compressed, stored separately
+ * and loaded on demand.
  */
 export type FrozenDeep = Record<string, DeepProfile>
 
@@ -91,14 +92,14 @@ export const packDeep = (profiles: FrozenDeep): z.input<typeof PackedDeep> =>
   )
 
 /**
- * Returns the id of the page element with a session's PackedDeep. The element contains
- * gzip-compressed JSON in base64.
+ * Returns the id of the page element that contains a session's PackedDeep, as gzip-compressed JSON
+ * in base64.
  */
 export const deepElementId = (session: number): string => `kernel-ladder-deep-${session}`
 
 /**
- * Returns the report as JSON for an HTML page. Every `<` is escaped, so the text cannot end its
- * element or open another.
+ * Returns the report as JSON for an HTML page. Every `<` is escaped, so the text cannot close its
+ * element or open another element.
  */
 export const frozenText = (report: FrozenReport): string =>
   JSON.stringify(report).replaceAll('<', '\\u003c')

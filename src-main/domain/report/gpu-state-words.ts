@@ -10,7 +10,7 @@ const reasonWords = (reasons: readonly ClockReason[]): Statement =>
     .reduceRight((rest, part) => message('checks.and', { part, rest }))
 
 /**
- * Returns why the clocks were reduced, which makes the time less representative of the code.
+ * Returns why the clocks were reduced. Times at reduced clocks are less representative of the code.
  * Returns null without a known reason.
  */
 export function throttleStatement(state: GpuState | undefined): Statement | null {
@@ -46,8 +46,8 @@ export const gpuStateWords = (state: GpuState | undefined): Statement | null =>
   state ? stateWords([state]) : null
 
 /**
- * Returns power, temperature and clocks over all timings of a session, and how many timings had
- * reduced clocks.
+ * Returns power, temperature and clocks over all timings of a session, and the number of timings
+ * with reduced clocks.
  */
 export function sessionGpuWords({ rungs }: Pick<Session, 'rungs'>): Statement | null {
   const states = rungs.flatMap(({ timing }) => timing?.gpu ?? [])

@@ -1,4 +1,7 @@
-/** The origin of a session's figures as named facts, and the command that reproduces them. Pure. */
+/**
+ * Describes the origin of a session's figures as named facts, with the command that reproduces
+ * them. Pure.
+ */
 import { message, type Statement } from '../messages/message'
 import { reproduceCommand } from '../session/commands'
 import { isOfPrograms, type Session } from '../session/session'
@@ -11,12 +14,12 @@ import { sessionGpuWords, gpuModeWords } from './gpu-state-words'
 
 interface Fact {
   /**
-   * Machine-readable name. It is the column name in a wide CSV and the key of the label in the
-   * messages.
+   * Machine-readable name. It is the fact's column name in a wide CSV, and the key of its label in
+   * the messages.
    */
   id: keyof (typeof templates)['fact']
   value: Statement
-  /** Formats the value as code if the output format supports it. */
+  /** Whether to format the value as code, if the output format supports it. */
   code?: true
 }
 
@@ -86,7 +89,7 @@ export function problemWords(session: Session): Statement {
   const label = problemLabel(problem)
   const values = {
     what: ladder.task?.formula ?? ladder.task?.title ?? ladder.title,
-    // If the problem has only one size, the label already names it.
+    // If the problem has only one size, the label already includes its name.
     problem:
       Object.keys(problem.sizes).length === 1
         ? label
@@ -117,7 +120,7 @@ export function headline(session: Session): Statement {
  */
 export function provenance(session: Session): Fact[] {
   const { device, tools, settings, ladder } = session
-  // Imports contain only the data that ncu saved, without build and run details.
+  // Imports contain only the data that ncu saved, so build and run details are unknown.
   const ofRun = (value: Statement): Statement => (can(session.target).knowsRun ? value : unknown)
   const seconds = session.elapsedSeconds.toFixed(1)
   return [
@@ -160,7 +163,7 @@ export function provenance(session: Session): Fact[] {
   ]
 }
 
-/** A fact in the form that reports print. */
+/** A fact as text for reports. */
 export interface PrintedFact {
   id: string
   label: string

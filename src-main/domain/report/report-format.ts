@@ -1,5 +1,5 @@
 /**
- * The report formats and the sections that each supports.
+ * The report formats and the sections that each format supports.
  *
  * A new text format needs an entry here, a printer in services/report/printers, and UI texts.
  */
@@ -7,7 +7,7 @@ import { reportSections, type ReportSection } from './frozen-report'
 
 export interface FormatFacts {
   readonly mediaType: string
-  /** Whether the output is text that depends only on the session, not on the machine. */
+  /** Whether the output is text. Such output depends only on the session, not on the machine. */
   readonly isText: boolean
   /** Supported sections. Formats without sections are a single table. */
   readonly sections: readonly ReportSection[]
@@ -15,7 +15,7 @@ export interface FormatFacts {
   readonly isAuthored: boolean
 }
 
-/** LaTeX reports have no pictures, because authors of papers place their own figures. */
+/** LaTeX reports have no charts, because authors of papers place figures themselves. */
 const withoutCharts = reportSections.filter((section) => section !== 'charts')
 
 /** The formats by file extension. */
@@ -43,12 +43,13 @@ export const formatFacts = (format: ReportFormat): FormatFacts => formats[format
 
 export const sectionsOf = (format: ReportFormat): readonly ReportSection[] =>
   formats[format].sections
-/** The word that selects all sections. */
+/** Option value that selects all sections. */
 export const allSections = 'all'
 
 /**
  * Returns the default sections of a report. PDF reports omit the steps with source changes, because
- * they fill most pages. A comparison of two sessions has no other sections, so it keeps them.
+ * these steps fill most of the pages. A comparison of two sessions has no other sections, so its
+ * PDF includes the steps.
  */
 export const usualSections = (
   format: ReportFormat,

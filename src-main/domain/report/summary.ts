@@ -1,6 +1,6 @@
 /**
- * Summarizes a session as messages derived only from its figures. Each list of messages is one
- * paragraph. Pure.
+ * Summarizes a session in messages that are derived only from its figures. Each list of messages is
+ * one paragraph. Pure.
  */
 import { leadWords } from '../analysis/lead-figure'
 import { climbWords } from '../analysis/climb'
@@ -34,8 +34,8 @@ export const stepsOf = (session: Session): Step[] =>
   }))
 
 /**
- * Formats half of the interquartile range divided by the median, in percent. Tables show it after
- * ±.
+ * Formats half of the interquartile range divided by the median, as a percentage. Tables show this
+ * value after ±.
  */
 export const halfSpread = (spread: number): string => {
   const percent = spread * 50
@@ -43,7 +43,7 @@ export const halfSpread = (spread: number): string => {
   return `${percent < 0.1 ? percent.toFixed(2) : percent.toFixed(1)} %`
 }
 
-/** Summarizes a session of profiled kernels. Returns undefined without profiler times. */
+/** Summarizes a session of profiled kernels. Returns undefined if there are no profiler times. */
 function profiled(session: Session): AnyMessage | undefined {
   const total = totalProfiledMs(session)
   const timed = session.rungs.flatMap(({ title, profiledTime: time }) => {
@@ -72,7 +72,7 @@ function emulated({ target, rungs }: Session): AnyMessage | undefined {
   return message('summary.emulated', { ok, total: rungs.length, gpu })
 }
 
-/** Returns the rung with the shortest predicted time, or undefined without predictions. */
+/** Returns the rung with the shortest predicted time, or undefined if there are no predictions. */
 function bestPredicted({ rungs, ladder, target }: Session): AnyMessage | undefined {
   const timed = rungs.flatMap(({ id, title, status, predicted }) =>
     predicted && status === 'ok' && id !== ladder.reference ? [{ id, title, predicted }] : [],
@@ -125,8 +125,8 @@ function best(session: Session): AnyMessage {
 }
 
 /**
- * Returns the first cause of a step. Without one, returns a correct prediction from the rung's
- * header.
+ * Returns the first cause of a step. If no cause is known, returns a correct prediction from the
+ * rung's header.
  */
 function explain({ comparison, why }: Step): Statement {
   const [cause] = why.causes
@@ -190,23 +190,23 @@ function unpaidSteps(session: Session, steps: readonly Step[]): Statement[][] {
 }
 
 interface Summary {
-  /** The best rung. For profiled kernels, the total time and the longest kernel. */
+  /** The best rung. For profiled kernels, it is the total time and the longest kernel. */
   best: AnyMessage
   /**
-   * Whether the fastest rung is faster than the reference, for each kind of timing. The value is
-   * null without a reference in the session.
+   * Whether the fastest rung is faster than the reference, for each kind of timing. Null without a
+   * reference in the session.
    */
   claim: AnyMessage | null
   /**
-   * The first and last rung of the climb and the factor between their times. The value is null
-   * without a climb.
+   * The first and last rung of the chain of steps, and the ratio of their times. Null without such
+   * a chain.
    */
   climb: AnyMessage | null
   /** The three largest steps, each with its explanation. */
   jumps: Statement[][]
-  /** Rungs that are slower than the previous rung, or equal within noise. */
+  /** Rungs that are slower than the previous rung, or as fast within the noise. */
   unpaid: Statement[][]
-  /** Whether the session has timed steps and all of them became faster. */
+  /** Whether the session has timed steps and every step is faster than the previous one. */
   allPaid: boolean
   /** Rungs with a status other than `ok`. */
   troubles: AnyMessage[]
@@ -228,9 +228,9 @@ export function summarize(session: Session, steps: readonly Step[]): Summary {
   }
 }
 
-/** The summary in English, as reports print it. */
+/** The summary as English text for reports. */
 export interface PrintedSummary {
-  /** The best rung, its comparison with the reference, and the climb to it. */
+  /** The best rung, its comparison with the reference, and the chain of steps to it. */
   best: Sentence[]
   jumps: Sentence[]
   unpaid: Sentence[]

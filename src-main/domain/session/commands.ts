@@ -1,5 +1,6 @@
 /**
- * Commands that run a session's rungs again: unchanged, at other sizes, or with a cold L2. Pure.
+ * Creates commands that run a session's rungs again: unchanged, at other sizes, or with a cold L2.
+ * Pure.
  */
 import type { ProfileLevel } from '../metrics/metric-definition'
 import { can, kindOf } from '../targets/targets'
@@ -14,7 +15,7 @@ const quoted = (word: string): string =>
 
 /**
  * Returns options for parameters that differ from their defaults. `--param` applies to every rung
- * that declares the name and allows the value. A parameter is therefore omitted if it would change
+ * that declares the name and allows the value. The result omits a parameter if it would change
  * other rungs.
  */
 function parameterWords({ ladder }: Session): string[] {
@@ -70,7 +71,10 @@ export function runCommand(session: Session, sizes: Sizes | null, profile: Profi
   return words.map(quoted).join(' ')
 }
 
-/** Returns another of the ladder's sizes, or half of the problem's sizes if there is no other. */
+/**
+ * Returns different sizes from the ladder, or half of the problem's sizes if the ladder has no
+ * others.
+ */
 export function otherSizes({ ladder, problem }: Session): Sizes | null {
   if (!problem) return null
   const half = Object.entries(problem.sizes).map(([name, size]) => [name, Math.ceil(size / 2)])
@@ -94,8 +98,8 @@ function profileCommand({ command, filters }: Program, level: string): string {
 }
 
 /**
- * Returns the command that reproduces the session. The command runs on the same kind of GPU,
- * profiles the same program, or imports the same file.
+ * Returns the command that reproduces the session. The command runs the rungs on the same kind of
+ * GPU, profiles the same program, or imports the same file.
  */
 export function reproduceCommand(session: Session): string {
   if (session.program) return profileCommand(session.program, session.settings.profile)
@@ -107,7 +111,7 @@ export function reproduceCommand(session: Session): string {
     'kernel-ladder',
     'run',
     ...ladderWords(session),
-    // Lists the rungs explicitly, because the ladder may have gained rungs.
+    // List the rungs explicitly, because the ladder may have more rungs now.
     '--rungs',
     session.rungs.map(({ id }) => id).join(','),
     ...(task && problem ? problemOptions(session, task, problem) : []),

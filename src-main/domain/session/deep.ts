@@ -1,8 +1,9 @@
 /**
- * The deep profile of one rung: counters per instruction and source line, and ncu's advice.
- * Sessions store it in `deep/<rung>.json`. docs/reference/session-format.md describes its origin.
- * For a rung that was built but not run, instructions are derived from the machine code and have no
- * counters. Null means not collected; 0 is a measured zero.
+ * The deep profile of one rung: counters per instruction and source line, and ncu's
+ * recommendations. Sessions store it in `deep/<rung>.json`. docs/reference/session-format.md
+ * describes the sources of this data. For a rung that was built but not run, instructions are
+ * decoded from the machine code and have no counters. Null means not collected; 0 is a measured
+ * zero.
  */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
@@ -13,13 +14,13 @@ const count = z.number().nonnegative().nullable()
 
 /** Counters of one instruction, or of one source line as the sum over its instructions. */
 export const Work = z.object({
-  /** Number of times that warps executed the instruction. */
+  /** Number of times warps executed the instruction. */
   executed: count,
-  /** Number of times that threads executed the instruction, including predicated-off threads. */
+  /** Number of times threads executed the instruction, including predicated-off threads. */
   threadExecuted: count,
   /** Number of samples in which a warp was at this instruction, in any state. */
   samples: count,
-  /** Number of samples in cycles without an issue by the scheduler. */
+  /** Number of samples in cycles in which the scheduler issued no instruction. */
   notIssuedSamples: count,
   /**
    * Number of samples per stall reason, by ncu's names (`long_sb`, `mio`, `selected`…). Reasons
@@ -42,7 +43,7 @@ export const Work = z.object({
 })
 export type Work = z.infer<typeof Work>
 
-/** Counters for code that was not profiled; all null. */
+/** Counters of code that was not profiled. All counters are null. */
 export const notCounted: Work = {
   executed: null,
   threadExecuted: null,
@@ -71,17 +72,17 @@ export const Instruction = Work.extend({
   /** Opcode with modifiers, such as `LDS.128` or `FFMA`. */
   opcode: z.string(),
   /**
-   * Path under the session's `sources/`, or a bare file name for other sources. The value is null
-   * without line information.
+   * Path under the session's `sources/`, or a bare file name for other sources. Null without line
+   * information.
    */
   file: z.string().nullable(),
   line: z.number().int().positive().nullable(),
   /**
-   * Additional lines that ncu lists for an inlined instruction. Each line counts the instruction's
-   * work.
+   * Additional lines that ncu lists for an inlined instruction. Each of these lines includes the
+   * instruction's work.
    */
   inlinedFrom: z.array(Place).optional(),
-  /** The model's prediction; only on the target `predicted`. */
+  /** The timing model's prediction; only for the target `predicted`. */
   predicted: InstructionPrediction.optional(),
 })
 export type Instruction = z.infer<typeof Instruction>
@@ -89,7 +90,7 @@ export type Instruction = z.infer<typeof Instruction>
 export const SourceLine = Work.extend({
   file: z.string(),
   line: z.number().int().positive(),
-  /** Source text; null if ncu had no source. */
+  /** Source text; null if ncu did not have the source. */
   text: z.string().nullable(),
 })
 export type SourceLine = z.infer<typeof SourceLine>
@@ -104,7 +105,7 @@ export const Rule = z.object({
   name: z.string(),
   kind: z.enum(['optimization', 'warning', 'info', 'error']),
   text: z.string(),
-  /** ncu's estimate of the maximum speedup in percent; null without one. */
+  /** ncu's estimate of the maximum speedup in percent; null without an estimate. */
   estimatedSpeedup: z.number().nullable(),
   /** Whether the recommendation applies to the whole kernel or to one limiting unit. */
   speedupType: z.enum(['global', 'local']).nullable(),
@@ -112,8 +113,8 @@ export const Rule = z.object({
 export type Rule = z.infer<typeof Rule>
 
 /**
- * The samples that have stall reasons: all samples, or only samples in cycles without an issue (ncu
- * 2025.4 and later).
+ * The samples with stall reasons: all samples, or only samples in cycles without an issued
+ * instruction (ncu 2025.4 and later).
  */
 const StallSamples = z.enum(['all', 'notIssued'])
 export type StallSamples = z.infer<typeof StallSamples>
@@ -126,11 +127,11 @@ export const DeepKernel = z.object({
   opcodes: z.record(z.string(), z.number().nonnegative()).nullable(),
   rules: z.array(Rule),
   /**
-   * The samples that have stall reasons. The field is absent without samples. Older sessions also
-   * lack it, because all their samples have stall reasons.
+   * The samples with stall reasons. Absent without samples, and in older sessions, in which all
+   * samples have stall reasons.
    */
   stallSamples: StallSamples.optional(),
-  /** The model's prediction; only on the target `predicted`. */
+  /** The timing model's prediction; only for the target `predicted`. */
   predicted: LaunchPrediction.optional(),
 })
 export type DeepKernel = z.infer<typeof DeepKernel>
@@ -142,15 +143,18 @@ export const DeepProfile = z.object({
   rung: Identifier,
   /** One entry per launch, in launch order. */
   kernels: z.array(DeepKernel),
-  /** Missing parts and the reasons. */
+  /** Missing parts, with the reasons. */
   notes: z.array(Statement),
 })
 export type DeepProfile = z.infer<typeof DeepProfile>
 
-/** Deep profiles by rung. An implementation may create them on demand. */
+/** Deep profiles by rung. Implementations may load the profiles on demand. */
 export type DeepProfiles = Pick<ReadonlyMap<string, DeepProfile>, 'get' | 'keys' | 'values'>
 
-/** Counters that are counted per instruction instead of sampled. The emulator provides them too. */
+/**
+ * Counters that are counted per instruction instead of sampled. The emulator also provides these
+ * counters.
+ */
 export const counted = [
   'executed',
   'threadExecuted',
@@ -183,7 +187,7 @@ export interface LineHeat extends Pick<SourceLine, 'file' | 'line' | 'text'> {
 
 /**
  * Returns source lines by their share of a counter, hottest first. Lines with a share of zero are
- * omitted. Inlined code counts for its own line and for the calling line, so shares can add up to
+ * omitted. Inlined code counts toward its own line and the calling line, so shares can add up to
  * more than 1.
  */
 export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
@@ -196,7 +200,7 @@ export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
     if (known) known.value += value
     else lines.set(`${file}:${line}`, { file, line, text, value, share: 0 })
   }
-  // The total is summed over instructions, because lines count inlined code twice.
+  // Compute the total from instructions, because lines count inlined code twice.
   const counted = profile.kernels
     .flatMap((kernel) => kernel.instructions)
     .reduce((sum, { [kind]: value }) => sum + (value ?? 0), 0)
@@ -227,7 +231,7 @@ export const opcodeFamily = (opcode: string): string => opcode.split('.')[0]!
 
 /**
  * Returns executed instructions by opcode, summed over a rung's kernels. Returns null if any kernel
- * was not counted.
+ * has no counts.
  */
 export function opcodeHistogram(profile: DeepProfile): Record<string, number> | null {
   const sum: Record<string, number> = {}
@@ -240,8 +244,8 @@ export function opcodeHistogram(profile: DeepProfile): Record<string, number> | 
 }
 
 /**
- * Returns samples by stall reason, summed over a rung's kernels. Returns null if any kernel was not
- * sampled.
+ * Returns samples by stall reason, summed over a rung's kernels. Returns null if any kernel has no
+ * samples.
  */
 export function stallHistogram(
   profile: Pick<DeepProfile, 'kernels'>,
@@ -312,8 +316,8 @@ const stallSamplesOf = ({ kernels }: DeepProfile): StallSamples | null =>
       : 'all'
 
 /**
- * Returns why the stall reasons of two rungs cannot be compared. Returns null if they can be, or if
- * a rung has none.
+ * Returns why the stall reasons of two rungs cannot be compared. Returns null if they can be
+ * compared or if either rung has no stall reasons.
  */
 export function stallObstacle(
   a: DeepProfile | null | undefined,
@@ -329,8 +333,8 @@ export function stallObstacle(
 }
 
 /**
- * Returns stall samples by reason, largest change of share first. Samples are taken at a fixed
- * interval, so their number grows with the time. Compare the shares instead.
+ * Returns stall samples by reason, largest change of share first. The number of samples grows with
+ * the time, because samples are taken at a fixed interval. Compare the shares instead.
  */
 export const stallDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | null =>
   stallObstacle(a, b)

@@ -1,4 +1,4 @@
-/** Counters whose values are noise, and the counters that replace them. */
+/** Replaces counters whose values are mostly noise. */
 import { metricDefinition } from '../metrics/metrics'
 import type { RungResult } from './session'
 
@@ -6,8 +6,8 @@ type Measured = Pick<RungResult, 'metrics'>
 
 /**
  * Returns the metric that should replace a noisy counter. The hardware counter of bank conflicts is
- * nonzero even for conflict-free code. If every rung has the structural counter, that counter is
- * used instead.
+ * nonzero even for conflict-free code. If every rung has the structural counter, returns that
+ * counter.
  */
 export function withoutNoise(
   metric: string,
@@ -22,7 +22,7 @@ export function withoutNoise(
 }
 
 /**
- * Returns the metric for a table column. Rungs without the counter, such as failed ones, are
+ * Returns the metric for a table column. Rungs without the counter, such as failed rungs, are
  * ignored.
  */
 export const columnFor = (metric: string, rungs: readonly Measured[]): string =>

@@ -1,4 +1,4 @@
-/** Prediction data in a session: each rung's time with a range, and the model's inputs. */
+/** Prediction data in a session: the time of each rung with its range, and the model's inputs. */
 import { z } from 'zod'
 import { Problem } from '../task/problem'
 import {
@@ -26,23 +26,24 @@ export const PredictedTime = z.object({
   model: z.string(),
   /** Class of the prediction, which determines the width of the range. */
   class: z.enum(predictionClasses),
-  /** Reasons for a wider range. */
+  /** Reasons why the range is wider. */
   widened: z.array(z.enum(predictionWarnings)),
   /** Whether only some blocks were simulated and the rest extrapolated. */
   extrapolated: z.boolean(),
   /**
-   * Time in ms if one cause took no time: bank conflicts, unused sectors, memory latency or
+   * Simulated time in ms without one cause: bank conflicts, unused sectors, memory latency or
    * barriers.
    */
   without: z.partialRecord(z.enum(removals), ms).optional(),
   /**
-   * The predicted problem, if it differs from the session's. Labs are counted at a smaller size.
+   * The predicted problem, if it differs from the session's problem. The counters of labs are for a
+   * smaller size.
    */
   problem: Problem.optional(),
 })
 export type PredictedTime = z.infer<typeof PredictedTime>
 
-/** The GPU description used by the model. */
+/** The GPU description that the model used. */
 export const PredictionSource = z.object({
   model: z.string(),
   parameters: z.object({
@@ -63,11 +64,11 @@ export const LaunchPrediction = z.object({
   ms: z.number().nonnegative(),
   clockMHz: z.number().positive(),
   limiter: z.enum(limiters),
-  /** Utilization of each unit over the launch. */
+  /** Utilization of each unit over the whole launch. */
   utilization: z.partialRecord(z.enum(limiters), share),
   /** Average warps stalled per issued instruction, by reason. */
   stalls,
-  /** Average fraction of an SM's maximum warps while the SM has any. */
+  /** Average number of resident warps on an active SM, as a fraction of the SM's maximum. */
   achievedOccupancy: share,
   l1HitRate: share.nullable(),
   l2HitRate: share.nullable(),
@@ -83,7 +84,7 @@ export type LaunchPrediction = z.infer<typeof LaunchPrediction>
 export const InstructionPrediction = z.object({
   /** Fraction of all warp cycles spent at this instruction, issuing or stalled. */
   share,
-  /** Warp cycles by reason, per warp instruction issued at this place. */
+  /** Warp cycles by stall reason, per issue of this instruction. */
   stalls,
 })
 export type InstructionPrediction = z.infer<typeof InstructionPrediction>

@@ -1,4 +1,4 @@
-/** Names used in stored predictions: limiters, stall reasons and prediction classes. */
+/** The names in stored predictions: limiters, stall reasons and prediction classes. */
 
 /** Possible limits of a launch. */
 export const limiters = [
@@ -21,8 +21,8 @@ export const limiters = [
 export type Limiter = (typeof limiters)[number]
 
 /**
- * Classes of predictions, derived from the prediction alone. The class determines the width of the
- * range.
+ * Classes of predictions, derived only from the prediction itself. The class determines the width
+ * of the range.
  */
 export const predictionClasses = [
   'compute',
@@ -35,7 +35,7 @@ export const predictionClasses = [
 ] as const
 export type PredictionClass = (typeof predictionClasses)[number]
 
-/** Reasons that a warp could not issue. The names match ncu's stall reasons. */
+/** Reasons why a warp could not issue an instruction. The names match ncu's stall reasons. */
 export const stallReasons = [
   'barrier',
   'branch_resolving',
@@ -55,8 +55,8 @@ export const stallReasons = [
 export type StallReason = (typeof stallReasons)[number]
 
 /**
- * Causes that the model can remove in a second simulation. The remaining time bounds the possible
- * gain.
+ * Causes that the model can remove in a second simulation. The time of that simulation is a bound
+ * for the possible gain.
  */
 export const removals = ['conflicts', 'sectors', 'latency', 'barriers'] as const
 export type Removal = (typeof removals)[number]
@@ -70,6 +70,6 @@ export const predictionWarnings = [
 ] as const
 export type PredictionWarning = (typeof predictionWarnings)[number]
 
-/** Reasons that the model cannot predict a rung. */
+/** Reasons why the model cannot predict a rung. */
 export const refusals = ['spins', 'uneven', 'distributed-shared', 'too-long', 'halted'] as const
 export type Refusal = (typeof refusals)[number]

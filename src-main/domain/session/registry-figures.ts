@@ -1,6 +1,6 @@
 /**
- * Completes a rung's metrics. Computes derived metrics, and marks metrics that an older session
- * lacks because they were added later. Pure.
+ * Completes a rung's metrics. Computes derived metrics, and marks metrics as unavailable if an
+ * older session lacks them. Pure.
  */
 import { message, says, type Statement } from '../messages/message'
 import type { MetricDefinition, ProfileLevel } from '../metrics/metric-definition'
@@ -39,7 +39,7 @@ export const withDerived = (
   ),
 })
 
-/** Returns the unavailable value of a metric that was not requested from ncu. */
+/** Returns an unavailable value for a metric that was not requested from ncu. */
 export const notAsked = ({ unit, ncu, perInstruction }: MetricDefinition): MetricValue =>
   unavailable(
     unit,
@@ -48,11 +48,11 @@ export const notAsked = ({ unit, ncu, perInstruction }: MetricDefinition): Metri
       : message('records.notAsked', { names: ncu.join(' or ') }),
   )
 
-/** Fields of an instruction that the sums use. */
+/** The instruction fields that the sums need. */
 export type Counted = Pick<Instruction, 'opcode' | 'executed' | 'sharedWavefrontsExcess'>
 
 /**
- * Returns the level's metrics that are sums over instructions. They are unavailable if the
+ * Returns the level's metrics that are sums over instructions. The metrics are unavailable if the
  * instructions have no counters.
  */
 export function instructionFigures(
@@ -90,7 +90,7 @@ export function instructionFigures(
 
 /**
  * Returns the instructions of all kernels of a rung. Returns an empty list if any kernel has no
- * listing, because a partial sum would be too small.
+ * instruction list, because a partial sum would be too low.
  */
 export const listedInAll = <T>(kernels: readonly (readonly T[])[]): readonly T[] =>
   kernels.every(({ length }) => length > 0) ? kernels.flat() : []
@@ -119,8 +119,8 @@ export function withSums(rung: RungResult, profile: DeepProfile | null): RungRes
 }
 
 /**
- * Returns the specific reason that an unprofiled rung has no counters. Only time-dependent metrics
- * show it, because they always require the profiler.
+ * Returns the specific reason why an unprofiled rung has no counters. Only time-dependent metrics
+ * contain this reason, because they always require the profiler.
  */
 const whyNone = ({ target }: Session, { profile, metrics }: RungResult): Statement | undefined =>
   profile === null && can(target).times
@@ -130,7 +130,10 @@ const whyNone = ({ target }: Session, { profile, metrics }: RungResult): Stateme
       )?.[1].reason
     : undefined
 
-/** Returns the unavailable value of a metric that this version of the emulator did not count. */
+/**
+ * Returns an unavailable value for a metric that the session's version of the emulator did not
+ * count.
+ */
 const notCollected = ({ unit }: MetricDefinition): MetricValue =>
   unavailable(unit, message('records.notCollected'))
 
@@ -157,8 +160,8 @@ function complete(session: Session, rung: RungResult): Record<string, MetricValu
 }
 
 /**
- * Returns a session with every metric of its level. Imports are unchanged, because they requested
- * no metrics.
+ * Returns a session with every metric of its level. Returns imports unchanged, because they have no
+ * profile level.
  */
 export function withRegistry(session: Session): Session {
   const { target, settings } = session

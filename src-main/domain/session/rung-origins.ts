@@ -1,7 +1,7 @@
-/** Sources and parameters of the rungs in two sessions. */
+/** Lists the sources and parameters of the rungs in two sessions. */
 import { RungResult, Session, rungOf } from './session'
 
-/** Formats a rung's parameters, such as `TM=8 TN=8`. Returns `none` without parameters. */
+/** Formats a rung's parameters, such as `TM=8 TN=8`. Returns `none` if there are no parameters. */
 export const paramWords = ({ params }: RungResult): string =>
   Object.entries(params)
     .map(([name, value]) => `${name}=${value}`)
@@ -13,13 +13,13 @@ interface RungOrigin {
   which: 'both' | 'first' | 'second'
   file: string
   sourceHash: string
-  /** Parameters, such as `TM=8 TN=8`. */
+  /** Parameters as text, such as `TM=8 TN=8`. */
   params: string
 }
 
 /**
- * Returns the source and parameters of each rung. A rung that is equal in both sessions has one
- * entry.
+ * Returns the source and parameters of each rung. A rung with the same origin in both sessions has
+ * one entry.
  */
 export function rungOrigins(a: Session, b: Session): RungOrigin[] {
   const origin = (rung: RungResult, which: RungOrigin['which']): RungOrigin => {

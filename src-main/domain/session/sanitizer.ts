@@ -6,22 +6,22 @@ import { Statement } from '../messages/message'
 import { Problem } from '../task/problem'
 import { Identifier } from '../ladder/rung'
 
-/** compute-sanitizer's tools in the order that they run. */
+/** compute-sanitizer's tools, in the order in which they run. */
 export const sanitizerTools = ['memcheck', 'racecheck', 'initcheck', 'synccheck'] as const
 export const SanitizerTool = z.enum(sanitizerTools)
 export type SanitizerTool = z.infer<typeof SanitizerTool>
 
 /**
- * Time limit per rung in seconds. racecheck slows kernels down a hundredfold or more; a rung at the
- * default size takes seconds.
+ * Time limit per rung in seconds. racecheck slows kernels down a hundredfold or more. A rung at the
+ * default size takes a few seconds.
  */
 export const defaultSecondsARung = 120
 
 const triple = z.tuple([z.number().int(), z.number().int(), z.number().int()])
 
 /**
- * A source location. Parts that the tool did not report are null, as for host code or code without
- * line information.
+ * A source location. Parts that the tool did not report are null, for example for host code or
+ * without line information.
  */
 export const SourcePlace = z.object({
   file: z.string().nullable(),
@@ -32,7 +32,9 @@ export type SourcePlace = z.infer<typeof SourcePlace>
 
 /** One record of a compute-sanitizer report. */
 export const SanitizerRecord = z.object({
-  /** The tool's name for the finding: `Precise`, `Api`, `Analysis`, `Initcheck`, … */
+  /**
+   * Kind of finding as compute-sanitizer reports it: `Precise`, `Api`, `Analysis`, `Initcheck`, …
+   */
   kind: z.string(),
   severity: z.enum(['error', 'warning', 'info']),
   message: z.string(),
@@ -63,12 +65,12 @@ export type SanitizerFinding = z.infer<typeof SanitizerFinding>
 
 export const SanitizerCheck = z.object({
   tool: SanitizerTool,
-  /** `failed` means that the tool reached no verdict, which differs from finding nothing. */
+  /** `failed`: the tool gave no verdict. `clean`: the tool finished without findings. */
   status: z.enum(['clean', 'found', 'failed', 'unsupported', 'not-run']),
   reason: Statement.optional(),
   /**
-   * Number of errors and warnings, or hazards, from the tool's summary. The value is null if the
-   * tool printed none.
+   * Number of errors and warnings, or hazards, from the tool's summary. Null if the tool printed no
+   * count.
    */
   total: z.number().int().nullable(),
   /** Number of records that the tool's report omits. */
@@ -83,8 +85,8 @@ export const SanitizedRung = z.object({
   file: z.string(),
   checks: z.array(SanitizerCheck),
   /**
-   * printf output of the kernels, one sentence per call. The field is present only for emulated
-   * kernels that print.
+   * printf output of the kernels, one sentence per call. Present only for emulated kernels that use
+   * printf.
    */
   printed: z.array(Statement).min(1).optional(),
 })
@@ -96,7 +98,7 @@ export const SanitizeReport = z.object({
   ladder: Identifier,
   problem: Problem,
   device: z.object({ name: z.string(), computeCapability: z.string() }),
-  /** compute-sanitizer version; null if the tool does not report one. */
+  /** compute-sanitizer version; null if the tool does not report its version. */
   sanitizer: z.string().nullable(),
   /**
    * True if the emulator ran the checks instead of compute-sanitizer on a GPU. Otherwise absent.

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { can, parseTarget, printTarget } from '../targets/targets'
 
-/** Returns the name of the recording that a reference names, or null for a session in the store. */
+/** Returns the recording's name in a reference, or null for a session in the store. */
 export const recordingOf = (ref: string): string | null => {
   const target = parseTarget(ref)
   return target && can(target).replays ? target.name : null

@@ -1,4 +1,4 @@
-/** A session's entry in a list. Folders and reports use the same form. */
+/** A session's entry in a list. Folders and reports use the same entries. */
 import { z } from 'zod'
 import { gpuOfTarget, kindOf, Target } from '../targets/targets'
 import { CacheState, type Session } from './session'
@@ -11,7 +11,7 @@ export const SessionSummary = z.object({
   ref: SessionRef,
   kind: z.enum(['live', 'recorded', 'imported']),
   name: z.string(),
-  /** The user's name for the session; null without one. */
+  /** The title that the user gave the session; null without a title. */
   title: z.string().nullable(),
   createdAt: z.string(),
   ladder: z.object({ id: z.string(), title: z.string() }),
@@ -20,21 +20,22 @@ export const SessionSummary = z.object({
   /** Scalars that differ from the task's defaults; absent without any. */
   unusual: Scalars.optional(),
   deviceName: z.string().nullable(),
-  /** The target; only for sessions without a device that name a built-in GPU. */
+  /** The target. Present only for sessions without a device whose target is a built-in GPU. */
   target: Target.optional(),
   profile: ProfileLevel,
   /** L2 state when the launches were timed; absent if nothing was timed. */
   cacheState: CacheState.optional(),
   rungCount: z.number().int(),
   /**
-   * Reason that the folder cannot be read. The other fields are then guessed from the folder name.
+   * Reason why the folder cannot be read. If set, the other fields are derived from the folder
+   * name.
    */
   damaged: Statement.optional(),
 })
 
 export type SessionSummary = z.infer<typeof SessionSummary>
 
-/** Returns the section of the list that a session belongs to. */
+/** Returns the section of the session list for this session. */
 export const listedKind = ({ target }: Session): SessionSummary['kind'] => kindOf(target).listed
 
 type Listed = Pick<SessionSummary, 'kind'>

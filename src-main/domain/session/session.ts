@@ -1,7 +1,7 @@
 /**
- * A session: all rungs that one run built, verified, timed and profiled. Immutable; a new run
- * creates a new session. `session.json` has this form. docs/reference/session-format.md describes
- * its history.
+ * A session: all rungs that one run built, verified, timed and profiled. Sessions are immutable;
+ * every run creates a new session. `session.json` has this form. docs/reference/session-format.md
+ * describes its history.
  */
 import { z } from 'zod'
 import { Ceilings } from '../gpu/ceilings'
@@ -34,8 +34,8 @@ export type Diagnostic = z.infer<typeof Diagnostic>
 
 export const Build = z.object({
   /**
-   * Registers per thread, the maximum over the rung's kernels. The value is null if ptxas reported
-   * none, as for a library call.
+   * Registers per thread, the maximum over the rung's kernels. Null if ptxas reported no count, as
+   * for a library call.
    */
   registersPerThread: z.number().nullable(),
   staticSharedBytes: z.number().nullable(),
@@ -47,10 +47,10 @@ export const Build = z.object({
 })
 export type Build = z.infer<typeof Build>
 
-/** An element of a result. JSON cannot represent NaN and infinity, so NaN is null. */
 /**
- * Strings represent infinities and integers beyond 2^53. If an exact check compares NaN bits, a
- * string represents NaN too.
+ * An element of a result. JSON cannot represent NaN and infinity. NaN is therefore null, and
+ * strings represent infinities and integers beyond 2^53. If an exact check compares NaN bits, NaN
+ * is also a string.
  */
 const Element = z
   .union([
@@ -71,10 +71,7 @@ export type Mismatch = z.infer<typeof Mismatch>
 
 export const Verify = z.object({
   passed: z.boolean(),
-  /**
-   * The largest error divided by the scale of the task's check. The value is null if a NaN or Inf
-   * was found.
-   */
+  /** The largest error divided by the scale of the task's check. Null if a NaN or Inf was found. */
   worstRelativeError: z.number().nullable(),
   mismatches: z.number().int(),
   firstMismatch: Mismatch.nullable(),
@@ -86,9 +83,9 @@ export const Verify = z.object({
 export type Verify = z.infer<typeof Verify>
 
 /**
- * L2 state when a launch was timed. `cold` means that L2 has no line of the rung's buffers and no
- * dirty line. `warm` means that L2 is as the previous launch left it. Only upgraded and imported
- * sessions have `cold-dirty` (filled with dirty lines) or `unknown`.
+ * L2 state when a launch was timed. `cold`: L2 contains no lines of the rung's buffers and no dirty
+ * lines. `warm`: L2 still has the contents from the previous launch. `cold-dirty`: L2 was filled
+ * with dirty lines. Only upgraded and imported sessions have `cold-dirty` or `unknown`.
  */
 const cacheStates = ['cold', 'warm', 'cold-dirty', 'unknown'] as const
 export const CacheState = z.enum(cacheStates)
@@ -109,8 +106,8 @@ export const BurstTiming = z.object({
   samplesMs: z.array(z.number()),
   gflops: z.number().nullable(),
   /**
-   * Ratio to bursts of the reference, which alternate with the rung's bursts. The value is null
-   * without a reference.
+   * Ratio to bursts of the reference, which alternate with the rung's bursts. Null without a
+   * reference.
    */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
@@ -118,8 +115,8 @@ export const BurstTiming = z.object({
 export type BurstTiming = z.infer<typeof BurstTiming>
 
 /**
- * Timing of one rung launched repeatedly for seconds, after one second of warm-up. The rung's own
- * power draw determines the clock.
+ * Timing of one rung that is launched repeatedly for several seconds, after one second of warm-up.
+ * The rung's own power draw limits the clock.
  */
 export const SustainedTiming = z.object({
   cacheState: CacheState,
@@ -141,7 +138,9 @@ export const SustainedTiming = z.object({
 })
 export type SustainedTiming = z.infer<typeof SustainedTiming>
 
-/** Timing in addition to single launches. `all` includes bursts and sustained launches. */
+/**
+ * Kinds of timing. Single launches are always timed. `all` includes bursts and sustained launches.
+ */
 export const timingWays = ['single', 'burst', 'sustained', 'all'] as const
 export const TimingWay = z.enum(timingWays)
 export type TimingWay = z.infer<typeof TimingWay>
@@ -162,37 +161,33 @@ export const Timing = z.object({
   /** Throughput; null if the task does not count operations. */
   gflops: z.number().nullable(),
   /**
-   * Reference time divided by this rung's time, sampled alternately in one process. The value is
-   * null without a reference.
+   * Reference time divided by this rung's time, sampled alternately in one process. Null without a
+   * reference.
    */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
-  /**
-   * Number of excluded launches that the host submitted too late. The field is absent in older
-   * sessions.
-   */
+  /** Number of excluded launches that the host submitted too late. Absent in older sessions. */
   late: z.number().int().nonnegative().optional(),
   /**
-   * Whether the launch waits for the GPU, so that the time includes host time. The field is absent
+   * Whether the rung's launch function waits for the GPU. Its time then includes host time. Absent
    * in older sessions.
    */
   includesHost: z.boolean().optional(),
   /**
-   * Time between two events without work in between. This part of a measured time belongs to no
-   * kernel.
+   * Time between two events without work in between. This overhead is part of every measured time.
    */
   emptyMs: z.number().nullable().optional(),
   /** GPU time of a launch from CUPTI's activity records; null without CUPTI. */
   gpuMs: z.number().nullable().optional(),
   /**
    * SM clock during the samples of the rung and of the interleaved reference, computed from cycles.
-   * The value is null for short launches.
+   * Null for short launches.
    */
   clockMHz: z.number().nullable().optional(),
   referenceClockMHz: z.number().nullable().optional(),
   smClockBeforeMHz: z.number().nullable(),
   smClockAfterMHz: z.number().nullable(),
-  /** State of the GPU during timing. The field is absent in older sessions. */
+  /** State of the GPU during timing. Absent in older sessions. */
   gpu: GpuState.optional(),
   /** Burst timing, if the run requested it. */
   burst: BurstTiming.optional(),
@@ -201,14 +196,15 @@ export const Timing = z.object({
 export type Timing = z.infer<typeof Timing>
 
 /**
- * A kernel's time under a profiler. ncu runs every launch in isolation, with the caches and clocks
- * in `settings`. CUPTI times launches in the running program, where they may be concurrent with
- * others. Neither time is comparable with the other or with a runner's time.
+ * A kernel's time under a profiler. ncu runs every launch in isolation, with the cache and clock
+ * control in `settings`. CUPTI times launches in the running program, in which they may be
+ * concurrent with other launches. Neither time is comparable with the other or with a runner's
+ * time.
  */
 export const ProfiledTime = z.object({
   /** The profiler; absent for ncu. */
   timer: z.literal('cupti').optional(),
-  /** Number of launches. It is 1 for the summed kernels of one NVTX range. */
+  /** Number of launches. 1 if the kernels of one NVTX range were summed. */
   launches: z.number().int().positive(),
   /** Total time of the launches. */
   totalMs: z.number().nonnegative(),
@@ -239,7 +235,7 @@ export const LaunchResources = z.object({
   staticSharedBytes: z.number().nullable(),
   dynamicSharedBytes: z.number().nullable(),
   barriers: z.number().nullable(),
-  /** Shared memory in bytes that the SM was configured with for the launch. */
+  /** Configured shared memory of the SM in bytes during the launch. */
   carveOutBytes: z.number().nullable(),
   /** Blocks per cluster; 0 if the launch has no clusters. */
   clusterBlocks: z.number().nullable(),
@@ -265,11 +261,11 @@ export const Prepared = z.object({
 })
 export type Prepared = z.infer<typeof Prepared>
 
-/** One run of a program rung. */
+/** The run of a program rung. */
 export const ProgramRun = z.object({
-  /** Command exactly as written in the ladder. */
+  /** Command as written in the ladder. */
   command: z.array(z.string()).min(1),
-  /** Exit code; null if a signal ended the program or if it was stopped. */
+  /** Exit code; null if a signal or the user stopped the program. */
   exitCode: z.number().int().nullable(),
   /** Output of the program, if the ladder names an output file. */
   output: z
@@ -285,23 +281,23 @@ export type ProgramRun = z.infer<typeof ProgramRun>
 
 export const ProfiledKernel = z.object({
   name: z.string(),
-  /** Grid; null in an import without this column, as with older versions of ncu. */
+  /** Grid; null in an import without this column, such as from older versions of ncu. */
   grid: z.tuple([z.number(), z.number(), z.number()]).nullable(),
   block: z.tuple([z.number(), z.number(), z.number()]).nullable(),
   passes: z.number().int().nullable(),
   /**
-   * Innermost NVTX range around the launch, in imports and in sessions of a program. The field is
-   * absent outside any range.
+   * Innermost NVTX range around the launch, in imports and in sessions of a program. Absent outside
+   * any range.
    */
   range: z.string().optional(),
   /**
-   * NVTX ranges around the launch, outermost first, including `range` as the last one. The field is
-   * absent unless there are several.
+   * NVTX ranges around the launch, outermost first, including `range` as the last one. Absent
+   * unless there are several ranges.
    */
   ranges: z.array(z.string()).optional(),
   /**
-   * Resources of the launch. The field is absent in older sessions, or if the profile does not
-   * contain them.
+   * Resources of the launch. Absent in older sessions, and if the profile does not contain the
+   * resources.
    */
   resources: LaunchResources.optional(),
   /** Time over all launches of the kernel; only for program rungs. */
@@ -316,7 +312,7 @@ export const VerifiedAt = z.object({
   problem: Problem,
   /** Result of the verification; null if it did not run. */
   verify: Verify.nullable(),
-  /** Reason that the verification did not pass. */
+  /** Reason why the verification did not pass. */
   reason: Statement.optional(),
 })
 export type VerifiedAt = z.infer<typeof VerifiedAt>
@@ -324,9 +320,7 @@ export type VerifiedAt = z.infer<typeof VerifiedAt>
 export const Profile = z.object({
   /** Maximum number of replay passes over the rung's kernels. */
   passes: z.number().int(),
-  /**
-   * Wall time of the rung under ncu, including all passes. The field is absent in older sessions.
-   */
+  /** Wall time of the rung under ncu, including all passes. Absent in older sessions. */
   seconds: z.number().optional(),
   kernels: z.array(ProfiledKernel),
 })
@@ -342,8 +336,8 @@ export const RungResult = z.object({
   flags: z.array(z.string()),
   params: Parameters,
   /**
-   * nvcc arguments besides the default flags, with environment variables unexpanded. The field is
-   * absent without such arguments.
+   * nvcc arguments other than the default flags, with environment variables unexpanded. Absent
+   * without such arguments.
    */
   buildWords: z.array(z.string()).optional(),
   /** Path under the session's `sources/`. */
@@ -360,17 +354,16 @@ export const RungResult = z.object({
   /** Measured time. For a program, it is the wall time of the whole process. */
   timing: Timing.nullable(),
   /**
-   * Predicted time, which replaces a measured time on the target `predicted`. The field is absent
-   * if the model could not predict one.
+   * Predicted time, which replaces the measured time for the target `predicted`. Absent if the
+   * model could not predict a time.
    */
   predicted: PredictedTime.optional(),
-  /** Reason that the model could not predict a time. */
+  /** Reason why the model could not predict a time. */
   notPredicted: Statement.optional(),
   /** The program's run; only for program rungs. */
   program: ProgramRun.optional(),
   /**
-   * Observed launches. The field is absent in older sessions, or if the runner did not see the
-   * launches.
+   * Observed launches. Absent in older sessions, and if the runner could not observe the launches.
    */
   launches: z.array(Launch).optional(),
   /** Preparation of a Python rung; absent for other rungs. */
@@ -402,17 +395,14 @@ const Settings = z.object({
   /** L2 state for single launches; absent if nothing was timed. */
   cacheState: CacheState.optional(),
   profile: ProfileLevel,
-  /** Kind of timing. Absent means `single`. */
+  /** Kind of timing; `single` if absent. */
   timing: TimingWay.optional(),
   /** Rungs excluded from profiling, on request or because of their duration. */
   profileSkipped: z.array(Identifier).optional(),
   /** ncu's --clock-control and --cache-control; null if nothing was profiled. */
   clockControl: z.string().nullable(),
   cacheControl: z.string().nullable(),
-  /**
-   * Index of the GPU for nvidia-smi on a machine with several GPUs. The field is absent in older
-   * sessions.
-   */
+  /** Index of the GPU in nvidia-smi on a machine with several GPUs. Absent in older sessions. */
   gpu: z.number().int().nonnegative().optional(),
 })
 type Settings = z.infer<typeof Settings>
@@ -421,9 +411,9 @@ type Settings = z.infer<typeof Settings>
 export const Program = z.object({
   /** Command as given by the user, without ncu. */
   command: z.array(z.string()).nonempty(),
-  /** Exit code; null if a signal ended the program or if it was stopped. */
+  /** Exit code; null if a signal or the user stopped the program. */
   exitCode: z.number().int().nullable(),
-  /** Requested filters; null without any. */
+  /** Requested filters; null if none were requested. */
   filters: z.object({
     kernels: z.string().nullable(),
     nvtx: z.string().nullable(),
@@ -457,24 +447,21 @@ export const Session = z.object({
   /** The machine of a remote run; absent for local runs. */
   host: SessionHost.optional(),
   /**
-   * Measured ceilings of the GPU, taken before the rungs were timed. The field is absent if not
-   * measured.
+   * Measured ceilings of the GPU, taken before the rungs were timed. Absent if the ceilings were
+   * not measured.
    */
   ceilings: Ceilings.optional(),
-  /** Source of the predictions; only for the target `predicted`. */
+  /** Source of the predictions; present only for the target `predicted`. */
   prediction: PredictionSource.optional(),
   tools: Tools,
   settings: Settings,
-  /**
-   * `cancelled` means that the user stopped the run. The session contains the results up to that
-   * moment.
-   */
+  /** `cancelled`: the user stopped the run. The session contains the results up to that point. */
   completion: z.enum(['complete', 'cancelled']),
   /** Wall time in seconds of the whole run, from the request to the last counter. */
   elapsedSeconds: z.number(),
   /**
-   * Warnings that affect the figures, such as missing counter permission or a source that changed
-   * since.
+   * Warnings that affect the figures, such as a missing permission for counters, or a source that
+   * has changed since the run.
    */
   warnings: z.array(Statement),
   rungs: z.array(RungResult),
@@ -483,7 +470,7 @@ export const Session = z.object({
 })
 export type Session = z.infer<typeof Session>
 
-/** Returns whether the rungs are programs, whose times cover whole processes. */
+/** Returns whether the rungs are programs. The times of programs cover whole processes. */
 export const isOfPrograms = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
   rungs.some(({ program }) => program !== undefined)
 
@@ -499,8 +486,8 @@ export const climbs = ({ program, target }: Pick<Session, 'program' | 'target'>)
 
 /**
  * Returns the rung that a rung is compared with by default. For a variant, it is the previous
- * variant of the same file. For other rungs, it is the rung named by `after`, or the rung above.
- * The reference is never returned, because the ratio already compares with it.
+ * variant of the same file. For other rungs, it is the rung in `after`, or the preceding rung in
+ * the session. Never returns the reference, because the ratio already compares with it.
  */
 export function rungBefore(session: Session, id: string): RungResult | undefined {
   const index = session.rungs.findIndex((rung) => rung.id === id)

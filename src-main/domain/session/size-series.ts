@@ -1,4 +1,4 @@
-/** Selects the sessions that show one ladder over several problem sizes. */
+/** Selects sessions of one ladder at several problem sizes. */
 import { named, optionsWord, problemLabel } from '../task/problem'
 import { SessionSummary } from './session-summary'
 
@@ -10,7 +10,7 @@ const volume = ({ problem }: Sized): number =>
 /** Compares two sessions by the product of their sizes. */
 export const bySize = (a: Sized, b: Sized): number => volume(a) - volume(b)
 
-/** Returns the part of the problem that must be equal: options and scalars. */
+/** Returns the parts of a problem that must be equal: options and scalars. */
 const restOf = ({ problem }: Sized): string | null =>
   problem && `${optionsWord(problem)} ${named(problem.scalars)}`
 
@@ -34,8 +34,8 @@ export function sweepCandidates(
 }
 
 /**
- * Returns one session per size. The displayed session represents its own size. For other sizes,
- * sessions with the same L2 state are preferred, then newer sessions.
+ * Returns one session per size. For the size of the displayed session, returns that session. For
+ * other sizes, prefers sessions with the same L2 state, and then newer sessions.
  */
 export function firstChoice(candidates: readonly SessionSummary[], ref: string): string[] {
   const own = candidates.find((item) => item.ref === ref)

@@ -1,7 +1,7 @@
 /** The kinds of targets: syntax, capabilities, and presentation in the session list. */
 import { isMachineName } from '../remote/machine-file'
 
-/** Syntax of a target kind after `--target`. */
+/** Syntax of a target kind as the value of `--target`. */
 export interface TargetSyntax {
   /** Syntax without a name, such as `local`; null if a name is required. */
   readonly bare: string | null
@@ -9,7 +9,7 @@ export interface TargetSyntax {
    * Syntax with a name for the help text, such as `recorded:<name>`; null if the kind has no names.
    */
   readonly named: string | null
-  /** The list of valid names, which forms offer as choices. */
+  /** The list of valid names, which the UI's forms offer as choices. */
   readonly names: 'recordings' | 'gpus' | 'machines' | null
   /** Parses a target. Returns null if the text belongs to another kind. */
   readonly parse: (text: string) => { name: string | null } | null
@@ -19,7 +19,7 @@ export interface TargetSyntax {
 /** Capabilities of a target kind, for new runs and for existing sessions. */
 export interface Capabilities {
   readonly builds: boolean
-  /** Whether rungs are launched, so that each gets a verdict. */
+  /** Whether rungs are launched, so that each rung gets a verification verdict. */
   readonly runs: boolean
   readonly times: boolean
   /** Whether a model predicts the rungs' times. */
@@ -27,7 +27,7 @@ export interface Capabilities {
   readonly profiles: boolean
   /** Whether a GPU on this machine is required. */
   readonly needsGpu: boolean
-  /** Whether rungs run on another machine, so that this one needs neither GPU nor compiler. */
+  /** Whether rungs run on another machine. This machine then needs neither a GPU nor a compiler. */
   readonly elsewhere?: true
   /** Whether a recording is replayed. A replay uses no GPU and saves no session. */
   readonly replays: boolean
@@ -43,13 +43,13 @@ export interface TargetKind {
   readonly can: Capabilities
   /** Section of the session list for sessions of this kind. */
   readonly listed: 'live' | 'recorded' | 'imported'
-  /** Color of the badge: accent for figures measured on a GPU, caution for all others. */
+  /** Color of the badge: accent for figures measured on a GPU, caution for all other figures. */
   readonly tone: 'accent' | 'caution'
   /** Whether the target's name is a GPU in the built-in table. */
   readonly namesGpu: boolean
   /**
-   * Returns the arguments after `kernel-ladder run` and the ladder that reproduce a session.
-   * Returns null if no run can reproduce it.
+   * Returns the arguments for `kernel-ladder run <ladder>` that reproduce a session. Returns null
+   * if no run can reproduce it.
    */
   readonly again: (name: string) => readonly string[] | null
   /** Returns the origin of the figures as one line of terminal text. `createdAt` is in ISO 8601. */
@@ -61,7 +61,7 @@ const nameOf = (text: string, prefix: string, pattern: RegExp): string | null =>
   return pattern.test(name) ? name : null
 }
 
-/** Syntax that consists of one word. */
+/** Creates a syntax that consists of one word. */
 export const wordSyntax = (word: string) =>
   ({
     bare: word,
@@ -71,7 +71,7 @@ export const wordSyntax = (word: string) =>
     print: () => word,
   }) as const satisfies TargetSyntax
 
-/** Syntax `word:name`, or only `word` if the name is optional. */
+/** Creates the syntax `word:name`. If the name is optional, `word` is also valid. */
 export const namedSyntax = (
   word: string,
   placeholder: string,
@@ -112,7 +112,7 @@ export const local = {
     `measured ${createdAt.slice(0, 16).replace('T', ' ')} UTC`,
 } as const satisfies TargetKind
 
-/** A build of rungs for a GPU in the built-in table. A build needs no GPU and runs nothing. */
+/** A build of rungs for a GPU in the built-in table. It needs no GPU and runs nothing. */
 export const built = {
   syntax: namedSyntax('static', 'gpu', /^[a-z0-9][a-z0-9_-]{0,39}$/, 'gpus', false),
   help: 'build for a known GPU without running',
@@ -133,7 +133,7 @@ export const built = {
     `built for ${name} on ${createdAt.slice(0, 10)}, not run`,
 } as const satisfies TargetKind
 
-/** Default GPU for emulation. The emulator was validated against it. */
+/** Default GPU for emulation. The emulator was validated against this GPU. */
 export const defaultEmulatedGpu = 'h200'
 
 export const emulated = {
@@ -183,12 +183,12 @@ export const recorded = {
   listed: 'recorded',
   tone: 'caution',
   namesGpu: false,
-  // Repeating the run measures it again on a GPU of the same kind.
+  // Without a target, the command measures the rungs again on a local GPU.
   again: () => [],
   origin: (name: string, createdAt: string) => `recorded ${createdAt.slice(0, 10)} as ${name}`,
 } as const satisfies TargetKind
 
-/** Capabilities of profiles of code that this program neither built nor launched. */
+/** Capabilities for profiles of code that this program neither built nor launched. */
 const onlyProfiled = {
   builds: false,
   runs: false,
@@ -200,8 +200,8 @@ const onlyProfiled = {
 } as const satisfies Capabilities
 
 /**
- * Counters imported from an ncu file. No run produces such a session, and the file does not state
- * what ran.
+ * Counters imported from an ncu file. No run creates such a session, and the file does not describe
+ * the computation.
  */
 export const imported = {
   syntax: null,

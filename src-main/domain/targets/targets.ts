@@ -1,6 +1,6 @@
 /**
- * The target kinds. Each kind has an entry in ./kinds, a line here, a runner in services/targets,
- * and messages. Other code checks a target's capabilities, never its kind.
+ * The target kinds. Each kind has an entry in ./kinds, a line in this file, a runner in
+ * services/targets, and messages. Other code only checks a target's capabilities, not its kind.
  */
 import { z } from 'zod'
 import { buildGpu, type BuildGpu } from '../gpu/gpu-table'
@@ -32,7 +32,7 @@ export const targetKinds = {
 
 type Kinds = typeof targetKinds
 export type TargetKindId = keyof Kinds
-/** The kinds that a user can request a run for. */
+/** The kinds of targets that a user can request a run for. */
 export type RunnableKind = {
   [K in TargetKindId]: Kinds[K]['syntax'] extends null ? never : K
 }[TargetKindId]
@@ -50,7 +50,7 @@ export const Target = z.object({
 })
 export type Target = z.infer<typeof Target>
 
-/** A target as requested for a run. The name is null if none was given. */
+/** The target in a run request. The name is null if the request has none. */
 export interface ParsedTarget {
   kind: RunnableKind
   name: string | null
@@ -58,7 +58,7 @@ export interface ParsedTarget {
 
 export const kindOf = ({ kind }: { kind: TargetKindId }): TargetKind => targetKinds[kind]
 
-/** Returns the capabilities of a target's kind. */
+/** Returns a target's capabilities. */
 export const can = (target: { kind: TargetKindId }): Capabilities => kindOf(target).can
 
 export function parseTarget(text: string): ParsedTarget | null {
@@ -81,7 +81,7 @@ const syntaxes = ids.flatMap((kind) => {
   return syntax ? [{ kind: kind as RunnableKind, syntax, help }] : []
 })
 
-/** The kinds that a user can request a run for, with their syntax. */
+/** The kinds of targets that a user can request a run for, with their syntax. */
 export const runnableKinds: readonly {
   kind: RunnableKind
   syntax: NonNullable<TargetKind['syntax']>
@@ -91,7 +91,8 @@ const written = (syntax: NonNullable<TargetKind['syntax']>): string[] =>
   [syntax.bare, syntax.named].filter((word) => word !== null)
 
 /**
- * Syntax of all targets: `local, emulated, emulated:<gpu>, recorded, recorded:<name>`, and so on.
+ * Syntax of all targets as one line: `local, emulated, emulated:<gpu>, recorded, recorded:<name>`,
+ * and so on.
  */
 export const targetUsage = syntaxes.flatMap(({ syntax }) => written(syntax)).join(', ')
 
@@ -120,7 +121,7 @@ export function timesOnGpu(text: string): boolean {
   return parsed !== null && (can(parsed).needsGpu || can(parsed).elsewhere === true)
 }
 
-/** Targets for checking a lab: all kinds that run rungs and need no name. */
+/** Targets for checking a lab: all kinds that run rungs and require no name. */
 export const labTargets: readonly string[] = syntaxes.flatMap(({ kind, syntax }) =>
   targetKinds[kind].can.runs && syntax.bare !== null ? [syntax.bare] : [],
 )
@@ -132,8 +133,8 @@ export type LabTarget = z.infer<typeof LabTarget>
 
 /**
  * Returns the default target for checking a lab: this machine's GPU, an emulated GPU, or a
- * recording, in this order. If a check needs times and the model knows a GPU, times are predicted
- * too.
+ * recording, in this order. If a check needs times and the timing model supports a GPU, times are
+ * also predicted.
  */
 export function usualLabTarget(here: {
   hasGpu: boolean
@@ -159,7 +160,7 @@ export function usualLabTarget(here: {
 export const isBuiltOnly = (target: { kind: TargetKindId }): boolean =>
   can(target).builds && !can(target).runs
 
-/** Returns whether rungs ran on an emulated GPU, which gives counts but no times. */
+/** Returns whether rungs ran on an emulated GPU, which provides counters but no times. */
 export const isEmulated = (target: { kind: TargetKindId }): boolean =>
   can(target).runs && !can(target).times && !can(target).predicts
 
@@ -167,7 +168,7 @@ export const isEmulated = (target: { kind: TargetKindId }): boolean =>
 export const isPredicted = (target: { kind: TargetKindId }): boolean =>
   can(target).predicts === true
 
-/** Returns whether the session was measured when it was created, instead of replayed. */
+/** Returns whether the session was newly measured instead of replayed. */
 export const isMeasuredNow = (target: { kind: TargetKindId }): boolean =>
   can(target).times && !can(target).replays
 

@@ -1,12 +1,12 @@
 /**
- * Element types with their names for the runner, C++ and readers. Numbers match KlDtype in
+ * Element types, with their names for the runner, C++ and readers. The numbers match KlDtype in
  * kl_abi.h.
  */
 
 interface DtypeFacts {
   number: number
   bytes: number
-  /** Name of the C type. */
+  /** Name of the C++ type. */
   c: string
   /** CUDA toolkit header that declares the type. */
   header?: string
@@ -84,7 +84,7 @@ export function halfOf(bits: number): number {
 
 const f32 = new DataView(new ArrayBuffer(4))
 
-/** Readers for little-endian values, as written by GPUs and their host machines. */
+/** Functions that read little-endian values. GPUs and their hosts write this byte order. */
 const floatReaders = {
   f32: (view, at) => view.getFloat32(at, true),
   f64: (view, at) => view.getFloat64(at, true),
@@ -95,7 +95,7 @@ const floatReaders = {
   },
 } as const satisfies Partial<Record<Dtype, (view: DataView, at: number) => number>>
 
-/** The types whose values are read from files. */
+/** The element types that can be read from files. */
 type FiledFloat = keyof typeof floatReaders
 export const filedFloats = Object.keys(floatReaders) as [FiledFloat, ...FiledFloat[]]
 

@@ -1,7 +1,7 @@
 /**
- * Arithmetic expressions over named numbers, for answers that depend on the reader's GPU. Supports
- * numbers, names, `+ - * / %`, parentheses and a few functions. Expressions have their own parser
- * and are never executed as JavaScript.
+ * Parses and evaluates arithmetic expressions over named numbers, such as shapes in a task and lab
+ * answers that depend on the reader's GPU. Supports numbers, names, `+ - * / %`, parentheses and a
+ * few functions. Expressions are never executed as JavaScript.
  */
 
 export type Expression = Readonly<
@@ -31,7 +31,7 @@ const functions = {
 type FunctionName = keyof typeof functions
 const functionNames = Object.keys(functions) as FunctionName[]
 
-/** A syntax error as a sentence with its position. Characters are counted from 1. */
+/** A syntax error. The message includes the position, counted in characters from 1. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError'
 }
@@ -66,7 +66,7 @@ function tokens(text: string): Token[] {
 }
 
 /**
- * Maximum number of cached expressions. The cache exists because formulas are evaluated for every
+ * Maximum number of cached expressions. Formulas are cached because they are evaluated for every
  * problem of every ladder.
  */
 const mostKnown = 1000
@@ -172,7 +172,7 @@ export function parseConstraint(text: string): Constraint {
     throw new ExpressionError(
       `It compares nothing; write it with one of ${Object.keys(comparisons).join(' ')}.`,
     )
-  // Leading spaces keep error positions relative to the whole text.
+  // Pad with leading spaces so that error positions are relative to the whole text.
   const right =
     ' '.repeat(left.length + operator.length) + text.slice(left.length + operator.length)
   return {
@@ -182,7 +182,7 @@ export function parseConstraint(text: string): Constraint {
   }
 }
 
-/** Returns whether a constraint holds, or null if one side has no value. */
+/** Returns whether a constraint is satisfied, or null if either side has no value. */
 export function holds(
   { left, operator, right }: Constraint,
   valueOf: (name: string) => number | null,

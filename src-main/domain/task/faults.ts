@@ -1,4 +1,4 @@
-/** Semantic faults of a task, such as unknown names and invalid expressions. */
+/** Finds semantic faults of a task, such as unknown names and invalid expressions. */
 import { bufferDtype } from './problem'
 import { isPython } from './python'
 import { dtypeOf, dtypes, isDtype, type Dtype } from './dtype'
@@ -148,7 +148,10 @@ function checkConstraints(task: Task, report: Report): void {
     })
 }
 
-/** Checks computed inputs and masks, which only a reference.cu can provide. */
+/**
+ * Reports computed inputs and masks unless the reference is a .cu file, because only such a
+ * reference can provide them.
+ */
 function checkStages(task: Task, report: Report): void {
   if (typeof task.reference === 'string' && !isPython(task.reference)) return
   for (const [name, { fill }] of Object.entries(task.buffers))
@@ -247,7 +250,7 @@ function checkSanitize(task: Task, report: Report): void {
     if (task.sanitize[name] === undefined) report(['sanitize'], message('task.missing', { name }))
 }
 
-/** Returns all faults in file order. A usable task has none. */
+/** Returns all faults in file order. A valid task has no faults. */
 export function taskFaults(task: Task): TaskFault[] {
   const faults: TaskFault[] = []
   const report: Report = (path, fault) => faults.push({ path, message: fault })

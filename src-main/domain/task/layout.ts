@@ -1,4 +1,7 @@
-/** The C structs of a task: fields, offsets, and the values that the runner stores in them. */
+/**
+ * Computes the C structs of a task: their fields, offsets, and the values that the runner stores in
+ * them.
+ */
 import { bufferDtype, valueOf, type Case } from './problem'
 import { dtypeOf, isDtype, type Dtype } from './dtype'
 import { flagsOf, launchScalars, type Task, type TaskBuffer, type TaskFlag } from './task'
@@ -6,10 +9,10 @@ import { flagsOf, launchScalars, type Task, type TaskBuffer, type TaskFlag } fro
 /** The value that the runner stores in a field. */
 type Filled =
   | { kind: 'size' | 'scalar' | 'option' | 'flag'; name: string }
-  /** Value in the launch struct. */
+  /** A value that occurs only in the launch struct. */
   | { kind: 'buffer'; name: string }
   | { kind: 'workspace' | 'workspace-bytes' }
-  /** Value in the reference's struct. */
+  /** A value that occurs only in the reference's struct. */
   | { kind: 'in' | 'out' | 'scale' | 'mask'; name: string }
   | { kind: 'progress' | 'sm-count' }
 
@@ -31,7 +34,7 @@ export interface Layout {
 
 type Unplaced = Omit<Field, 'offset'>
 
-/** Lays out fields at natural alignment, which equals the size for these types. */
+/** Lays out fields at their natural alignment, which equals the field size for these types. */
 function placed(name: string, fields: readonly Unplaced[]): Layout {
   let end = 0
   const laid = fields.map((field) => {
@@ -43,12 +46,10 @@ function placed(name: string, fields: readonly Unplaced[]): Layout {
   return { name, fields: laid, bytes: Math.ceil(end / widest) * widest }
 }
 
-/** A field set by flags. It is listed once even if several flags set it. */
+/** A field that is set by one or more flags. It has one entry even if several flags set it. */
 interface FlagField {
   name: string
-  /**
-   * Name of the enum, such as `KlActivation`. The value is null if the flags have no enum values.
-   */
+  /** Name of the enum, such as `KlActivation`. Null if the flags have no enum values. */
   type: string | null
   flags: [string, TaskFlag][]
 }
@@ -110,7 +111,7 @@ const flagFieldsOf = (task: Task): Unplaced[] =>
 
 const shapeWord = ({ shape }: TaskBuffer): string => shape.join('×')
 
-/** Returns `m×k of dtype` if an option determines the type, otherwise only the shape. */
+/** Returns `m×k of dtype` if an option determines the type. Otherwise returns only the shape. */
 const shapeWords = (buffer: TaskBuffer): string =>
   `${shapeWord(buffer)}${isDtype(buffer.dtype) ? '' : ` of ${buffer.dtype}`}`
 
@@ -241,7 +242,7 @@ export const referenceLayout = (task: Task): Layout =>
     },
   ])
 
-/** A buffer of a case. Extents are numbers, and buffers that are not read have no fill. */
+/** A buffer of a case. Its extents are numbers. A buffer that is not read has no fill. */
 export interface CaseBuffer {
   name: string
   dtype: Dtype
@@ -252,10 +253,7 @@ export interface CaseBuffer {
   stream: number
 }
 
-/**
- * Returns the buffers of a case. Throws if the task's expressions give no integer shape at these
- * sizes.
- */
+/** Returns the buffers of a case. Throws if an extent is not an integer at these sizes. */
 export function buffersOf(task: Task, own: Case): CaseBuffer[] {
   return Object.entries(task.buffers).flatMap(([name, buffer], stream) => {
     const { when, read_when: readWhen, fill } = buffer
@@ -294,6 +292,6 @@ export function flagNumber(task: Task, field: string, own: Case): number | null 
   return on ? (on[1].value ?? 1) : null
 }
 
-/** Returns a name for the case. Rungs of one problem with equal names share a case. */
+/** Returns a name for the case. Within one problem, rungs with the same name share a case. */
 export const caseName = ({ options, flags }: Pick<Case, 'options' | 'flags'>): string =>
   [...Object.values(options), ...flags].join('+') || 'all'

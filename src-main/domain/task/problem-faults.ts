@@ -1,6 +1,6 @@
 /**
- * Faults of a task's expressions at one problem, such as fractional shapes and values that are not
- * numbers.
+ * Finds faults of a task's expressions at one problem, such as fractional extents and values that
+ * are not numbers.
  */
 import { brokenConstraints, bufferDtype, named, specialOf, valueOf, type Case } from './problem'
 import { dtypeOf, type Dtype } from './dtype'
@@ -10,8 +10,8 @@ import { message } from '../messages/message'
 import { place, type TaskFault, type Report } from './faults'
 
 /**
- * Maximum size of a buffer in bytes. It exceeds any GPU's memory, and smaller byte counts are exact
- * in a double.
+ * Maximum size of a buffer in bytes. It is larger than any GPU's memory. Byte counts up to this
+ * size are exact in a double.
  */
 const mostBytes = 2 ** 48
 

@@ -14,7 +14,7 @@ export type Options = z.infer<typeof Options>
 export const Problem = z.object({ sizes: Sizes, scalars: Scalars, options: Options })
 export type Problem = z.infer<typeof Problem>
 
-/** A problem for one rung, with the rung's options and the flags from its header. */
+/** A problem for one rung. It has the rung's options and the flags from the rung's header. */
 export interface Case extends Problem {
   flags: readonly string[]
 }
@@ -94,8 +94,8 @@ function valueIn(task: Task, own: Case, name: string): number | null {
 }
 
 /**
- * Returns the defaults of input-only scalars. Problems do not contain these scalars unless a
- * request sets them.
+ * Returns the defaults of input-only scalars. A problem contains these scalars only if the request
+ * sets them.
  */
 export const inputDefaults = (task: Task): Scalars =>
   Object.fromEntries(
@@ -110,14 +110,17 @@ export const valueOf = (task: Task, own: Case, formula: Formula): number | null 
     ? formula
     : evaluate(parseExpression(formula), (name) => valueIn(task, own, name))
 
-/** Returns the task's constraints that fail for these sizes and scalars. */
+/** Returns the task's constraints that these sizes and scalars violate. */
 export const brokenConstraints = (task: Task, own: Problem): string[] =>
   (task.constraints ?? []).filter(
     (text) =>
       holds(parseConstraint(text), (name) => valueIn(task, { flags: [], ...own }, name)) !== true,
   )
 
-/** Returns N if one row in N of a buffer contains infinities or NaN in this case, or 0 for none. */
+/**
+ * Returns N if one in N rows of a buffer contains infinities or NaN in this case. Returns 0 if no
+ * row does.
+ */
 export const specialOf = (task: Task, own: Case, fill: TaskFill | null | undefined): number =>
   fill && 'special' in fill && fill.special !== undefined
     ? (valueOf(task, own, fill.special) ?? 0)
@@ -159,7 +162,7 @@ export function leastBytes(
   return reads == null || writes == null ? null : reads + writes
 }
 
-/** Returns whether this problem's arithmetic runs on tensor cores. */
+/** Returns whether the arithmetic for these data types runs on tensor cores. */
 export const isTensor = (task: Task | null, { options }: Pick<Problem, 'options'>): boolean =>
   Object.entries(task?.work.tensor ?? {}).some(([option, choices]) =>
     choices.includes(options[option] ?? ''),
@@ -167,7 +170,7 @@ export const isTensor = (task: Task | null, { options }: Pick<Problem, 'options'
 
 /** Returns the problem with the task's default scalars and options at these sizes. */
 export const usualProblem = (task: Task, sizes: Sizes): Problem => ({
-  // Keeps the task's order of sizes, which labels use.
+  // Use the task's order of sizes, because labels show this order.
   sizes: Object.fromEntries(
     sizeNames(task).flatMap((name) => (sizes[name] === undefined ? [] : [[name, sizes[name]]])),
   ),
@@ -178,8 +181,8 @@ export const usualProblem = (task: Task, sizes: Sizes): Problem => ({
 })
 
 /**
- * Returns the scalars that differ from the task's defaults. They distinguish problems of equal
- * sizes.
+ * Returns the scalars that differ from the task's defaults. These scalars distinguish problems with
+ * equal sizes.
  */
 export const unusualScalars = (task: Task | null | undefined, { scalars }: Problem): Scalars =>
   Object.fromEntries(

@@ -9,8 +9,8 @@ import { extent, kindTables, typeOf } from './python'
 export const pythonHeaderFile = 'python/kl_python.h'
 
 /**
- * Python code that imports and calls the script. The script's output goes to stderr, and its
- * progress to stdout.
+ * Python code that imports and calls the script. The script's output is redirected to stderr, and
+ * its progress is written to stdout.
  */
 const driver = `import json, os, sys, types
 import numpy as np
@@ -59,8 +59,8 @@ for one in spec["outputs"]:
 `
 
 /**
- * Python code that prints why the script is not a valid reference. Any bound name may be the
- * required function.
+ * Python code that prints why the script is not a valid reference. Accepts any binding of the
+ * required name, not only a `def`.
  */
 const checker = `import ast, os, sys
 
@@ -109,7 +109,7 @@ function outputsOf(task: Task, name: string, buffer: TaskBuffer, shape: string):
   ]
 }
 
-/** Returns the C++ source of the library for the text of reference.py. */
+/** Returns the C++ source of a library that wraps the given text of reference.py. */
 export function pythonLibrary(task: Task, script: string): string {
   const lines: string[] = []
   const written: Written[] = []

@@ -1,7 +1,7 @@
 /**
  * Wraps a Python rung as a library for the runner. The generated C++ source gives the script
  * tensors that use the task's buffers in the runner's process (kl_rung.h, kl_rung.py). The script
- * remains a separate file, so that line information points to it.
+ * remains a separate file, so that line information refers to that file.
  */
 import { z } from 'zod'
 import { launchScalars, type Task } from './task'
@@ -48,7 +48,7 @@ const bufferLine = (task: Task, name: string): string => {
 
 /**
  * Returns the C++ source of the library. `file` is the script's path at build time. Parameters are
- * macros, as in CUDA rungs.
+ * passed as macros, as in CUDA rungs.
  */
 export const pythonRungLibrary = (
   task: Task,

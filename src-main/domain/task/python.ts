@@ -1,4 +1,4 @@
-/** Task values as C++ expressions, used by the generated sources for Python scripts. */
+/** Converts task values to C++ expressions for the generated sources around Python scripts. */
 import { dtypeOf, dtypes, isDtype } from './dtype'
 import { parseExpression, type Expression } from './expression'
 import { type Formula, type Task, type TaskBuffer } from './task'
@@ -52,7 +52,8 @@ export const kindTables: readonly string[] = [
 ]
 
 /**
- * Returns the name of a buffer's type, which an option may determine, and the bytes per element.
+ * Returns C++ expressions for the name of a buffer's type and its bytes per element. An option may
+ * determine the type.
  */
 export function typeOf(task: Task, { dtype }: TaskBuffer): { word: string; bytes: string } {
   if (isDtype(dtype)) return { word: `"${dtype}"`, bytes: String(dtypeOf(dtype).bytes) }

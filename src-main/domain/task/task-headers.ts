@@ -52,7 +52,7 @@ const offsets = ({ name, fields, bytes }: Layout): string[] => [
 
 interface Header {
   guard: string
-  /** Text that follows the task's title. */
+  /** Text after the task's title. */
   what: string
   layout: Layout
   prototypes: string[]

@@ -1,7 +1,7 @@
 /**
- * A task: the computation of a ladder's rungs, as data. cuda-kernels/<task>/task.yaml has this
- * form. Sessions contain the task, so that their figures can be interpreted without the file.
- * docs/guides/ladders.md explains how to write a task.
+ * A task: a description of the computation that a ladder's rungs perform. This is the schema of
+ * cuda-kernels/<task>/task.yaml. Sessions contain the task, so that their figures can be
+ * interpreted without that file. docs/guides/ladders.md explains how to write a task.
  */
 import { z } from 'zod'
 
@@ -20,8 +20,8 @@ export type Formula = z.infer<typeof Formula>
 const whole = z.number().int()
 
 /**
- * KL_MAX_DIMENSION of the launch ABI. An index along one dimension fits in an int, even one tile
- * past the end.
+ * KL_MAX_DIMENSION of the launch ABI. An index along one dimension fits in an int, even if it is
+ * one tile past the end.
  */
 export const maxSize = 2 ** 28
 
@@ -32,13 +32,13 @@ export const TaskSize = z.strictObject({
     .max(2 ** 53 - 1)
     .default(maxSize),
   /**
-   * Default if neither the ladder nor the request gives a value. Without defaults, all sizes must
-   * be given together.
+   * Default value if neither the ladder nor the request has one. Without defaults, a request must
+   * specify all sizes.
    */
   value: whole.min(1).optional(),
   /**
-   * Whether kernels are built for the default. The size then stays fixed if other sizes shrink, as
-   * for an emulated GPU.
+   * Whether kernels are built for the default size. If so, this size does not change when other
+   * sizes are reduced, for example for an emulated GPU.
    */
   fixed: z.literal(true).optional(),
 })
@@ -47,17 +47,20 @@ export type TaskSize = z.infer<typeof TaskSize>
 const TaskScalar = z.strictObject({
   title: Title.optional(),
   dtype: z.enum(['f32', 'f64', 'i32', 'i64']),
-  /** Default if neither the ladder nor the request gives a value. */
+  /** Default value if neither the ladder nor the request has one. */
   value: z.number(),
   /**
-   * Marks an input-only scalar. Only the task's expressions use it, for example in fills. It is not
-   * in any struct, and rungs do not receive it.
+   * Marks an input-only scalar. Only the task's expressions use such a scalar, for example in
+   * fills. No struct contains it, so rungs do not receive it.
    */
   inputs: z.literal(true).optional(),
 })
 export type TaskScalar = z.infer<typeof TaskScalar>
 
-/** A choice for the whole run or for one rung. The first choice is the default. */
+/**
+ * An option, which has one choice for the whole run or for each rung. The first choice is the
+ * default.
+ */
 const TaskOption = z.strictObject({
   title: Title.optional(),
   /** Name of the `int` field in the launch struct that contains the chosen number. */
@@ -70,8 +73,8 @@ type TaskOption = z.infer<typeof TaskOption>
 export const TaskFlag = z.strictObject({
   title: Title.optional(),
   /**
-   * Name of the `int` field in the launch struct that contains `value` if the flag is on. The name
-   * also determines the C type.
+   * Name of the `int` field in the launch struct that contains `value` if the flag is on. The field
+   * name also determines the C type.
    */
   field: Name.optional(),
   value: whole.optional(),
@@ -101,8 +104,8 @@ const TaskReference = z.union([
 type TaskReference = z.infer<typeof TaskReference>
 
 /**
- * One row in this many contains infinities or NaN (`specialKinds`). Rows run along the last extent;
- * 0 means none.
+ * N, if one in N rows contains infinities or NaN (`specialKinds`). A row extends along the last
+ * dimension. 0 means no such rows.
  */
 const Special = Formula.optional()
 
@@ -128,7 +131,7 @@ export type TaskFill = z.infer<typeof TaskFill>
 export const TaskBuffer = z.strictObject({
   /** Display name; the default is the buffer's key. */
   name: Title.optional(),
-  /** An element type, or an option that chooses among types. */
+  /** An element type, or the name of an option that selects the type. */
   dtype: Name,
   shape: z.array(Formula).min(1).max(8),
   access: z.enum(['in', 'out', 'inout']),
@@ -146,28 +149,18 @@ const mask = z.literal(true).optional()
 /** Allowed deviation of a result from the reference. */
 const TaskCheck = z.union([
   /**
-   * Allows
-   * error
-   * ≤ bound · scale. The reference provides a scale for each element.
+   * Allows an absolute error of up to bound · scale. The reference provides a scale for each
+   * element.
    */
   z.strictObject({ scale: z.literal(true), bound: Formula, mask }),
-  /**
-   * Allows
-   * error
-   * ≤ atol + rtol ·
-   * expected
-   * .
-   */
+  /** Allows an absolute error of up to atol + rtol · abs(expected). */
   z.strictObject({ rtol: Formula, atol: Formula, mask }),
   z.strictObject({ exact: z.literal(true), mask }),
 ])
 type TaskCheck = z.infer<typeof TaskCheck>
 
 const TaskWork = z.strictObject({
-  /**
-   * Floating-point operations per launch. The field is absent if the count has no meaning for the
-   * task.
-   */
+  /** Floating-point operations per launch. Absent if the count has no meaning for the task. */
   flops: Formula.optional(),
   /** Minimum number of bytes that any launch reads and writes. */
   reads: Formula,
@@ -180,7 +173,7 @@ export const Task = z.strictObject({
   id: Id,
   title: Title,
   summary: Title.optional(),
-  /** The formula as one line of plain text, for the provenance of figures. */
+  /** The computed formula as one line of plain text, shown with the provenance of figures. */
   formula: Title.optional(),
   /** The result of a rung without flags, as a sentence fragment such as `the product`. */
   result: Title.optional(),
@@ -203,7 +196,7 @@ export const Task = z.strictObject({
     .default({})
     .describe('Choices for the whole run or for one rung, such as a type.'),
   flags: TaskFlags.optional(),
-  /** Buffers in order. A buffer's position selects the random stream that fills it. */
+  /** Buffers in order. A buffer's position selects the random stream for its contents. */
   buffers: z
     .record(Name, TaskBuffer)
     .describe('Arrays on the GPU that a launch reads and writes, dense and row-major, by name.'),
@@ -227,7 +220,10 @@ export const Task = z.strictObject({
 })
 export type Task = z.infer<typeof Task>
 
-/** Returns the file that computes the expected result, or null if a rung is the reference. */
+/**
+ * Returns the path of the file that computes the expected result, or null if a rung is the
+ * reference.
+ */
 export const referenceFile = ({ reference }: Pick<Task, 'reference'>): string | null =>
   typeof reference === 'string' ? reference : null
 
@@ -237,13 +233,13 @@ export const fillFiles = ({ buffers }: Pick<Task, 'buffers'>): { buffer: string;
     fill?.kind === 'file' ? [{ buffer, path: fill.path }] : [],
   )
 
-/** Returns whether the reference computes some inputs from others. */
+/** Returns whether the reference computes some inputs from other inputs. */
 export const hasComputedInputs = ({ buffers }: Pick<Task, 'buffers'>): boolean =>
   Object.values(buffers).some(({ fill }) => fill?.kind === 'computed')
 
 export const sizeNames = (task: Pick<Task, 'sizes'>): string[] => Object.keys(task.sizes)
 
-/** Returns the scalars that rungs and reference receive. */
+/** Returns the scalars that the rungs and the reference receive. */
 export const launchScalars = ({ scalars }: Pick<Task, 'scalars'>): [string, TaskScalar][] =>
   Object.entries(scalars).filter(([, { inputs }]) => !inputs)
 

@@ -1,4 +1,4 @@
-/** A finished sweep in its stored form, so that its ranking can be reopened. */
+/** The stored form of a finished sweep, so that its ranking can be opened again. */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
 import { tuneShape } from './report'

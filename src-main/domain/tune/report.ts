@@ -1,6 +1,6 @@
 /**
  * The report of `tune`: one row per configuration, the finalists that were timed again, and the
- * effect of each value. Pure.
+ * effect of each parameter value. Pure.
  */
 import { z } from 'zod'
 import { Identifier, Parameters } from '../ladder/rung'
@@ -21,9 +21,11 @@ export const TuneRow = z.object({
   /** Interquartile range divided by the median. */
   spread: z.number().nullable(),
   samples: z.number().int(),
-  /** Index of the GPU that measured the configuration; null if none did. */
+  /** Index of the GPU that measured the configuration; null if it was not measured. */
   gpu: z.number().int().nullable(),
-  /** Duration of the nvcc build in seconds. For a cached build, it is the original duration. */
+  /**
+   * Duration of the nvcc build in seconds. A cached build has the duration of its original build.
+   */
   buildSeconds: z.number().nullable(),
   /** Reason for a missing time. */
   reason: Statement.nullable(),
@@ -33,15 +35,15 @@ export type TuneRow = z.infer<typeof TuneRow>
 const Ratio = z.object({ ratio: z.number(), low: z.number(), high: z.number() })
 
 /**
- * A finalist: one of the best configurations, timed again in fresh processes, alternating with the
- * others.
+ * A finalist: one of the best configurations. It was timed again in fresh processes, and its
+ * launches alternated with those of the other finalists.
  */
 export const Finalist = z.object({
   params: Parameters,
   medianMs: z.number().nullable(),
   /**
-   * Time divided by the time of the rung's own values, with the 99 % interval. The value is null if
-   * it was not measured.
+   * Time divided by the time of the rung's own values, with the 99 % interval. Null if the ratio
+   * was not measured.
    */
   ratio: Ratio.nullable(),
   rounds: z.number().int(),
@@ -51,7 +53,10 @@ export type Finalist = z.infer<typeof Finalist>
 
 const ValueEffect = z.object({
   value: z.number(),
-  /** Best and median time over all configurations with this value; null if none has a time. */
+  /**
+   * Best and median time over all configurations with this value; null if no configuration has a
+   * time.
+   */
   bestMs: z.number().nullable(),
   medianMs: z.number().nullable(),
   points: z.number().int(),
@@ -68,7 +73,7 @@ export const tuneShape = {
       name: z.string(),
       computeCapability: z.string(),
       driver: z.string().nullable(),
-      /** Number of configurations that the GPU measured in this sweep. */
+      /** Number of configurations that this GPU measured in the sweep. */
       measured: z.number().int(),
       /** Time in seconds that the GPU spent on verification and timing. */
       busySeconds: z.number(),
@@ -81,23 +86,23 @@ export const tuneShape = {
   budget: z.object({ points: z.number().int().nullable(), seconds: z.number().nullable() }),
   space: z.object({
     axes: z.array(z.object({ name: z.string(), values: z.array(z.number()) })),
-    /** Conditions that excluded configurations. */
+    /** Conditions that a configuration had to satisfy. */
     rules: z.array(z.string()),
     combinations: z.number(),
     /** Number of configurations that satisfy all rules; null if there are too many to count. */
     allowed: z.number().nullable(),
   }),
-  /**
-   * `cancelled` means that the user stopped the sweep. The user can resume the sweep with the same
-   * command.
-   */
+  /** `cancelled`: the user stopped the sweep. The same command resumes it. */
   completion: z.enum(['complete', 'cancelled']),
   /**
    * Number of results reused from an earlier, unfinished sweep with the same sources, problem and
    * GPU.
    */
   resumed: z.number().int(),
-  /** Wall time in seconds of proposing, building and measuring, without the final rounds. */
+  /**
+   * Wall time in seconds for choosing, building and measuring configurations, without the final
+   * rounds.
+   */
   sweepSeconds: z.number(),
   elapsedSeconds: z.number(),
   /** The result for the rung's own values. */
@@ -106,7 +111,7 @@ export const tuneShape = {
   finalists: z.array(Finalist),
   /** The recommended values; null if no configuration has a time. */
   winner: Parameters.nullable(),
-  /** All configurations, best first. Those without a time are last. */
+  /** All configurations, best first. Configurations without a time are last. */
   rows: z.array(TuneRow),
   byParameter: z.record(z.string(), z.array(ValueEffect)),
   notes: z.array(Statement),
@@ -117,7 +122,10 @@ export type TuneReport = z.infer<z.ZodObject<typeof tuneShape>>
 export const ranked = <Row extends Pick<TuneRow, 'medianMs'>>(rows: readonly Row[]): Row[] =>
   [...rows].sort((a, b) => (a.medianMs ?? Infinity) - (b.medianMs ?? Infinity))
 
-/** Returns the times for each value of each parameter, over all configurations with that value. */
+/**
+ * Returns the best and median time for each value of each parameter, over all configurations with
+ * that value.
+ */
 export function effects(
   axes: readonly { name: string; values: readonly number[] }[],
   rows: readonly TuneRow[],

@@ -37,8 +37,8 @@ export const isAllowed = ({ rules }: Space, point: Point): boolean =>
   rules.every(({ holds }) => holds(point))
 
 /**
- * Returns the rules by axis. A rule belongs to the last of its parameters, because it can be
- * checked once that has a value.
+ * Returns the rules by axis. A rule is assigned to the last axis among its parameters, because it
+ * can be checked once that axis has a value.
  */
 function rulesByAxis({ axes, rules }: Space): SpaceRule[][] {
   const places = new Map(axes.map(({ name }, index) => [name, index]))
@@ -51,8 +51,8 @@ function rulesByAxis({ axes, rules }: Space): SpaceRule[][] {
 }
 
 /**
- * Yields the allowed points in order, with the last axis changing fastest. If a rule is broken, the
- * whole branch is skipped.
+ * Yields the allowed points in order, with the last axis changing fastest. If a partial point
+ * violates a rule, all points that extend it are skipped.
  */
 export function* pointsOf(space: Space): Generator<Point, void> {
   const { axes } = space
@@ -81,7 +81,7 @@ export function countAllowed(space: Space, most = 2_000_000): number | null {
   return count
 }
 
-/** Returns a rule that alone forbids every point, or null if there is none. */
+/** Returns a rule that forbids every point on its own, or null without such a rule. */
 export function emptyingRule(space: Space, most = 200_000): SpaceRule | null {
   for (const rule of space.rules) {
     let looked = 0
@@ -98,7 +98,7 @@ export function emptyingRule(space: Space, most = 200_000): SpaceRule | null {
 }
 
 /**
- * Returns the allowed points that differ from this one in a single value. Points with the nearest
+ * Returns the allowed points that differ from this point in a single value. Points with the closest
  * values come first.
  */
 export function neighbors(space: Space, point: Point): Point[] {

@@ -1,8 +1,8 @@
 /**
- * Search strategies: the points that a sweep tries, and their order.
+ * Search strategies, which decide which points a sweep tries and in which order.
  *
  * A strategy proposes points and receives their times. Several points may be in progress. No point
- * is proposed twice. For the same times, the same seed proposes the same points.
+ * is proposed twice. The same seed and the same times lead to the same proposals.
  */
 import {
   pointKey,
@@ -19,11 +19,11 @@ export type StrategyName = (typeof strategyNames)[number]
 
 export interface Strategy {
   /**
-   * Returns the next point. Returns null if none is available. More may become available while
-   * results are pending.
+   * Returns the next point. Returns null if no point is available. While results are pending, more
+   * points may become available.
    */
   next(): Point | null
-  /** Reports the time of a proposed point in milliseconds, or null if it has none. */
+  /** Receives the time of a proposed point in milliseconds, or null if the point has no time. */
   tell(point: Point, ms: number | null): void
 }
 
@@ -43,11 +43,11 @@ function seededRandom(seed: number): () => number {
 
 /**
  * Maximum number of consecutive draws without a new allowed point. After that, the remaining points
- * are listed in order.
+ * are proposed in order.
  */
 const maxDraws = 2000
 
-/** Draws random points and remembers which were proposed. */
+/** Draws random points and records which points were proposed. */
 class Draws {
   readonly #space: Space
   readonly #random: () => number
@@ -75,7 +75,7 @@ class Draws {
     return point
   }
 
-  /** Returns an allowed point that was not proposed yet, or null if none is left. */
+  /** Returns an allowed point that was not proposed before, or null if no such point is left. */
   any(): Point | null {
     for (let draw = 0; !this.#rest && draw < maxDraws; draw += 1) {
       const point = Object.fromEntries(
@@ -177,8 +177,8 @@ function local(space: Space, seed: number, start: Point | null): Strategy {
 const populationSize = 20
 
 /**
- * Steady-state genetic algorithm. Each child has two of the best points so far as parents, so the
- * search never waits for a generation.
+ * Steady-state genetic algorithm. The parents of each new point are two of the best points so far,
+ * so the search never waits for a generation.
  */
 function genetic(space: Space, seed: number, start: Point | null): Strategy {
   const draws = new Draws(space, seed)
@@ -223,7 +223,7 @@ interface StrategyRequest {
   seed: number
   /** Starting point of the search: the rung's own values. */
   start: Point | null
-  /** Points to try first, such as the best points of an earlier sweep. */
+  /** Points to try before the search, such as the best points of an earlier sweep. */
   first: readonly Point[]
 }
 
@@ -246,8 +246,8 @@ export function makeStrategy(
 }
 
 /**
- * Returns a strategy that proposes these points first. The original strategy receives their times
- * as soon as it proposes them too.
+ * Returns a strategy that proposes these points first. The original strategy receives the time of
+ * such a point when it proposes the point itself.
  */
 function withFirst(own: Strategy, first: readonly Point[]): Strategy {
   const queue = [...new Map(first.map((point) => [pointKey(point), point])).values()]

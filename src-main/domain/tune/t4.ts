@@ -51,7 +51,7 @@ const invalidityOf: Record<TuneStatus, Invalidity> = {
 
 /** A row with the additional fields of the journal. */
 export const T4Row = TuneRow.extend({
-  /** Time when the measurement finished. */
+  /** Time at which the measurement finished. */
   at: z.iso.datetime(),
   samplesMs: z.array(z.number()),
 })

@@ -1,4 +1,4 @@
-/** The source lines of a cause: the lines where warps wait, or the lines that do the work. */
+/** Finds the source lines of a cause: lines at which warps stall, or lines that do the work. */
 import { z } from 'zod'
 import type { Hunk } from '../analysis/chain'
 import { opcodeFamily, type Instruction } from '../session/deep'
@@ -11,7 +11,7 @@ export const CauseLine = z.object({
   line: z.number().int().positive(),
   /** Source text; null if the profiler had no source. */
   text: z.string().nullable(),
-  /** Fraction of the rung's waits or work of this kind, 0 to 1. */
+  /** Fraction of the rung's stalls or work of this kind, 0 to 1. */
   share: z.number(),
   /** Whether the line is part of the source change; null if the change is unknown. */
   changed: z.boolean().nullable(),
@@ -26,7 +26,7 @@ export type CauseLines = z.infer<typeof CauseLines>
 /** Returns how much an instruction contributes to a cause. */
 export type Burden = (instruction: Instruction) => number
 
-/** ncu's stall reasons in source counters, by the metric of the wait. */
+/** Names of the stall reasons in ncu's source counters, by stall metric. */
 const sampled: Readonly<Record<WaitId, string>> = {
   stallLongScoreboard: 'long_sb',
   stallShortScoreboard: 'short_sb',
@@ -45,7 +45,7 @@ export const waitBurden =
 const isArithmetic = (opcode: string): boolean =>
   /^(FFMA|FFMA2|FMUL|FADD|HFMA2|HMMA|HGMMA|IMMA|UTCHMMA)$/.test(opcodeFamily(opcode))
 
-/** Returns the executed count of instructions other than arithmetic. */
+/** Returns the execution count of an instruction, or 0 for arithmetic. */
 export const overheadBurden: Burden = ({ opcode, executed }) =>
   isArithmetic(opcode) ? 0 : (executed ?? 0)
 
@@ -70,8 +70,8 @@ const mostLines = 3
 const leastShare = 0.1
 
 /**
- * Returns the lines of one rung that contribute most, heaviest first. The result is empty below the
- * deep profile level.
+ * Returns the lines of one rung with the largest contributions, largest first. Empty below the deep
+ * profile level.
  */
 export function linesOf(
   { rung, deep }: Side,
@@ -109,8 +109,8 @@ export function linesOf(
 type Range = Hunk['a']
 
 /**
- * Returns the lines of both rungs that contribute most. Returns undefined without source counters
- * or without a dominant line.
+ * Returns the lines of both rungs with the largest contributions. Returns undefined without source
+ * counters or without a dominant line.
  */
 export function linesThatBear(
   a: Side,

@@ -1,6 +1,6 @@
 /**
- * The factors of a step: each cause, and the unexplained rest. Their product is the ratio of the
- * two times.
+ * Splits the speedup of a step into one factor per cause and one for the unexplained rest. Their
+ * product is the ratio of the two times.
  */
 import { withDecimals, formatRatio } from '../metrics/units'
 import { Cause, Why } from './why'
@@ -12,7 +12,7 @@ export interface Contribution {
   factor: number
 }
 
-/** Factors closer to 1 are printed with an additional digit. */
+/** Factors closer to 1 than this are printed with an additional digit. */
 const fine = 1.1
 
 /** Formats a factor, such as `1.12×` or `0.981×`. */
@@ -22,8 +22,8 @@ export const formatFactor = (factor: number): string =>
 const isOne = (factor: number): boolean => formatFactor(factor) === '1.000×'
 
 /**
- * Returns the causes of the step, largest first. The unexplained rest is last, unless it prints as
- * 1.
+ * Returns the causes of the step, largest first. The unexplained rest is last. It is omitted if it
+ * prints as 1.
  */
 export function contributionsOf({ causes, unexplainedFactor }: Why): Contribution[] {
   if (causes.length === 0) return []
@@ -34,6 +34,6 @@ export function contributionsOf({ causes, unexplainedFactor }: Why): Contributio
   ]
 }
 
-/** Returns b's speedup over a as the product of its factors. */
+/** Returns b's speedup over a, which is the product of all factors. */
 export const productOf = (contributions: readonly Contribution[]): number =>
   contributions.reduce((product, { factor }) => product * factor, 1)

@@ -1,23 +1,24 @@
 /**
- * The identity behind every cause. For any unit of the GPU
+ * Splits the ratio of two times into parts, one for each possible cause. For any unit of the GPU:
  *
  *   time = work / (its peak × how busy it was × the rate of active cycles)
  *
- * The logarithm of the ratio of two times is therefore the sum of the changes of these factors,
- * as logarithms. The unit is the one that limits the slower side. If the FMA pipe does the work,
- * "how busy" has two factors: instructions issued per cycle, and the useful fraction of them.
+ * The logarithm of the ratio of two times is therefore the sum of the log ratios of these factors.
+ * The chosen unit is the unit that limits the slower side. If the FMA pipe does the work, "how
+ * busy" has two factors: instructions issued per cycle, and the useful fraction of them.
  *
- * A unit that gets less work than its limit becomes less busy. Saved instructions free issue slots
- * that may stay empty. Such opposite parts are one change, so they are added to the larger part.
+ * If a change saves work, the unit may also become less busy. For example, saved instructions free
+ * issue slots that may remain empty. Two such opposite parts are one change, so the smaller part is
+ * added to the larger part.
  */
 import { limiterOf, ownUnit, type Load, units, type Unit } from './units'
 import { activeCycles, clock, gridOf, kernelCount, positive, type Side, type Times } from './side'
 
 /**
- * Ids of the parts. `work`: the unit's work. `instructions`: the instructions around a pipe's
- * unchanged work. `busy`: the unit's utilization. `sms`: the SMs that have a block. `clock`: the SM
- * clock. `launches`: the number of kernels. `active`: active cycles per second, for other reasons.
- * `gpu`: the unit's peak.
+ * Ids of the parts. `work`: the unit's work. `instructions`: the instructions in addition to a
+ * pipe's unchanged work. `busy`: the unit's utilization. `sms`: the share of SMs with a block.
+ * `clock`: the SM clock. `launches`: the number of kernels. `active`: active cycles per second, for
+ * other reasons. `gpu`: the unit's peak.
  */
 export const partIds = [
   'work',
@@ -35,7 +36,7 @@ export interface Part {
   /** Natural logarithm of the factor that divides a's time. Positive if it makes b faster. */
   log: number
   /**
-   * The part's logarithm before an opposite part was added, which is the change of the quantity
+   * The part's logarithm before an opposite part was added. It is the change of the quantity
    * itself.
    */
   own: number
@@ -56,11 +57,12 @@ const ln = (over: number | null, under: number | null): number =>
   over === null || under === null ? 0 : Math.log(over / under)
 
 /**
- * Resolution of clocks as a fraction. They are read before and after timing, in steps of 15 MHz.
+ * Resolution of clock readings as a fraction. Clocks are read before and after timing, in steps of
+ * 15 MHz.
  */
 const clockStep = 0.005
 
-/** Minimum change in the SMs' share of time. Smaller changes count as zero. */
+/** Minimum change in the SMs' share of time. Smaller changes are treated as zero. */
 const sameSpread = 0.02
 
 export function splitOf(a: Side, b: Side, times: Times): Split | null {
@@ -95,7 +97,7 @@ function activeParts(
       { id: 'sms', log: Math.abs(spread) < sameSpread ? 0 : spread },
       { id: 'clock', log: clocks },
     ]
-  // Cycles are an average over the SMs, but work is a sum over them.
+  // Cycles are averaged over the SMs, but work is summed over them.
   const work = cycles - busy
   const rate = total - cycles
   const issued = ln(positive(b, 'issueSlotsBusy'), positive(a, 'issueSlotsBusy'))
@@ -114,19 +116,22 @@ function activeParts(
   return [...own, ...(reason ? [{ id: rateReason(rate, spread, clocks, a, b), log: rate }] : [])]
 }
 
-/** Tolerance factor. Clocks are read in steps, and counters in several passes. */
+/** Tolerance factor, because clocks are read in steps and counters in several passes. */
 const slack = 1.02
 
 /**
- * Returns whether the profiled launch took at most the cycles of the timed launch. Otherwise, the
- * two launches differ in kind.
+ * Returns whether the profiled launch took at most the cycles of the timed launch. If the profiled
+ * launch took more cycles, the two launches are not comparable.
  */
 function isPossible(side: Side, ms: number): boolean {
   const [cycles, mhz] = [activeCycles(side), clock(side)]
   return cycles === null || mhz === null || cycles <= slack * mhz * ms * 1e3
 }
 
-/** Returns why SMs had more or fewer active cycles per second. The counters combine all reasons. */
+/**
+ * Returns why SMs had more or fewer active cycles per second. Counters only show the combined
+ * effect of all reasons.
+ */
 function rateReason(rate: number, spread: number, clocks: number, a: Side, b: Side): PartId {
   const explains = (log: number): boolean => log * rate > 0 && Math.abs(log) >= Math.abs(rate) / 2
   if (Math.abs(spread) >= sameSpread && explains(spread)) return 'sms'
@@ -137,7 +142,7 @@ function rateReason(rate: number, spread: number, clocks: number, a: Side, b: Si
 
 function elapsedParts(unit: Unit, busy: number, total: number, a: Side, b: Side): Factor[] {
   const spread = ln(gridOf(b)?.share ?? null, gridOf(a)?.share ?? null)
-  // An SM without a block sends no requests. Utilization over the whole launch includes such SMs.
+  // An SM without a block sends no requests. Whole-launch utilization includes such idle SMs.
   const sms = Math.abs(spread) >= sameSpread && spread * busy > 0 ? toward(busy, spread) : 0
   if (unit === units.dram) {
     const work = ln(positive(a, 'dramBytes'), positive(b, 'dramBytes'))
@@ -167,7 +172,7 @@ function clockChange(a: Side, b: Side): number {
   return Math.abs(change) < clockStep ? 0 : change
 }
 
-/** Pairs of parts that count as one change if they have opposite signs. */
+/** Pairs of parts that are treated as one change if they have opposite signs. */
 const pairs: readonly (readonly [PartId, PartId])[] = [
   ['instructions', 'busy'],
   ['work', 'busy'],

@@ -1,4 +1,7 @@
-/** Describes a part of the identity as a cause: a sentence, figures and source lines. */
+/**
+ * Describes a part of the time ratio (see ./parts) as a cause: a sentence, figures and source
+ * lines.
+ */
 import { type Unit, overheadKinds, unitOf, units } from './units'
 import {
   type Wait,
@@ -37,7 +40,7 @@ interface SaidPart {
   statement: AnyMessage
   metrics: CauseMetric[]
   burden: Burden | null
-  /** Whether the source lines are the lines where warps wait. */
+  /** Whether the source lines are the lines at which warps stall. */
   isWait?: boolean
 }
 
@@ -60,13 +63,13 @@ const moved = ({ id, a, b }: Move): AnyMessage =>
 const withMoves = (moves: readonly Move[]): MessageValue =>
   moves.length === 0 ? '' : message('why.with', { moves: moves.map(moved) })
 
-/** Formats the factor by which one part alone changes the time. */
+/** Formats the factor by which one part changes the time. */
 const factorOf = (log: number): string => {
   const factor = Math.exp(Math.abs(log))
   return factor < fineBelow ? `${factor.toFixed(3)}×` : formatRatio(factor)
 }
 
-/** Factors below this are printed with an additional digit. */
+/** Factors below this value are printed with an additional digit. */
 const fineBelow = 1.1
 
 const percent = (value: number | null): string => (value === null ? '–' : formatPercent(value))
@@ -94,8 +97,8 @@ export function sayPart(part: Part, split: Split, a: Side, b: Side): SaidPart {
 }
 
 /**
- * Counters that determine energy use: DRAM and L2 bytes most, then instructions. If the power cap
- * limits the clock, a kernel with lower counts runs at a higher clock.
+ * Counters that determine energy use, in order of influence: DRAM bytes, L2 bytes, instructions. If
+ * the power cap limits the clock, a kernel with lower counts runs at a higher clock.
  */
 const spent = ['dramBytes', 'l2Bytes', 'instructions']
 
@@ -103,7 +106,7 @@ const atPowerCap = ({ rung }: Side): boolean =>
   rung.timing?.gpu?.heldDownBy?.includes('powerCap') ?? false
 
 /**
- * Returns the energy counters that changed if the power cap limited both clocks, otherwise null.
+ * Returns the energy counters that changed. Returns null unless the power cap limited both clocks.
  */
 const spentAtCap = ({ log }: Part, a: Side, b: Side): Move[] | null =>
   atPowerCap(a) && atPowerCap(b) ? movesOf(a, b, spent, log > 0).slice(0, 2) : null
@@ -117,7 +120,7 @@ function sayClock(part: Part, a: Side, b: Side): SaidPart {
 }
 
 /**
- * Describes a change in active cycles. If the clock is known, cycles are given relative to it,
+ * Describes a change in active cycles. If the clock is known, gives cycles relative to the clock,
  * which is more precise.
  */
 function sayActive(part: Part, a: Side, b: Side): SaidPart {
@@ -136,7 +139,7 @@ function sayActive(part: Part, a: Side, b: Side): SaidPart {
 const megahertz = (value: number | null): string =>
   value === null ? '–' : formatValue(value, 'MHz')
 
-/** Returns the active cycles per microsecond of an average SM. */
+/** Returns the active cycles per microsecond, averaged over the SMs. */
 function rate(side: Side, which: 'a' | 'b', a: Side, b: Side): number | null {
   const [cycles, times] = [activeCycles(side), timesOf(a, b)]
   return cycles === null || times === null ? null : cycles / (times[which] * 1e3)
@@ -211,8 +214,8 @@ const waitsSaid = (waits: readonly Wait[], less: boolean): AnyMessage[] =>
 const perInstruction = (warps: number): string => withDecimals(warps, warps < 10 ? 2 : 1)
 
 /**
- * Formats the factor of a utilization change. If another cause explains part of the change, both
- * factors are shown, so that displayed figures agree.
+ * Formats the factor of a utilization change. If another cause explains part of the change, shows
+ * both factors so that the displayed figures are consistent.
  */
 function countedFactor({ log }: Part, a: number | null, b: number | null): string | AnyMessage {
   const whole = a && b ? Math.log(b / a) : log
@@ -225,8 +228,8 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
   const { unit, limits, total } = split
   const busier = part.log > 0
   const reasons = reasonsOf(part, split, a, b)
-  // A load continues while its warp waits. Waits therefore keep a memory idle only if no unit is at
-  // its limit.
+  // A load continues while its warp stalls. Stalls therefore leave a memory unit idle only if no
+  // unit is at its limit.
   const waited = unit.of === 'active' || (total > 0 ? limits.a : limits.b) === null
   const waits = waited ? waitsThatMoved(a, b, busier) : []
   const feeds =
@@ -258,15 +261,15 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
 }
 
 /**
- * Minimum occupancy change. If equally many warps fit as before, smaller changes only reflect the
- * start and tail of blocks.
+ * Minimum occupancy change. If the theoretical occupancy is the same, smaller changes only reflect
+ * the start and end of blocks.
  */
 const noticeable = 0.05
 const canHoldOthers = (a: Side, b: Side): boolean =>
   valueOf(a, 'theoreticalOccupancy') !== valueOf(b, 'theoreticalOccupancy')
 
 /**
- * Returns reasons for a change of utilization other than waits: more warps, fewer kernels, or a
+ * Returns reasons other than stalls for a change of utilization: more warps, fewer kernels, or a
  * single wave of blocks.
  */
 function reasonsOf(
@@ -276,8 +279,8 @@ function reasonsOf(
   b: Side,
 ): { statement: AnyMessage; metrics: CauseMetric[] }[] {
   const busier = part.log > 0
-  // Tensor instructions and loads continue while their warp waits. More warps alone therefore do
-  // not keep those units busier.
+  // Tensor instructions and loads continue while their warp stalls. More warps therefore do not
+  // keep these units busier.
   const issues = unit === units.fma || unit === units.issue
   // Without stall counters, other reasons may be more important.
   const warps =
@@ -329,6 +332,6 @@ function saySms(a: Side, b: Side): SaidPart {
   }
 }
 
-/** Returns the ids of the counters in a cause, and the counters of their units. */
+/** Returns the ids of the counters in a cause, and of all counters of the same units. */
 export const namedBy = (metrics: readonly CauseMetric[]): string[] =>
   metrics.map(({ id }) => id).filter((id) => unitOf(id) !== undefined || id.startsWith('stall'))

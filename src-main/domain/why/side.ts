@@ -1,4 +1,4 @@
-/** One side of a comparison: its time, counters, clock and grid. */
+/** Reads the time, counters, clock and grid of one side of a comparison. */
 import { blocksOf, threadsOf, type LaunchLike } from '../analysis/derived-metrics'
 import { clockOf } from '../analysis/time-change'
 import type { DeepProfile } from '../session/deep'
@@ -30,8 +30,8 @@ export const positive = (side: Side, id: string): number | null => {
 }
 
 /**
- * Returns the profiler's time in milliseconds for the counted launch, or the median over all
- * launches of the rung.
+ * Returns the profiler's time in milliseconds. It is the time of the counted launch, or the median
+ * over all launches of the rung.
  */
 const profiledMs = ({ rung }: Side): number | null => {
   const ns = rung.ncuMetrics?.['gpu__time_duration.sum']?.value
@@ -42,11 +42,11 @@ const profiledMs = ({ rung }: Side): number | null => {
 export interface Times {
   a: number
   b: number
-  /** Sum of the spreads of both times. */
+  /** Combined spread of both times. */
   noise: number
 }
 
-/** Relative noise of a single launch under the profiler, at unknown clocks. */
+/** Relative noise of a single profiled launch if the clocks are unknown. */
 const profiledNoise = 0.02
 
 /** Returns the times of both sides if they have the same source, otherwise null. */
@@ -69,8 +69,8 @@ export const smCount = ({ session }: Side): number | null =>
   (session.device ?? gpuOfTarget(session.target))?.smCount ?? null
 
 /**
- * Returns the number of cycles in which an SM was active, averaged over the SMs. Each scheduler
- * issues at most one instruction per cycle. The count therefore follows from the instructions and
+ * Returns the number of active cycles, averaged over the SMs. Each scheduler issues at most one
+ * instruction per cycle. The number of active cycles therefore follows from the instructions and
  * the fraction of busy issue slots.
  */
 export function activeCycles(side: Side): number | null {
@@ -92,13 +92,16 @@ export const kernelCount = (side: Side): number => launchesOf(side).length
 interface Grid {
   blocks: number
   /**
-   * Fraction of the SMs' time with a block, 0 to 1, assuming equal durations and an even
-   * distribution of blocks.
+   * Fraction of the SMs' time with a resident block, 0 to 1. Assumes that blocks take equally long
+   * and are evenly distributed.
    */
   share: number
 }
 
-/** Returns how a rung's longest kernel fills the SMs, or null if that kernel is unknown. */
+/**
+ * Returns how the blocks of a rung's longest kernel fill the SMs, or null if that kernel is
+ * unknown.
+ */
 export function gridOf(side: Side): Grid | null {
   const sms = smCount(side)
   const launches = launchesOf(side)
@@ -108,10 +111,7 @@ export function gridOf(side: Side): Grid | null {
   return { blocks, share: blocks / (sms * Math.ceil(blocks / sms)) }
 }
 
-/**
- * Returns the kernel whose grid matches the number of waves that ncu reports for the longest
- * kernel.
- */
+/** Returns the kernel whose grid matches the wave count that ncu reports for the longest kernel. */
 function matching(side: Side, launches: readonly LaunchLike[]): LaunchLike | undefined {
   const { device } = side.session
   const [waves, occupancy] = [positive(side, 'wavesPerSm'), positive(side, 'theoreticalOccupancy')]

@@ -1,4 +1,6 @@
-/** Counters that changed without affecting the time, because their unit limits neither side. */
+/**
+ * Finds counters that changed without affecting the time, because their unit limits neither side.
+ */
 import { z } from 'zod'
 import { units, unitOf, type Unit } from './units'
 import { compareRungs, type MetricDelta } from '../analysis/compare'
@@ -32,8 +34,9 @@ const moved = ({ id, a, b, unit }: MetricDelta) => ({
 })
 
 /**
- * Returns counters that got worse although the step was not slower, and counters that got better
- * although it was slower. For an equal time, returns both kinds.
+ * Returns the counters that changed without affecting the time. For a faster step, these are
+ * counters that got worse. For a slower step, these are counters that got better. For equal times,
+ * the result includes both kinds.
  */
 export function unimportantMoves(
   a: Side,
@@ -58,8 +61,8 @@ export function unimportantMoves(
 }
 
 /**
- * Components of the FMA pipe's utilization. Their sum already includes the single instruction
- * categories.
+ * Components of the FMA pipe's utilization. The individual instruction categories are already part
+ * of them.
  */
 const partsOfFma = ['instructions', 'issueSlotsBusy']
 

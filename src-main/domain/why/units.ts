@@ -17,9 +17,9 @@ export interface Unit {
   id: UnitId
   /** Registry id of the unit's utilization in percent. */
   busy: string
-  /** Reference of the percentage: cycles in which an SM was active, or the whole launch. */
+  /** Time span of the percentage: cycles in which an SM was active, or the whole launch. */
   of: 'active' | 'elapsed'
-  /** Utilization in percent at which the unit counts as saturated. */
+  /** Utilization in percent at which the unit is considered saturated. */
   full: number
   /** Registry ids of the counters for the unit's work, most direct first. */
   work: readonly string[]
@@ -61,7 +61,7 @@ export const units: Readonly<Record<UnitId, Unit>> = {
   dram: { id: 'dram', busy: 'dramUtilization', of: 'elapsed', full: unit, work: ['dramBytes'] },
 }
 
-/** Instruction categories other than arithmetic. They also take issue slots. */
+/** Instruction categories other than arithmetic, which also use issue slots. */
 export const overheadKinds: readonly string[] = [
   'memoryInstructions',
   'integerInstructions',
@@ -72,14 +72,14 @@ export const overheadKinds: readonly string[] = [
 ]
 
 /**
- * Returns the unit that a counter measures work or utilization of. Returns undefined for a counter
- * of several units.
+ * Returns the unit whose work or utilization a counter measures. Returns undefined if the counter
+ * belongs to several units.
  */
 export const unitOf = (metric: string): Unit | undefined => byMetric.get(metric)
 
 const byMetric = new Map<string, Unit>([
   ...unitIds.flatMap((id) => [...units[id].work].map((metric) => [metric, units[id]] as const)),
-  // If several units list a counter, the unit given here is used.
+  // Units of counters that several units list.
   ['sharedLoads', units.lsu],
   ['memoryInstructions', units.issue],
   ['l1Bytes', units.l1Data],
@@ -104,7 +104,7 @@ const byUtilization: Readonly<Record<ReturnType<typeof ownUtilization>, Unit>> =
 }
 
 /**
- * Returns the unit that does the task's own work: device memory, the tensor pipe or the FMA pipe.
+ * Returns the unit that does the task's main work: device memory, the tensor pipe or the FMA pipe.
  */
 export const ownUnit = ({ session, rung }: Side): Unit =>
   byUtilization[ownUtilization(session, rung)]

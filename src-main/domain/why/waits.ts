@@ -1,8 +1,8 @@
 /**
- * The reasons that warps stall. For each reason, the average number of stalled warps per issued
- * instruction equals a warp's stall cycles per instruction. The number of busy issue slots is the
- * number of resident warps divided by the sum of these cycles. Fewer stall cycles therefore mean
- * busier slots.
+ * Explains changes in issue-slot utilization by stall reasons. For each reason, the average number
+ * of stalled warps per issued instruction equals a warp's stall cycles per instruction. The
+ * instructions issued per cycle are the number of resident warps divided by the sum of these
+ * cycles. Fewer stall cycles therefore mean busier issue slots.
  */
 import { isBelowFloor } from '../analysis/compare'
 import { type Unit } from './units'
@@ -17,10 +17,7 @@ export const waitIds = [
   'stallWait',
   'stallDispatch',
 ] as const
-/**
- * A stall reason. Warps that were not selected, or that wait for the pipe in question, are not
- * included.
- */
+/** A stall reason. Excludes warps that were not selected and warps that wait for a busy pipe. */
 export type WaitId = (typeof waitIds)[number]
 
 const shared = [
@@ -54,7 +51,10 @@ const besideLargest = 0.25
 
 export const hasWaits = (side: Side): boolean => waitIds.some((id) => valueOf(side, id) !== null)
 
-/** Returns the stall reasons whose change explains the change in busy slots, largest first. */
+/**
+ * Returns the stall reasons whose change explains the change in issue-slot utilization, largest
+ * first.
+ */
 export function waitsThatMoved(a: Side, b: Side, busier: boolean): Wait[] {
   const moved = waitIds
     .flatMap((id): Wait[] => {
@@ -83,8 +83,8 @@ const leastMove = 0.03
 const isConflict = (id: string): boolean => /BankConflicts$/.test(id)
 
 /**
- * Returns whether a change is significant. Bank conflicts that are a negligible part of the passes
- * are not.
+ * Returns whether a change is significant. A change in bank conflicts is insignificant if the
+ * conflicts are a negligible part of the passes.
  */
 const matters = (a: Side, b: Side, { id, ...move }: Move): boolean =>
   !isConflict(id) || !isBelowFloor(id, move.b - move.a, a.rung, b.rung)
@@ -105,12 +105,12 @@ export const movesOf = (
     return from - to > least * Math.max(from, to) && matters(a, b, move) ? [move] : []
   })
 
-/** Minimum relative change of a counter that affects stalls noticeably. */
+/** Minimum relative change for a counter to affect stalls noticeably. */
 const leastFeed = 0.1
 
 /**
- * Bytes per pass. The L1 data stage processes 128 bytes of L1 data or one shared-memory wavefront
- * at a time.
+ * Bytes per pass. In one pass, the L1 data stage processes 128 bytes of L1 data or one
+ * shared-memory wavefront.
  */
 const bytesPerPass = 128
 
@@ -133,7 +133,10 @@ function largest(moves: readonly Move[], of: (move: Move) => number = amount): M
 export const feedsThatMoved = (a: Side, b: Side, waits: readonly Wait[], down: boolean): Move[] =>
   largest(movesOf(a, b, waits[0] ? feeds[waits[0].id] : [], down, leastFeed))
 
-/** Detail counters by main counter. They are mentioned with the main counter if they changed. */
+/**
+ * Detail counters by main counter. A detail counter that changed is mentioned with its main
+ * counter.
+ */
 const detail: Readonly<Record<string, readonly string[]>> = {
   sharedLoadWavefronts: ['sharedLoadBankConflicts', 'sharedLoads'],
   sharedStoreWavefronts: ['sharedStoreBankConflicts'],
@@ -142,13 +145,13 @@ const detail: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Returns the work counters of a unit that changed most. The result includes detail counters, and
- * conflicts that make up at least half of a change.
+ * Returns the work counters of a unit with the largest changes. Includes detail counters, and bank
+ * conflicts if they make up at least half of a change.
  */
 export function workThatMoved(a: Side, b: Side, { work }: Unit, down: boolean): Move[] {
   const moves = largest(movesOf(a, b, work, down), passes)
-  // Predicated-off loads are counted although they need no pass. They can hide the conflicts of
-  // other loads.
+  // The load counter includes predicated-off loads, which need no pass. These loads can hide the
+  // conflicts of other loads.
   if (moves.length === 0)
     return largest(
       movesOf(
@@ -169,8 +172,8 @@ export function workThatMoved(a: Side, b: Side, { work }: Unit, down: boolean): 
 }
 
 /**
- * Returns changes that keep a memory busier without more work: wider accesses, fewer instructions,
- * or less traffic in earlier levels.
+ * Returns changes that keep a memory level busier without more work: wider accesses, fewer
+ * instructions, or less traffic in the levels before it.
  */
 export function overlapThatMoved(a: Side, b: Side, { id }: Unit, busier: boolean): Move[] {
   const up = movesOf(a, b, ['globalLoadSectorsPerRequest', 'achievedOccupancy'], !busier, leastFeed)
@@ -180,13 +183,13 @@ export function overlapThatMoved(a: Side, b: Side, { id }: Unit, busier: boolean
 }
 
 /**
- * Returns the changed counters that may affect stalls. The card profile has no stall counters, only
- * a few of the units that warps stall on.
+ * Returns the changed counters that may affect stalls. The card profile has no stall counters. It
+ * only has a few counters of the units that warps stall on.
  */
 export function cardFeedsThatMoved(a: Side, b: Side, busier: boolean): Move[] {
   const loads = Math.max(valueOf(a, 'sharedLoads') ?? 0, valueOf(b, 'sharedLoads') ?? 0)
   const moves = movesOf(a, b, shared, busier, leastFeed)
-  // Changes that are negligible next to the number of shared loads do not affect stalls.
+  // Changes that are negligible relative to the number of shared loads do not affect stalls.
   return largest(moves.filter((move) => amount(move) >= leastFeed * loads))
 }
 

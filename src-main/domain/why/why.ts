@@ -1,8 +1,9 @@
 /**
- * Explains why rung b is faster or slower than rung a. The result has the causes ranked by their
- * share of the step, and the counters that changed without affecting the time. It also has the
- * unexplained rest, and the profile level that would show more. Without an answer, it has a reason.
- * ./parts computes the numbers and ./say writes the sentences.
+ * Explains why rung b is faster or slower than rung a. The result contains the causes ranked by
+ * their share of the step, and the counters that changed without affecting the time. It also
+ * contains the unexplained rest and the profile level that would show more. If there is no
+ * explanation, the result contains the reason. ./parts computes the numbers, and ./say writes the
+ * sentences.
  */
 import { z } from 'zod'
 import type { Hunk } from '../analysis/chain'
@@ -27,9 +28,9 @@ export const Cause = z.object({
   id: z.enum(partIds),
   statement: Statement,
   /**
-   * The cause's share of the step, 0 to 1, as a fraction of the logarithm of the time ratio. All
-   * causes and the unexplained rest add up to 1. If any cause worked against the step, causes have
-   * factors but no shares, and this is null.
+   * The cause's share of the step, 0 to 1, as a fraction of the logarithm of the time ratio. The
+   * shares of all causes and the unexplained rest add up to 1. Null if any cause worked against the
+   * step. Causes then have factors but no shares.
    */
   share: z.number().min(0).max(1).nullable(),
   /**
@@ -38,9 +39,8 @@ export const Cause = z.object({
    */
   factor: z.number(),
   /**
-   * The cause's share of all time that the step saved, or added if it is slower, 0 to 1. These
-   * shares and the unexplained rest add up to 1. A cause that worked against the step has a value
-   * from −1 to 0.
+   * The cause's share of the time that the step saved or added, 0 to 1. These shares and the
+   * unexplained rest add up to 1. A cause that worked against the step has a value from −1 to 0.
    */
   contribution: z.number(),
   /** Metrics by registry id, with the values of both rungs. */
@@ -55,8 +55,8 @@ export type Cause = z.infer<typeof Cause>
 export const Why = z.object({
   verdict: Verdict,
   /**
-   * The unit closest to its limit in each rung. The value is null if no unit is close or if it is
-   * unknown.
+   * The unit closest to its limit in each rung. Null if no unit is close to its limit, or if the
+   * unit is unknown.
    */
   limits: z.object({ a: z.enum(unitIds).nullable(), b: z.enum(unitIds).nullable() }),
   /** Causes of the step, largest first, followed by causes that worked against it. */
@@ -64,29 +64,31 @@ export const Why = z.object({
   /** Counters that got worse (or better in a slower step) without affecting the time. */
   unimportant: z.array(Unimportant),
   /**
-   * Share of the step that no cause explains. The value is null without a step, or if the causes
-   * have no shares.
+   * Share of the step that no cause explains. Null without a step, or if the causes have no shares.
    */
   unexplained: z.number().min(0).max(1).nullable(),
-  /** The unexplained rest as a share of the saved time, like `contribution` of a cause. */
+  /** The unexplained rest as a share of the saved time, like a cause's `contribution`. */
   unexplainedContribution: z.number().nullable(),
   /** The unexplained rest as a speedup factor. */
   unexplainedFactor: z.number().nullable(),
-  /** The profile level that would show more; null if no level would. */
+  /** The profile level that would show more; null if no higher level would help. */
   needs: z.object({ level: ProfileLevel, statement: Statement }).nullable(),
-  /** Reason that there are no causes; absent if there are causes. */
+  /** Reason why there are no causes; absent if there are causes. */
   reason: Statement.optional(),
-  /** Difference in nvcc flags; absent if they are equal. */
+  /** Difference in nvcc flags; absent if the flags are equal. */
   flags: Statement.optional(),
   /**
-   * Statement that both times and the counters behind the causes are predicted. The field is absent
-   * for measured data.
+   * States that both times and the counters behind the causes are predicted. Absent for measured
+   * data.
    */
   predicted: Statement.optional(),
 })
 export type Why = z.infer<typeof Why>
 
-/** Minimum share of the step for a part to be reported. Smaller parts count as unexplained. */
+/**
+ * Minimum share of the step for a part to be reported. Smaller parts are added to the unexplained
+ * rest.
+ */
 const leastShare = 0.05
 
 const rounding = 1e-9
@@ -110,14 +112,14 @@ export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): W
   }
 }
 
-/** Returns whether the model can distinguish two predicted rungs, as a note. */
+/** Returns a note that states whether the model can distinguish two predicted rungs. */
 function predictedNote({ rung: a }: Side, { rung: b }: Side): Statement | null {
   if (!a.predicted || !b.predicted) return null
   const { low, high } = predictedRatio(a.predicted, b.predicted)
   return message(low > 1 || high < 1 ? 'why.predicted' : 'why.predictedOpen')
 }
 
-/** Returns the nvcc flags that only one of the two rungs was built with. */
+/** Returns a statement about nvcc flags that only one of the two rungs was built with. */
 function otherFlags(a: readonly string[] = [], b: readonly string[] = []): Statement | null {
   const only = (own: readonly string[], other: readonly string[]): string | Statement => {
     const words = own.filter((word) => !other.includes(word))
@@ -209,7 +211,9 @@ function explain(a: Side, b: Side, hunks: readonly Hunk[] | null): Why {
   }
 }
 
-/** Returns the unexplained fraction of the step (the total is 1), without rounding errors. */
+/**
+ * Returns the unexplained fraction of the step, where the whole step is 1. Removes rounding errors.
+ */
 function remainderOf(parts: readonly number[]): number {
   const rest = 1 - parts.reduce((sum, part) => sum + part, 0)
   return Math.abs(rest) < rounding ? 0 : rest
@@ -217,8 +221,8 @@ function remainderOf(parts: readonly number[]): number {
 
 interface Told {
   /**
-   * Logarithm of the cause's factor divided by the logarithm of the step's factor. Negative if the
-   * cause worked against the step.
+   * Logarithm of the cause's factor divided by the logarithm of the step's factor. A cause that
+   * worked against the step has a negative value.
    */
   part: number
   cause: Omit<Cause, 'share' | 'contribution'>
@@ -240,10 +244,10 @@ const causesOf = (split: Split, a: Side, b: Side, hunks: readonly Hunk[] | null)
 }
 
 /**
- * Returns why the parts cannot be trusted, or null. Without cycles, a part can be far off. The
- * parts then do not add up to the step, or they all work against it. With cycles, the parts always
- * add up. However, the cycles belong to a profiled launch. A profiled launch can differ from the
- * timed launch by more than a small step.
+ * Returns why the parts cannot be trusted, or null. Without cycle counts, a part can be very
+ * inaccurate. The parts then do not add up to the step, or they all work against it. With cycle
+ * counts, the parts always add up, but the cycles are from a profiled launch. The profiled launch
+ * may differ from the timed launch by more than a small step.
  */
 function doubtOf({ parts, total }: Split, a: Side, b: Side): Statement | null {
   if (activeCycles(a) !== null && activeCycles(b) !== null) {
@@ -271,8 +275,8 @@ function withoutTime(a: Side, b: Side): Statement {
 }
 
 /**
- * Returns why counters of untimed rungs cannot be compared, or null. Different problems and
- * programs are not comparable.
+ * Returns why counters of untimed rungs cannot be compared, or null. Different problems or programs
+ * are not comparable.
  */
 function untimedObstacle(a: Side, b: Side): Statement | null {
   const isOther = a.session !== b.session && comparability(a.session, b.session).refusals.length > 0

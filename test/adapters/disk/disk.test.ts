@@ -1,4 +1,4 @@
-/** Tests the locations and owners of folders on disk. */
+/** Tests where folders are on disk and which process owns them. */
 import { spawnSync } from 'node:child_process'
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -45,7 +45,7 @@ describe('an owned folder', () => {
   }
 
   describe('a folder of a process', () => {
-    it('stays while the process lives', async () => {
+    it('remains while the process is running', async () => {
       expect(await survives({})).toBe(true)
     })
 
@@ -60,7 +60,7 @@ describe('an owned folder', () => {
     it.each([
       ['another machine or container', { realm: 'elsewhere pid:[1]' }],
       ['nobody knows where', { realm: null }],
-    ])('of %s is not judged by its process id', async (_where, change) => {
+    ])('of %s is judged by its age, not by its process id', async (_where, change) => {
       const of = { ...change, pid: endedPid() }
       expect(await survives(of)).toBe(true)
       expect(await survives(of, 6)).toBe(true)
@@ -79,7 +79,7 @@ describe('an owned folder', () => {
     })
 
     it.each(['.keep-me', 'session', '.session.partial', 'session.partial-1-0123abcd'])(
-      'is recognized by its name: %s is left alone',
+      'is recognized by its name: %s is not removed',
       async (name) => {
         const dir = await tempDir()
         await mkdir(join(dir, name))
@@ -89,7 +89,7 @@ describe('an owned folder', () => {
       },
     )
 
-    it('is swept from the temporary folder when a session is staged elsewhere', async () => {
+    it('is removed from the temporary folder when a session is staged elsewhere', async () => {
       const [temporary, dir] = [await tempDir(), await tempDir()]
       setEnv({ TMPDIR: temporary })
       const left = await ownFolder(temporary, 'kernel-ladder')
@@ -98,7 +98,7 @@ describe('an owned folder', () => {
       expect(await readdir(temporary)).toEqual([])
     })
 
-    it('is swept when the next one is created in the same place, and loses its owner file when it is handed over', async () => {
+    it('is removed when the next folder is created in the same place, and loses its owner file when handed over', async () => {
       const dir = await tempDir()
       const first = await ownFolder(dir, 'first')
       await editOwner(first.path, { pid: endedPid() })
@@ -120,7 +120,7 @@ describe('the user’s folders', () => {
     [{ KERNEL_LADDER_DATA: '', XDG_DATA_HOME: '/shared' }, '/shared/kernel-ladder'],
     [{ KERNEL_LADDER_DATA: '/mine', XDG_DATA_HOME: '/shared' }, '/mine'],
     [{ KERNEL_LADDER_DATA: 'mine', XDG_DATA_HOME: '/shared' }, join(process.cwd(), 'mine')],
-  ])('keeps sessions with %j in %s', (env, folder) => {
+  ])('stores sessions with %j in %s', (env, folder) => {
     setEnv(env)
     expect(userFolders().sessions).toBe(join(folder, 'sessions'))
   })
@@ -143,7 +143,7 @@ describe('the build cache', () => {
     ['emptied', ''],
     ['cut off', 'machine'],
     ['changed', 'machine cod3'],
-  ])('builds again what was %s', async (_, damaged) => {
+  ])('rebuilds an entry that was %s', async (_, damaged) => {
     const cache = diskBuildCache(await tempDir(), null)
     const first = await cache.slot(inputs)
     expect(first.kept).toBeNull()

@@ -21,7 +21,7 @@ describe('a JSON file', () => {
     expect(await file.read()).toEqual(['b'])
   })
 
-  it('keeps every change of simultaneous calls', async () => {
+  it('saves the changes of all simultaneous calls', async () => {
     const folder = await tempDir()
     const path = join(folder, 'names.json')
     const names = Array.from({ length: 20 }, (_, index) => `name ${index}`)
@@ -33,7 +33,7 @@ describe('a JSON file', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600)
   })
 
-  it('explains how to move it if it cannot be written, and accepts the next change', async () => {
+  it('explains how to use another location if it cannot be written, and accepts the next change', async () => {
     const path = join(await tempDir(), 'names.json')
     const file = jsonFile(path, Names, [], 'cache')
     // Put a folder in the file's place, because file permissions would not stop root.

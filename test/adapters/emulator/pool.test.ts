@@ -14,7 +14,7 @@ afterEach(async () => {
   await pool?.close()
 })
 
-it('the pool computes the same results in a thread, and leaves its threads to the next pool', async () => {
+it('the pool computes the same results in a thread, and passes its threads on to the next pool', async () => {
   const here = emulate(job)
   const answersTheSame = async (times: number): Promise<void> => {
     const jobs = Array.from({ length: times }, () => pool!.run(job))
@@ -58,7 +58,7 @@ it('the pool reports progress once per second', async () => {
   expect(told[1]).toBeGreaterThan(told[0]!)
 })
 
-it('the pool ends canceled work, and starts nothing afterwards', async () => {
+it('the pool stops canceled work, and starts no more work afterwards', async () => {
   const abort = new AbortController()
   pool = emulatorPool(abort.signal, { size: 1 })
   const running = pool.run(job)

@@ -26,7 +26,7 @@ describe('the runner', () => {
     reference: null,
   }
 
-  it('watches the process that its machine names, and none if it cannot see one', () => {
+  it('watches the parent process on its machine, or none if that process is not visible', () => {
     const { ownerPid } = localMachine().toolbox(null)
     expect(ownerPid).toBe(process.pid)
     for (const args of [measureArgs, profileArgs, sanitizeArgs]) {
@@ -38,7 +38,7 @@ describe('the runner', () => {
 })
 
 describe("ncu's report", () => {
-  it('is written where the machine says, and copied from there', async () => {
+  it("is written to the machine's folder, and copied from there", async () => {
     const taken: string[] = []
     const asked: string[][] = []
     const toolbox = recording().toolbox(null)
@@ -69,7 +69,7 @@ describe("ncu's report", () => {
     expect(taken).toEqual(['/session/profile.ncu-rep'])
   })
 
-  it('of an earlier attempt is removed here', async () => {
+  it('of an earlier attempt is removed from this machine', async () => {
     const kept = join(await tempDir(), 'profile.ncu-rep')
     await writeFile(kept, 'old')
     const { path } = await localMachine().toolbox(null).output(kept)
@@ -79,7 +79,7 @@ describe("ncu's report", () => {
 })
 
 describe('a scratch folder', () => {
-  it('returns a file that a tool left, up to a size, and is removed', async () => {
+  it('returns a file that a tool wrote, up to a size limit, and is removed', async () => {
     setEnv({ TMPDIR: await mkdtemp(join(await tempDir(), 'tmp-')) })
     const scratch = await localMachine().toolbox(null).scratch()
     await writeFile(join(scratch.path, 'report.xml'), '<a/>')
@@ -92,7 +92,7 @@ describe('a scratch folder', () => {
 })
 
 describe('the doctor', () => {
-  it('reads the files of the machine that it is asked about', async () => {
+  it('reads the files of the machine that it checks', async () => {
     const { setup } = await fakeMachine()
     const files: Record<string, string> = {
       '/proc/driver/nvidia/params': 'RmProfilingAdminOnly: 1\n',

@@ -43,7 +43,7 @@ describe('the arguments of a blind measurement', () => {
     expect(rungs(check)).toEqual(['plain=/plain.so', 'mine=/replay.so'])
   })
 
-  it('are those that each command accepts', () => {
+  it('are valid for each command', () => {
     expect(blind.slice(0, 8).join(' ')).toBe(
       'blind --results /results --seed 7 --warm --max-seconds 1',
     )
@@ -105,7 +105,7 @@ describe('a blind measurement', () => {
     expect(told(said).slice(3)).toEqual(['start mine verify', 'verify mine', 'done'])
   })
 
-  it('names the submission if its kernels end the process or fail', async () => {
+  it('blames the submission if its kernels end the process or fail', async () => {
     const crash = { ...ended, outcome: 'signalled' as const, exitCode: null, signal: 'SIGSEGV' }
     const crashed = await measured({
       ...{ measure: others, check: checked(true) },

@@ -23,7 +23,7 @@ const toolkit = [nvcc === null ? '' : join(dirname(await realpath(nvcc)), '..'),
   .filter((folder) => existsSync(join(folder, 'include/cuda.h')))
   .at(0)
 
-/** Each attempt sets a bit in the return value of `kl_launch` if it succeeds. */
+/** Each attempt that succeeds sets a bit in the return value of `kl_launch`. */
 const attempts = [
   ['a socket to the host of a virtual machine', 'socket(40, SOCK_STREAM, 0) >= 0'],
   ['a socket to the network', 'socket(AF_INET, SOCK_STREAM, 0) >= 0'],
@@ -40,7 +40,10 @@ const attempts = [
   ['a GPU', 'open("/dev/nvidia0", O_RDONLY) >= 0 || open("/dev/nvidiactl", O_RDONLY) >= 0'],
 ] as const
 
-/** Attempts that do no damage if they succeed, so the test also makes them without confinement. */
+/**
+ * Attempts that do no damage if they succeed. The test therefore also runs them without
+ * confinement.
+ */
 const harmless = ['a process', 'a thread', 'the folders of others']
 
 const hostile = (outside: string, tried: readonly string[]): string => `
@@ -131,7 +134,7 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     return { result, answer: parseProbedLaunches(result.stdout), descriptions: descriptions() }
   }
 
-  it('cannot access anything that affects a grade, not even while it is loaded', async () => {
+  it('cannot access anything that affects a grade, even while it is being loaded', async () => {
     const outside = join(dir, 'other.cu')
     await writeFile(outside, 'another submission', { mode: 0o666 })
     const named: string[] = attempts.map(([what]) => what)
@@ -176,7 +179,7 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     else expect(seen).toContain(join(dir, '..', own))
   })
 
-  it('includes only files that its compiler searches, wherever this program is installed again', async () => {
+  it("can include only files on the compiler's search path, wherever this program is installed", async () => {
     const cwd = join(dir, 'including')
     await mkdir(cwd)
     const includes = (files: string): Promise<void> =>
@@ -207,9 +210,9 @@ ${named}echo 'built : ${files}' > "$included"; echo code > "$built"
     expect(existsSync(output)).toBe(false)
   })
 
-  // Machine code with line information contains the path and the time. A grade would otherwise not
-  // be reproducible.
-  it('is compiled at a fixed path and with a fixed time, wherever the cache is', async () => {
+  // Machine code with line information contains the path and the time. Both must be fixed so that a
+  // grade is reproducible.
+  it('is compiled at a fixed path and with a fixed time, regardless of the cache location', async () => {
     const look = `${named}(pwd; stat -c "%n %Y" include/a.h lab.cu) > "$built"\n`
     const sources = new Map([
       ['lab.cu', '// code'],
@@ -230,7 +233,7 @@ ${named}echo 'built : ${files}' > "$included"; echo code > "$built"
     if (isIsolated(sandbox.isolation)) expect(seen[0]).toBe(seen[1])
   })
 
-  it('is asked only once, so a changing answer has no effect', async () => {
+  it('describes its launch only once, so a changing description has no effect', async () => {
     const path = await library(
       'moody',
       `#include <time.h>

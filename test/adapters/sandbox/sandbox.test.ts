@@ -92,7 +92,7 @@ describe('the sandbox', async () => {
   })
 
   describe('the description of the sandbox', () => {
-    it('claims only what held', () => {
+    it('claims only the restrictions that were verified', () => {
       const kernel = { memory: true, disk: true }
       expect(isolationSentence({ by: 'unshare', held: held(true), kernel })).toMatch(
         /without network or capabilities.*can write only to its folder; all of this was tested\. The kernel enforces the limits on memory, tasks and disk/,
@@ -178,7 +178,7 @@ describe('the sandbox', async () => {
       for (const file of files) expect(await readFile(file, 'utf8')).toBe('not theirs\n')
     })
 
-    it('sees a tool among temporary files without the files next to it', async () => {
+    it('can use a tool in a temporary folder, but not see the files next to it', async () => {
       const dir = await tempDir()
       await mkdir(join(dir, 'bin'))
       const tool = join(dir, 'bin/nvcc')
@@ -226,7 +226,7 @@ describe('the sandbox', async () => {
       expect(execFileSync('ls', [work], { encoding: 'utf8' })).toBe('lab.cu\n')
     })
 
-    it('cannot exceed its disk limit or file size limit, wherever it writes', async () => {
+    it('cannot exceed its disk limit or file size limit in any folder', async () => {
       const { stdout } = await attempt(
         found,
         `for at in . /tmp /dev/shm; do for part in 1 2 3; do dd if=/dev/zero of="$at/file$part" bs=1M count=20; done; done 2>/dev/null
@@ -268,7 +268,8 @@ describe('the sandbox', async () => {
         },
         ['sh', '-c', 'echo started; exec sleep 60'],
       )
-      // Run a separate grader process. Its children report their pids as this machine sees them.
+      // Run a separate grader process. Its children report their process ids in this machine's pid
+      // namespace.
       const script = join(dir, 'grader.mjs')
       await writeFile(
         script,
@@ -313,7 +314,7 @@ child.stdout.on('data', () => process.stdout.write(String(child.pid)))`,
     })
   })
 
-  it('passes nothing of our environment to the submission', async () => {
+  it('passes none of our environment variables to the submission', async () => {
     setEnv({ KERNEL_LADDER_SECRET: 'token' })
     const { stdout } = await attempt(openSandbox(), 'env')
     expect(stdout).toContain('KERNEL_LADDER_GRADED=')
@@ -336,7 +337,7 @@ describe('limits that the kernel enforces', async () => {
 
   describe('a control group', () => {
     it.skipIf(make === null)(
-      'ends processes that exceed the memory limit, however fast they do',
+      'kills processes that exceed the memory limit, however quickly',
       async () => {
         const { met, stdout } = await inGroup(
           `${process.execPath} -e 'Buffer.alloc(2 ** 28, 1); console.log("had it")'; exit 0`,
@@ -347,7 +348,7 @@ describe('limits that the kernel enforces', async () => {
     )
 
     it.skipIf(make === null)(
-      'allows only the permitted number of tasks, and ends those that remain',
+      'allows only the permitted number of tasks, and kills the remaining tasks',
       async () => {
         const { met } = await inGroup(
           'i=0; while [ $i -lt 60 ]; do setsid sleep 30 & i=$((i + 1)); done >/dev/null 2>&1; exit 0',
@@ -366,7 +367,7 @@ for (let deep = 0; deep < 60; deep += 1) {
   fs.mkdirSync(name); process.chdir(name)
 }`
 
-  it('removes folders that nobody may enter, and paths longer than the maximum', async () => {
+  it('removes folders without access permissions, and paths longer than the maximum', async () => {
     const folder = join(await tempDir(), 'left')
     await mkdir(folder)
     execFileSync(process.execPath, ['-e', bury], { cwd: folder })

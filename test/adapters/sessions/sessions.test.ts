@@ -15,7 +15,9 @@ interface Store {
   root: string
   cache: string
   add(name: string, text?: string): Promise<void>
-  /** Returns the listed sessions and the names of the sessions that were read for the list. */
+  /**
+   * Returns the listed sessions, and the names of the sessions that were read to create the list.
+   */
   list(version?: string): Promise<{ shown: Record<string, string>; read: string[] }>
 }
 
@@ -46,7 +48,7 @@ async function store(): Promise<Store> {
 }
 
 describe('the list of a store', () => {
-  it('reads a session once, and again only if it is a different one', async () => {
+  it('reads a session once, and again only after it was replaced', async () => {
     const { root, add, list } = await store()
     expect(await list()).toEqual({ shown: {}, read: [] })
     for (const name of ['a', 'b', 'c']) await add(name)
@@ -59,7 +61,7 @@ describe('the list of a store', () => {
     expect((await list()).read).toEqual([])
   })
 
-  it('notices a file next to session.json, such as a name, and a new session under the same name', async () => {
+  it('notices a new file next to session.json, such as a title, and a new session under the same name', async () => {
     const { root, add, list } = await store()
     await add('a')
     await add('b', 'B of another size')
@@ -76,7 +78,7 @@ describe('the list of a store', () => {
     expect(read).toEqual(['a', 'other'])
   })
 
-  it('stores nothing of an unreadable session, and shows no hidden folder', async () => {
+  it('stores no data of an unreadable session, and shows no hidden folder', async () => {
     const { root, add, list } = await store()
     await mkdir(join(root, 'empty'), { recursive: true })
     await mkdir(join(root, '.trash'))
@@ -101,7 +103,7 @@ describe('the list of a store', () => {
     expect(await readdir(cache)).toEqual([file])
   })
 
-  it('is rebuilt if a line of the index was cut off, changed or added', async () => {
+  it('is rebuilt if a line of the index was truncated, changed or added', async () => {
     const { cache, add, list } = await store()
     for (const name of ['a', 'b', 'c']) await add(name)
     await list()
@@ -145,7 +147,7 @@ describe('the list of a store', () => {
   })
 })
 
-// A session's sources are its own files or entries in a store that recordings share.
+// A session's sources are its own files, or entries in a source store that recordings share.
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 const tile = '// a tile\n'
@@ -187,7 +189,7 @@ describe('sources in the store', () => {
     })
   })
 
-  it('that are missing are left out, with the reason once', async () => {
+  it('that are missing are omitted, and the reason is reported once', async () => {
     await storeHolds(contentsOf([header]))
     const { texts, faults } = await readSources(folder, session)
     expect(texts).toEqual({})
@@ -196,7 +198,7 @@ describe('sources in the store', () => {
     ])
   })
 
-  it('with other content than the recorded are left out with the reason, and stay unchanged', async () => {
+  it('whose content differs from the recorded content are omitted with the reason, and remain unchanged', async () => {
     await storeHolds(contentsOf(['// edited\n', tile]))
     const before = await readFile(sourceStore(), 'utf8')
     const { texts, faults } = await readSources(folder, session)
@@ -211,7 +213,7 @@ describe('sources in the store', () => {
     ['that is no JSON', '{'],
     ['of another kind', '{"recording":"recording","files":{}}'],
     ['with a hash that is a path', '{"session":"recording","files":{"a.cu":"../x"}}'],
-  ])('with a line %s are left out, with the reason', async (_what, line) => {
+  ])('with a line %s are omitted, with the reason', async (_what, line) => {
     await writeFile(sourceStore(), `${await readFile(sourceStore(), 'utf8')}${line}\n`)
     expect(await readSources(folder, session)).toEqual({
       texts: {},
@@ -219,7 +221,7 @@ describe('sources in the store', () => {
     })
   })
 
-  it('that cannot be read are left out, with the reason', async () => {
+  it('that cannot be read are omitted, with the reason', async () => {
     await rm(sourceStore())
     await mkdir(sourceStore())
     const { texts, faults } = await readSources(folder, session)
@@ -227,7 +229,7 @@ describe('sources in the store', () => {
     expect(said(faults)).toEqual([expect.stringContaining(`${sourceStore()} is damaged`)])
   })
 
-  it('are found in the nearest store, up to three folders above', async () => {
+  it('are found in the nearest store, up to three folder levels above', async () => {
     const deep = join(root, 'labs', 'one', 'session')
     await mkdir(join(deep, 'below'), { recursive: true })
     await storeHolds(contentsOf([tile]), usualFiles, 'labs/one/session')
@@ -248,7 +250,7 @@ describe('sources in the store', () => {
     await isLost(deep)
   })
 
-  it('become files of a separate session, including shared headers', async () => {
+  it('are copied to a session of its own, including shared headers', async () => {
     const out = join(root, 'out')
     expect(await copySources(folder, out)).toEqual([])
     expect(await readFile(join(out, 'sources/include/tile.h'), 'utf8')).toBe(header)
@@ -269,14 +271,14 @@ describe('sources in the store', () => {
 })
 
 describe('sources in the session', () => {
-  it("are the session's files; a missing one needs no reason", async () => {
+  it("are the session's files; a missing file needs no reason", async () => {
     await mkdir(join(folder, 'sources', 'gemm'), { recursive: true })
     expect(await readSources(folder, session)).toEqual({ texts: {}, faults: [] })
     await writeFile(join(folder, 'sources', 'gemm', '01_tile.cu'), '// own')
     expect((await readSources(folder, session)).texts['01_tile']).toBe('// own')
   })
 
-  it('that are in neither place are reported, unless no rung names any', async () => {
+  it('that are in neither location are reported, unless no rung has a source', async () => {
     await rm(sourceStore())
     const why = message('sessions.sourcesMissing', { file: join(folder, 'sources') })
     expect(await readSources(folder, session)).toEqual({ texts: {}, faults: [why] })

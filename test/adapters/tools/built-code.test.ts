@@ -28,7 +28,7 @@ const launches = [
   { mangled: '_Z5plainPfy', name: 'plain' },
 ]
 
-describe('the page of a rung that was built', () => {
+describe('the page of a built rung', () => {
   it('has a kernel per launch, with instructions and lines but no counters', async () => {
     const built = await readBuiltCode(toolbox, library)
     const profile = staticProfile('01_x', launchedKernels(built!, launches)!, (path) =>
@@ -57,7 +57,7 @@ describe('the page of a rung that was built', () => {
     expect(lineHeat(profile, 'executed')).toEqual([])
   })
 
-  it('names an unknown instruction, and keeps the others', async () => {
+  it('reports an unknown instruction, and shows the others', async () => {
     const built = await readBuiltCode(toolbox, library)
     const [kernel] = launchedKernels(built!, launches.slice(0, 1))!
     const code = kernel!.code.code.slice()
@@ -78,7 +78,7 @@ describe('the page of a rung that was built', () => {
     expect(launchedKernels(built!, [{ mangled: '_Z5otherv', name: 'other' }])).toBeNull()
   })
 
-  it('reports a damaged library in a sentence', async () => {
+  it('reports a damaged library with an error message', async () => {
     const bytes = Buffer.from(kept.bytes)
     // Damages the first cubin in the library.
     bytes[bytes.indexOf(Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0x41])) + 58] = 1

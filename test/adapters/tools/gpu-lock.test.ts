@@ -32,7 +32,7 @@ function lockOf(end: GpuClaim) {
 }
 
 describe('the lock of a GPU', () => {
-  it('belongs to one run at a time; the next run is told which one it waits for', async () => {
+  it('is held by one run at a time; the next run learns which run it waits for', async () => {
     const gpu = newGpu()
     const first = lockOf(await claim(gpu).claimed)
     const second = claim(gpu)
@@ -47,12 +47,12 @@ describe('the lock of a GPU', () => {
     expect((await Promise.all(either)).map(({ state }) => state)).toEqual(['held', 'held'])
   })
 
-  it('covers one GPU, not all', async () => {
+  it('applies to one GPU, not to all GPUs', async () => {
     lockOf(await claim(newGpu()).claimed)
     expect((await claim(newGpu(), false).claimed).state).toBe('held')
   })
 
-  it('without waiting reports the holder at once', async () => {
+  it('without waiting reports the holder immediately', async () => {
     const gpu = newGpu()
     lockOf(await claim(gpu).claimed)
     const { claimed, told } = claim(gpu, false)
@@ -60,7 +60,7 @@ describe('the lock of a GPU', () => {
     expect(told).toEqual([])
   })
 
-  it('can stop being waited for', async () => {
+  it('can be given up on while waiting', async () => {
     const gpu = newGpu()
     lockOf(await claim(gpu).claimed)
     const { claimed, told, abort } = claim(gpu)
@@ -71,7 +71,8 @@ describe('the lock of a GPU', () => {
 })
 
 /**
- * Returns the lock address that another program would use. It has the maximum socket name length.
+ * Returns the lock address that another program would use. The address has the maximum length of a
+ * socket name.
  */
 const addressOf = (gpu: string): string =>
   `\0kernel-ladder-gpu-${gpu.replaceAll(':', '-')}`.padEnd(108, '.')
@@ -87,26 +88,29 @@ function stranger(gpu: string, answer: (socket: Socket) => void): Promise<Server
   })
 }
 
-describe.runIf(process.platform === 'linux')('a foreign process that holds the lock', () => {
-  it.each([
-    ['says nothing', () => undefined],
-    ['hangs up', (socket: Socket) => socket.destroy()],
-    ['talks without end', (socket: Socket) => socket.write('x'.repeat(5000))],
-    [
-      'would write to the terminal',
-      (socket: Socket) =>
-        socket.write(
-          `${JSON.stringify({ pid: 1, user: '\u001b[2J', since: '2026-11-21T03:05:07Z' })}\n`,
-        ),
-    ],
-    ['says something else', (socket: Socket) => socket.write('[]\n{}\n')],
-  ])('and %s is reported as a process that does not identify itself', async (_, answer) => {
-    const gpu = newGpu()
-    await stranger(gpu, answer)
-    expect(await claim(gpu, false).claimed).toEqual({ state: 'taken', by: null })
-    const { claimed, told, abort } = claim(gpu)
-    await expect.poll(() => told).toEqual([null])
-    abort.abort()
-    expect(await claimed).toEqual({ state: 'cancelled' })
-  })
-})
+describe.runIf(process.platform === 'linux')(
+  "another program's process that holds the lock",
+  () => {
+    it.each([
+      ['says nothing', () => undefined],
+      ['hangs up', (socket: Socket) => socket.destroy()],
+      ['talks without end', (socket: Socket) => socket.write('x'.repeat(5000))],
+      [
+        'would write to the terminal',
+        (socket: Socket) =>
+          socket.write(
+            `${JSON.stringify({ pid: 1, user: '\u001b[2J', since: '2026-11-21T03:05:07Z' })}\n`,
+          ),
+      ],
+      ['says something else', (socket: Socket) => socket.write('[]\n{}\n')],
+    ])('and %s is reported as a process that does not identify itself', async (_, answer) => {
+      const gpu = newGpu()
+      await stranger(gpu, answer)
+      expect(await claim(gpu, false).claimed).toEqual({ state: 'taken', by: null })
+      const { claimed, told, abort } = claim(gpu)
+      await expect.poll(() => told).toEqual([null])
+      abort.abort()
+      expect(await claimed).toEqual({ state: 'cancelled' })
+    })
+  },
+)

@@ -11,7 +11,7 @@ const run = (
 ) => runProcess({ file: process.execPath, args: ['-e', script], onStdoutLine, onSpawn })
 
 describe('a listener that throws', () => {
-  it('ends the program, and its error reaches the caller with a kind', async () => {
+  it('ends the program, and the caller gets its error with a kind', async () => {
     let pid = 0
     const lines: string[] = []
     const failing = run(
@@ -32,7 +32,7 @@ describe('a listener that throws', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  it('keeps the kind of our own errors, also on an unterminated last line', async () => {
+  it('preserves the kind of our own errors, even on an unterminated last line', async () => {
     const failing = run("process.stdout.write('only')", () => {
       throw new KernelLadderError('missing', 'It is not here.')
     })
@@ -48,21 +48,21 @@ describe('a program that does not end normally', () => {
   it.each([
     ['idle', { idleMs: 100 }],
     ['timeout', { timeoutMs: 100 }],
-  ])('is ended when it times out (%s)', async (outcome, limit) => {
+  ])('is killed when it times out (%s)', async (outcome, limit) => {
     let pid = 0
     const ended = await told(stays, { ...limit, onSpawn: (started) => (pid = started) })
     expect(ended).toMatchObject({ outcome, exitCode: null })
     expect(isAlive(pid)).toBe(false)
   })
 
-  it('is ended when it prints too much', async () => {
+  it('is killed when it prints too much', async () => {
     const { outcome } = await told("setInterval(() => console.log('x'.repeat(999)), 1)", {
       outputLimit: 5000,
     })
     expect(outcome).toBe('flooded')
   })
 
-  it('waits for a slow reader, and passes everything on', async () => {
+  it('waits for a slow reader, and delivers all of its output', async () => {
     const reader = { reading: 0, most: 0, length: 0 }
     const { exitCode, stdout } = await told("process.stdout.write('x'.repeat(3_000_000))", {
       passOn: {
@@ -77,13 +77,13 @@ describe('a program that does not end normally', () => {
       },
     })
     expect(reader).toMatchObject({ reading: 0, length: 3_000_000 })
-    // When the program ends, the rest of the pipe arrives at once. Without backpressure there would
-    // be 46 parts.
+    // When the program ends, the rest of the pipe arrives in one part. Without backpressure, there
+    // would be 46 parts.
     expect(reader.most).toBeLessThan(4)
     expect([exitCode, stdout]).toEqual([0, 'x'.repeat(10)])
   })
 
-  it('is canceled with all programs that share its signal, on any number of cores and without a warning', async () => {
+  it('is canceled together with all programs that share its signal, on any number of cores and without a warning', async () => {
     const warnings: string[] = []
     const listen = ({ name }: Error) => warnings.push(name)
     process.on('warning', listen)
@@ -102,7 +102,7 @@ describe('a program that does not end normally', () => {
     expect(warnings).toEqual([])
   })
 
-  it('is identified by its signal, its exit code, or its absence; its output is kept', async () => {
+  it('is identified by its signal, its exit code, or its absence; its output is preserved', async () => {
     expect(await told("console.log('last'); process.kill(process.pid, 'SIGSEGV')")).toMatchObject({
       outcome: 'signalled',
       signal: 'SIGSEGV',
@@ -120,7 +120,7 @@ describe('a program that does not end normally', () => {
 })
 
 describe('lines', () => {
-  it('arrive whole, however the bytes are split', async () => {
+  it('arrive complete, regardless of how the bytes are split', async () => {
     const lines: string[] = []
     const { outcome } = await run(
       "const put = (t) => new Promise((d) => process.stdout.write(t, d)); (async () => { for (const t of ['a', 'b\\r\\n', '', 'ü'.repeat(3), '\\n\\nlast']) { await put(t); await new Promise((d) => setTimeout(d, 20)) } })()",

@@ -39,7 +39,7 @@ const call = (key: string, startedAt = '2026-11-21T02:45:00.000Z'): RawCall => (
 const linesOf = async (folder: string): Promise<string[]> =>
   (await readFile(join(folder, 'raw.jsonl'), 'utf8')).split('\n').filter(Boolean)
 
-/** Writes a session's raw output in the older format. */
+/** Writes the raw output of a session in the older format. */
 async function older(): Promise<string> {
   const dir = await tempDir()
   const ncu = join(dir, 'raw', 'ncu')
@@ -53,7 +53,7 @@ async function older(): Promise<string> {
 }
 
 describe('raw.jsonl', () => {
-  it('has one row per call, which reads back unchanged', async () => {
+  it('has one row per call, and rows are read back unchanged', async () => {
     const dir = await tempDir()
     const recorder = rawRecorder(dir, [])
     await recorder.record({ ...call('ncu/a'), reused: true }, 'out\n\u2028"ä"\n', '')
@@ -71,7 +71,7 @@ describe('raw.jsonl', () => {
     expect(await readRaw(dir, 'ncu/c')).toBeNull()
   })
 
-  it('stores a stream of a megabyte gzipped, and this machine’s folders as placeholders', async () => {
+  it('stores a stream of one megabyte with gzip compression, and this machine’s folders as placeholders', async () => {
     const dir = await tempDir()
     const text = 'at /home/someone/cache/x.cu\n'.repeat(40_000)
     const own = { ...call('ncu/page'), argv: ['/home/someone/ncu'] }
@@ -87,7 +87,7 @@ describe('raw.jsonl', () => {
     })
   })
 
-  it('has whole rows however many calls end at the same time', async () => {
+  it('has complete rows even if many calls end at the same time', async () => {
     const dir = await tempDir()
     const recorder = rawRecorder(dir, [])
     const keys = Array.from({ length: 40 }, (_, index) => `nvcc/rung_${index}`)
@@ -99,7 +99,7 @@ describe('raw.jsonl', () => {
     for (const key of keys) expect((await raw.get(key))!.stderr).toBe(key)
   })
 
-  it('loses a row that cannot be written, reports it, and keeps the others', async () => {
+  it('omits and reports a row that cannot be written, and keeps the other rows', async () => {
     const dir = await tempDir()
     const recorder = rawRecorder(dir, [])
     await recorder.record(call('ncu/a'), 'a', '')
@@ -133,15 +133,18 @@ describe('raw.jsonl', () => {
   it.each([
     ['cut off', '{"key":"ncu/b",', /raw\.jsonl:2 is damaged: it is not JSON/],
     ['of another shape', '{"key":"ncu/b"}', /raw\.jsonl:2 is damaged/],
-  ])('with a row that is %s is rejected by file and row', async (_what, row, message) => {
-    const dir = await tempDir()
-    await rawRecorder(dir, []).record(call('ncu/a'), 'a', '')
-    await appendFile(join(dir, 'raw.jsonl'), row)
-    await expect(readRaw(dir, 'ncu/a')).rejects.toMatchObject({
-      kind: 'input',
-      message: expect.stringMatching(message) as string,
-    })
-  })
+  ])(
+    'with a row that is %s is rejected with its file and row number',
+    async (_what, row, message) => {
+      const dir = await tempDir()
+      await rawRecorder(dir, []).record(call('ncu/a'), 'a', '')
+      await appendFile(join(dir, 'raw.jsonl'), row)
+      await expect(readRaw(dir, 'ncu/a')).rejects.toMatchObject({
+        kind: 'input',
+        message: expect.stringMatching(message) as string,
+      })
+    },
+  )
 
   it('with a stream that cannot be unpacked is rejected when that call is read', async () => {
     const dir = await tempDir()
@@ -155,7 +158,7 @@ describe('raw.jsonl', () => {
     )
   })
 
-  it('with a stream that expands without end is rejected before it fills the memory', async () => {
+  it('with a stream that expands endlessly is rejected before it fills the memory', async () => {
     const dir = await tempDir()
     const megabyte = gzipSync(Buffer.alloc(2 ** 20))
     const bomb = Buffer.concat(Array.from({ length: 257 }, () => megabyte)).toString('base64')
@@ -166,7 +169,7 @@ describe('raw.jsonl', () => {
     )
   })
 
-  it.each(['ncu', '../x', 'a/../b', 'a/b/c'])('accepts no call named %j', async (key) => {
+  it.each(['ncu', '../x', 'a/../b', 'a/b/c'])('rejects a call named %j', async (key) => {
     await expect(rawRecorder(await tempDir(), []).record(call(key), '', '')).rejects.toThrow(key)
   })
 })
@@ -197,7 +200,7 @@ describe('the raw output of a recording', () => {
 
   const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
 
-  it('reads like the session that it was made from', async () => {
+  it('is read like the session that it was created from', async () => {
     const dir = await session()
     const folder = await recordingOf(await packRecordedRaw(dir))
     const [own, recorded] = [await openRaw(dir), await openRaw(folder)]
@@ -206,25 +209,25 @@ describe('the raw output of a recording', () => {
     expect(await recorded.get('ncu/none')).toBeNull()
   })
 
-  it('is a single file, in the place of its folder', () => {
+  it('is a single file instead of a folder', () => {
     expect(recordedRaw(join('recordings', 'mine'))).toBe(join('recordings', 'raw', 'mine.jsonl.br'))
   })
 
-  it('has long streams compressed separately, so that opening it does not unpack them', async () => {
+  it('compresses long streams separately, so that opening the file does not unpack them', async () => {
     const content = contentOf(await packRecordedRaw(await session()))
     expect(content.length).toBeLessThan(2000)
     const page = JSON.parse(content.trim().split('\n').at(-1)!) as { stdout: { brotli: string } }
     expect(contentOf(Buffer.from(page.stdout.brotli, 'base64'))).toBe(long)
   })
 
-  it('has the same bytes for the same output, also when it is packed again', async () => {
+  it('has the same bytes for the same output, even when it is packed again', async () => {
     const dir = await session()
     const bytes = await packRecordedRaw(dir)
     expect(await packRecordedRaw(dir)).toEqual(bytes)
     expect(await packRecordedRaw(await recordingOf(bytes))).toEqual(bytes)
   })
 
-  it('can be edited while it is packed, in short streams and long ones', async () => {
+  it('can be edited in packed form, in short and long streams', async () => {
     const dir = await session()
     for (const folder of [dir, await recordingOf(await packRecordedRaw(dir))]) {
       const edited = await packRecordedRaw(folder, (text) =>
@@ -236,7 +239,7 @@ describe('the raw output of a recording', () => {
     }
   })
 
-  it('becomes the original raw.jsonl when it is copied to a session', async () => {
+  it('becomes the original raw.jsonl when copied to a session', async () => {
     const [dir, target] = [await session(), await tempDir()]
     await copyRaw(await recordingOf(await packRecordedRaw(dir)), target)
     expect(await linesOf(target)).toEqual(await linesOf(dir))
@@ -255,7 +258,7 @@ describe('the raw output of a recording', () => {
     remedy: message('files.rawLeft'),
   })
 
-  it('that is cut off anywhere is rejected by file', async () => {
+  it('that is truncated anywhere is rejected with its file name', async () => {
     const bytes = await packRecordedRaw(await session())
     for (const length of [0, 1, 100, bytes.length - 1]) {
       const folder = await recordingOf(bytes.subarray(0, length))
@@ -265,7 +268,7 @@ describe('the raw output of a recording', () => {
     }
   })
 
-  it('with any byte changed is rejected, or reads as before', async () => {
+  it('with a changed byte is either rejected or read as before', async () => {
     const dir = await tempDir()
     await rawRecorder(dir, []).record(call('ncu/version'), 'ncu 2025.3\n', 'hm\n')
     const bytes = await packRecordedRaw(dir)
@@ -288,7 +291,7 @@ describe('the raw output of a recording', () => {
     expect(refused).toBeGreaterThan(bytes.length * 0.95)
   })
 
-  it('with a changed figure is rejected by its checksum, which Brotli itself lacks', async () => {
+  it('with a changed figure is rejected by its checksum, because Brotli has none', async () => {
     const content = contentOf(await packRecordedRaw(await session()))
     const folder = await recordingOf(brotliCompressSync(content.replace('2025.3', '2025.4')))
     await expect(openRaw(folder)).rejects.toMatchObject(
@@ -296,14 +299,14 @@ describe('the raw output of a recording', () => {
     )
   })
 
-  it('that expands without end is rejected before it fills the memory', async () => {
+  it('that expands endlessly is rejected before it fills the memory', async () => {
     const folder = await recordingOf(brotliCompressSync(Buffer.alloc(65 * 2 ** 20), fast))
     await expect(openRaw(folder)).rejects.toMatchObject(
       refusal(recordedRaw(folder), 'it expands to more than 64 MiB.'),
     )
   })
 
-  it('with a row of another shape is rejected by file and row', async () => {
+  it('with a row of another shape is rejected with its file and row number', async () => {
     const rows = '{"key":"ncu/b"}\n'
     const folder = await recordingOf(
       brotliCompressSync(`${JSON.stringify({ sha256: sha256(rows) })}\n${rows}`),
@@ -313,7 +316,7 @@ describe('the raw output of a recording', () => {
 })
 
 describe('the folder of older versions', () => {
-  it('reads like current rows, with absent streams as empty, in the order of the calls', async () => {
+  it('is read like current rows in call order, with missing streams as empty', async () => {
     const dir = await older()
     const raw = await openRaw(dir)
     expect(raw.keys).toEqual(['ncu/version', 'ncu/page'])
@@ -325,7 +328,7 @@ describe('the folder of older versions', () => {
     expect(await raw.get('ncu/page')).toMatchObject({ stdout: 'a page\n', stderr: '' })
   })
 
-  it('becomes rows when copied, and copies of these are identical', async () => {
+  it('becomes rows when copied, and copies of these rows are identical', async () => {
     const [dir, first, second] = [await older(), await tempDir(), await tempDir()]
     await copyRaw(dir, first)
     await copyRaw(first, second)
@@ -334,7 +337,7 @@ describe('the folder of older versions', () => {
       expect(await readRaw(second, key)).toEqual(await readRaw(dir, key))
   })
 
-  it('is rejected by the name of a damaged file', async () => {
+  it('is rejected with the name of a damaged file', async () => {
     const dir = await older()
     await writeFile(join(dir, 'raw', 'ncu', 'version.json'), '{')
     await expect(openRaw(dir)).rejects.toThrow(/version\.json is damaged/)

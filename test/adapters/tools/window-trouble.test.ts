@@ -1,5 +1,6 @@
 /**
- * Tests the error messages for a missing window with Electron output from systems where it failed.
+ * Tests the error messages for a window that did not open. The Electron output is from systems on
+ * which this happened.
  */
 import { describe, expect, it } from 'vitest'
 import { windowTrouble, type EndedWindow } from '../../../src-main/adapters/tools/window-trouble'
@@ -16,7 +17,7 @@ const sandbox =
   '[62731:0524/190011.842919:FATAL:setuid_sandbox_host.cc(158)] The SUID sandbox helper binary was found, but is not configured correctly.'
 
 describe('a window that did not open', () => {
-  it('names AppArmor with both remedies: a profile and the switch', () => {
+  it('blames AppArmor and suggests both remedies: a profile and the switch', () => {
     for (const stderr of [sandbox, '']) {
       const trouble = windowTrouble(ended({ stderr }), ubuntu)!
       expect(trouble.reason).toContain('AppArmor does not let Electron')
@@ -25,14 +26,14 @@ describe('a window that did not open', () => {
     }
   })
 
-  it('does not name AppArmor if it restricts nothing', () => {
+  it('does not blame AppArmor if it restricts nothing', () => {
     expect(windowTrouble(ended({ stderr: sandbox }), debian)!.remedy).toContain(
       'kernel.unprivileged_userns_clone=1',
     )
     expect(windowTrouble(ended({}), debian)!.reason).toContain('exit code 133')
   })
 
-  it('names a missing library and the package that has it', () => {
+  it('reports a missing library and the package that contains it', () => {
     const stderr =
       'electron: error while loading shared libraries: libnss3.so: cannot open shared object file: No such file or directory'
     expect(windowTrouble(ended({ exitCode: 127, stderr }), ubuntu)).toEqual({
@@ -45,7 +46,7 @@ describe('a window that did not open', () => {
     )
   })
 
-  it('names the display if it cannot be reached', () => {
+  it('blames the display if it cannot be reached', () => {
     const stderr = '[12:ERROR:ozone_platform_x11.cc(245)] Missing X server or $DISPLAY'
     expect(windowTrouble(ended({ stderr }), debian)!.remedy).toContain('WAYLAND_DISPLAY')
   })

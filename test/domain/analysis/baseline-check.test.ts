@@ -1,4 +1,4 @@
-/** Tests the verdicts of a baseline check, and that the headline always agrees with the rows. */
+/** Tests the verdicts of a baseline check. The headline must always agree with the rows. */
 import { describe, expect, it } from 'vitest'
 import {
   checkAgainst,
@@ -25,9 +25,7 @@ const id = '05_thread_tile_2d'
 const { reference } = recording().session.ladder
 const first = recording().session.rungs.find((rung) => rung.id !== reference)!.id
 
-/**
- * Returns a session in which all times are multiplied by a factor, including the reference's time.
- */
+/** Returns a session with all times multiplied by a factor, including the reference's time. */
 function drifted(factor: number, clock = 1, own: Record<string, number> = {}): Sample {
   const sample = recording()
   for (const rung of sample.session.rungs) {
@@ -177,7 +175,7 @@ describe('the check against a baseline', () => {
     expect(new Set(found.rungs.map(({ verdict }) => verdict))).toEqual(new Set(['unresolved']))
   })
 
-  it('fails a rung that is slower than its clock explains', () => {
+  it('fails a rung whose slowdown exceeds the effect of its clock', () => {
     const at = (factor: number): RungVerdict => {
       const now = slowed(recording(), id, factor)
       Object.assign(rungOf(now.session, id)!.timing!, {
@@ -202,7 +200,7 @@ describe('the check against a baseline', () => {
     expect([found.verdict, row(found, id).verdict]).toEqual(['unresolved', 'skipped'])
   })
 
-  it('distinguishes a rung that broke from one that was fixed, new, or wrong in both', () => {
+  it('distinguishes a broken rung from a rung that was fixed, new, or wrong in both', () => {
     const wrong = editRung(recording(), id, { status: 'wrong', timing: null, reason: 'NaN.' })
     const broke = check(wrong)
     expect([broke.verdict, row(broke, id)]).toMatchObject([
@@ -234,7 +232,7 @@ describe('the check against a baseline', () => {
     ])
   })
 
-  it('names the checked rungs if only some were requested', () => {
+  it('lists the checked rungs if only some were requested', () => {
     const now = slowed(recording(), id, 1.2)
     const { verdict, notes, rungs } = checkAgainst(recording().session, now.session, 3, [first])
     expect([verdict, rungs.length]).toEqual(['pass', 1])
@@ -242,8 +240,8 @@ describe('the check against a baseline', () => {
   })
 })
 
-describe('if the reference moved', () => {
-  it('normalizes when every rung moved with it, and says so', () => {
+describe('if the time of the reference changed', () => {
+  it("normalizes if every rung's time changed by the same factor, and reports this", () => {
     for (const [factor, clock] of [
       [1.06, 0.94],
       [0.94, 1.06],
@@ -258,14 +256,14 @@ describe('if the reference moved', () => {
     }
   })
 
-  it('still finds the rung that moved further', () => {
+  it('still finds the rung that changed more', () => {
     const slow = check(drifted(1.06, 1, { [id]: 1.08 }))
     expect([slow.normalized, row(slow, id).verdict, row(slow, first).verdict]).toEqual([
       true,
       'slower',
       'same',
     ])
-    // The higher clock alone makes the rung faster, so the raw time hides the slowdown.
+    // The higher clock makes the rung faster, so the raw time hides the slowdown.
     const hidden = check(drifted(0.9, 1, { [id]: 1.08 }))
     expect([hidden.normalized, row(hidden, id).verdict]).toEqual([true, 'slower'])
   })
@@ -279,7 +277,7 @@ describe('if the reference moved', () => {
     })
   })
 
-  it('does not normalize by a reference that moved too far, or alone', () => {
+  it('does not normalize if the reference changed too much, or if only the reference changed', () => {
     const far = check(drifted(1.5))
     expect([far.verdict, far.normalized]).toEqual(['fail', false])
     expect(row(far, id).why).toMatch(
@@ -319,7 +317,7 @@ describe('the headline', () => {
       }
   })
 
-  it('counts what the rows say, in many sessions', () => {
+  it('has the same counts as the rows, in many sessions', () => {
     let state = 11
     const random = (below: number): number => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0
@@ -380,14 +378,14 @@ it("a check on several machines lists each machine's result per rung, and compar
   const [first, second] = rungs[1]!.on
   const timing = session.rungs[1]!.timing!
   expect(first!.timeMs).toBe(timing.medianMs)
-  // The same rate is a larger fraction of a smaller GPU's peak. The smaller GPU has fewer SMs with
-  // half the lanes.
+  // The same rate is a larger fraction of a smaller GPU's peak. The smaller GPU has fewer SMs, and
+  // each SM has half the lanes.
   expect(first!.rate).toEqual(second!.rate)
   expect(first!.share).not.toBeNull()
   expect(second!.share).not.toBeNull()
 })
 
-it('a check compares times if the GPUs are of one kind', async () => {
+it('a check compares times if the GPUs are the same model', async () => {
   const session = await standardSession()
   const { timesComparable, reasons } = across([session, session])
   expect(timesComparable).toBe(true)

@@ -1,4 +1,7 @@
-/** Tests what limits a rung: the bottleneck, the roofline and the instruction mix. */
+/**
+ * Tests the functions that show what limits a rung: the bottleneck, the roofline and the
+ * instruction mix.
+ */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
@@ -46,7 +49,9 @@ describe('the bottleneck', async () => {
   const classOf = (session: Session, id: string): BottleneckClass | undefined =>
     bottleneckOf(session, rungOf(session, id)!)?.class
 
-  /** A rung without a clear limit. It has 3.88 waves, no unit above 30 %, and a mix of stalls. */
+  /**
+   * A rung without a clear limit: it has 3.88 waves, no unit above 30 %, and mixed stall reasons.
+   */
   const figures: Record<string, number> = {
     wavesPerSm: 3.88,
     fmaUtilization: 30,
@@ -118,13 +123,13 @@ describe('the bottleneck', async () => {
       )
     })
 
-    it('picks the unit that is furthest above its threshold, and names the others too', () => {
+    it('selects the unit that is furthest above its threshold, and also lists the others', () => {
       const { class: name, also, evidence } = judge({ l2Utilization: 82, dramUtilization: 95 })
       expect([name, ...also]).toEqual(['dram-bandwidth', 'l2-bandwidth'])
       expect(evidence.map(({ id }) => id)).toEqual(['dramUtilization', 'l2Utilization'])
     })
 
-    it('names both of two units that are equally near their limit, the task’s own unit first', () => {
+    it('lists two units that are equally near their limit, with the unit of the task’s main work first', () => {
       expect(judge({ l2Utilization: 76, issueSlotsBusy: 74 })).toMatchObject({
         ...{ class: 'l2-bandwidth', also: ['fma-issue'], leaning: true },
       })
@@ -134,7 +139,7 @@ describe('the bottleneck', async () => {
       })
     })
 
-    it('does not depend on which side of a threshold a counter happens to be', () => {
+    it('does not depend on small counter differences around a threshold', () => {
       const waits = { stallMioThrottle: 10, stallShortScoreboard: 10 }
       // These values were measured for a Pallas kernel and for the same function under jax.jit.
       expect(judge({ ...waits, dramUtilization: 78.9 })).toMatchObject({
@@ -145,31 +150,31 @@ describe('the bottleneck', async () => {
         expect(judge({ ...waits, dramUtilization }).class).toBe('dram-bandwidth')
     })
 
-    it('treats waits in front of a unit near its limit as proof', () => {
+    it('treats stalls in front of a unit near its limit as confirmation', () => {
       expect(judge({ stallMioThrottle: 30, lsuDataUtilization: 74 })).toMatchObject({
         ...{ class: 'lsu-mio', also: [], leaning: false },
         evidence: [{ id: 'stallMioThrottle' }, { id: 'lsuDataUtilization' }],
       })
     })
 
-    it('names a unit at its limit next to an idle part of the GPU', () => {
+    it('lists a unit at its limit in addition to an idle part of the GPU', () => {
       expect(judge({ wavesPerSm: 0.2, fmaUtilization: 82 })).toMatchObject({
         ...{ class: 'tail', also: ['fma-issue'] },
         evidence: [{ id: 'wavesPerSm' }, { id: 'fmaUtilization' }],
       })
     })
 
-    it('says that it is leaning if the highest unit is between the thresholds', () => {
+    it('is marked as leaning if the busiest unit is between the thresholds', () => {
       expect(judge({ l2Utilization: 66 })).toMatchObject({ class: 'l2-bandwidth', leaning: true })
     })
 
-    it('says what warps wait for if latency is the limit', () => {
+    it('shows the main stall reason if latency is the limit', () => {
       const { evidence } = judge({})
       expect(evidence.at(-1)).toMatchObject({ id: 'stallLongScoreboard' })
       expect(evidence.at(-1)!.value).toBeCloseTo((100 * 5) / 14, 6)
     })
 
-    it('does not call it a latency if a unit is unknown, and says which', () => {
+    it('is not latency if a unit is unknown, and lists the missing counter', () => {
       expect(judge({ l2Utilization: null })).toEqual({
         class: 'unknown',
         also: [],
@@ -201,14 +206,14 @@ describe('the bottleneck', async () => {
       expect(bottleneckOf(at4096, rungWith({}))).toBeNull()
     })
 
-    it('is null for an emulated rung, whose small size fills no GPU and which has no times', () => {
+    it('is null for an emulated rung, because it has no times and its small size does not fill the GPU', () => {
       const emulated: Session = { ...at4096, target: { kind: 'emulated', name: 'h200' } }
       const small = made({ wavesPerSm: 0.06 })
       expect(bottleneckOf(at4096, small)).toMatchObject({ class: 'tail' })
       expect(bottleneckOf(emulated, small)).toBeNull()
     })
 
-    it('names only metrics of the registry, and documented classes and thresholds', () => {
+    it('uses only registry metrics, and documented classes and thresholds', () => {
       const cases: Record<string, number>[] = [
         {},
         { wavesPerSm: 0.2 },
@@ -224,7 +229,7 @@ describe('the bottleneck', async () => {
     })
   })
 
-  it('and the reasons of a step name the same unit of every recorded rung', async () => {
+  it('and the causes of a step have the same unit for every recorded rung', async () => {
     const told: Partial<Record<UnitId, readonly BottleneckClass[]>> = {
       fma: ['fma-issue'],
       issue: ['fma-issue'],
@@ -255,7 +260,7 @@ describe('the bottleneck', async () => {
       expect(missing).toEqual([])
     })
 
-    it('with the card alone: a full FMA pipe and a tail can be identified, the rest is unknown', () => {
+    it('with only card metrics: a busy FMA pipe and a tail can be identified, and the rest is unknown', () => {
       expect(classOf(at8192, '00_cublas')).toBe('fma-issue')
       expect(classOf(at1024, '06_float4')).toBe('tail')
       expect(classOf(at8192, '01_naive')).toBe('unknown')
@@ -299,7 +304,7 @@ describe('the roofline', () => {
   })
 
   describe('the roofs of a GPU', () => {
-    it("are derived from an H200's clocks, and say so", () => {
+    it("are derived from an H200's clocks, and marked as derived", () => {
       const { compute, memory } = ceilingsOf({ device: h200 })
       expect(compute.fp32.value).toMatchObject({ unit: 'GFLOP/s', evidence: 'derived' })
       // NVIDIA publishes 66.9 TFLOP/s and 4.8 TB/s for this GPU.
@@ -319,7 +324,7 @@ describe('the roofline', () => {
       })
     })
 
-    it('are measured if the session measured them', () => {
+    it('are measured if the session contains measurements', () => {
       const ceilings = { fp32Gflops: 60_000, l1GBs: 30_000, l2GBs: 7000, dramGBs: null }
       const { compute, memory } = ceilingsOf({ device: h200, ceilings })
       expect(compute.fp32.value).toEqual({ value: 60_000, unit: 'GFLOP/s', evidence: 'measured' })
@@ -327,7 +332,7 @@ describe('the roofline', () => {
       expect(memory.dram.value.evidence).toBe('derived')
     })
 
-    it('are not guessed: no clock, no GPU, another architecture, a rate that products differ in', () => {
+    it('are not guessed without a clock or GPU, for other architectures, or for product-specific rates', () => {
       const reason = (device: Device | null) => ceilingsOf({ device }).compute.fp32.value.reason
       expect(said(reason(null))).toBe('The session does not name a GPU.')
       expect(said(reason({ ...h200, smClockMaxMHz: null }))).toBe(
@@ -343,12 +348,12 @@ describe('the roofline', () => {
       ).toBe('GPUs of compute capability 8.9 differ in their tensor rate.')
     })
 
-    it('have the tensor rate that NVIDIA publishes of an H100 at its boost clock', () => {
+    it('have the tensor rate that NVIDIA publishes for an H100 at its boost clock', () => {
       const device = { ...h200, smClockMaxMHz: 1830 }
       expect(ceilingsOf({ device }).compute.tensor.value.value).toBeCloseTo(989_400, -3)
     })
 
-    it('have twice that rate for 8-bit inputs, as NVIDIA publishes it, and FP32 is what it was', () => {
+    it('have twice that rate for 8-bit inputs, as NVIDIA publishes, and an unchanged FP32 rate', () => {
       const device = { ...h200, smClockMaxMHz: 1830 }
       const of = (dtype: string) => ceilingsOf({ device, problem: { options: { dtype } } }).compute
       expect(of('e4m3').tensor.value.value).toBeCloseTo(1_978_900, -3)
@@ -371,12 +376,12 @@ describe('the roofline', () => {
     expect(slow.roofGflops).toBeCloseTo(0.5 * 4814, -1)
   })
 
-  it("goes from rung to rung in the ladder's order", () => {
+  it('connects the rungs in ladder order', () => {
     const { paths } = roofline(climbed(['02_b', '01_a', '03_c'].map((id) => withTraffic(id, 2))))
     expect(paths.l2.map(({ rung: id }) => id)).toEqual(['02_b', '01_a', '03_c'])
   })
 
-  it('leaves out unplaceable rungs with the reason, and never at zero', () => {
+  it('omits rungs without a position and gives the reason, and has no point at zero', () => {
     const { paths, missing } = roofline(
       climbed([
         withTraffic('01_failed', null, { reason: 'It crashed.' }),
@@ -416,8 +421,9 @@ describe('the roofline', () => {
     expect(found.arithmetic).toBe('fp32')
   })
 
-  it('does not credit the tensor pipe with what the FP32 pipe did', async () => {
-    // In two rungs, the tensor pipe is busy for 1.7 % of the cycles, but every addition is in FP32.
+  it('does not attribute operations of the FP32 pipe to the tensor pipe', async () => {
+    // In two rungs, the tensor pipe is busy for 1.7 % of the cycles, but all additions are FP32
+    // instructions.
     const sum = await readSession(join(recordingsDir, 'reduction-h200'))
     expect(new Set(roofline(sum).paths.dram.map(({ basis }) => basis))).toEqual(
       new Set(['counted']),
@@ -438,7 +444,7 @@ describe('the roofline', () => {
     expect(ridge(roofline(climbed([])), 'l2')).toBeNull()
   })
 
-  it('says of the shipped card recordings that traffic was not collected', async () => {
+  it('reports for the shipped card recordings that traffic was not collected', async () => {
     for (const { session: recorded } of await readRecordings(recordingsDir)) {
       if (recorded.settings.profile !== 'card') continue
       const { paths, missing } = roofline(recorded)
@@ -466,7 +472,7 @@ describe('the instruction mix', async () => {
         expect(metrics[metric]?.evidence, metric).toBe(derived ? 'derived' : 'measured')
     })
 
-    it('executes kinds that are 98% of its lanes, and never more than all', () => {
+    it('assigns at least 98% and at most all of the lanes to categories', () => {
       const sum = instructionKinds.reduce((so, kind) => so + value(id, kind), 0)
       const whole = lanes * value(id, 'instructions')
       expect(sum).toBeLessThanOrEqual(whole)
@@ -492,7 +498,7 @@ describe('the instruction mix', async () => {
     })
   })
 
-  it('shows the goal of the climb: the share of FFMA rises from less than a quarter to 89%', () => {
+  it('shows that the share of FFMA rises over the ladder from less than a quarter to 89%', () => {
     expect(value('01_naive', 'ffmaShare')).toBeCloseTo(22.5, 1)
     expect(value('03_shared_tile', 'ffmaShare')).toBeCloseTo(37.8, 1)
     expect(value('06_float4', 'ffmaShare')).toBeCloseTo(89.1, 1)
@@ -506,12 +512,12 @@ describe('the instruction mix', async () => {
     ['02_coalesced', 'lsu-mio'],
     ['03_shared_tile', 'lsu-mio'],
     ['06_float4', 'tail'],
-  ])('is enough to say what limits %s: %s', (id, expected) => {
+  ])('is sufficient to determine what limits %s: %s', (id, expected) => {
     const rung = session.rungs.find((one) => one.id === id)!
     expect(bottleneckOf(session, rung)).toMatchObject({ class: expected, missing: [] })
   })
 
-  describe('operations of a rung whose work is on the tensor pipe', () => {
+  describe('operations of a rung that uses the tensor pipe', () => {
     const onTensor = (tensor: number): Session => ({
       ...session,
       rungs: session.rungs.slice(0, 1).map((rung) => ({
@@ -524,14 +530,14 @@ describe('the instruction mix', async () => {
       })),
     })
 
-    it("are the product's, because FP32 counters do not see them", () => {
+    it('are those of the product, because FP32 counters do not include them', () => {
       expect(roofline(onTensor(44)).paths.dram[0]).toMatchObject({
         basis: 'tensor',
         operations: product,
       })
     })
 
-    it('are the counted ones if the pipe only shows noise', () => {
+    it('are the counted operations if the pipe only shows noise', () => {
       expect(roofline(onTensor(0.04)).paths.dram[0]).toMatchObject({ basis: 'counted' })
       expect(Math.max(...ids.map((id) => value(id, 'tensorUtilization')))).toBe(0.04)
     })
@@ -546,7 +552,7 @@ describe('the instruction mix', async () => {
       ),
     })
 
-    it('says after a replay that its run did not request the counter, not that its GPU lacks it', () => {
+    it('reports after a replay that the run did not request the counter, not that the GPU lacks it', () => {
       const metrics = toMetrics([without(launches[1]!)], 'standard', then)
       expect(metrics.ffmaInstructions).toEqual(notAsked(metricDefinition('ffmaInstructions')!))
       expect(said(metrics.ffmaInstructions?.reason)).toBe(
@@ -559,14 +565,14 @@ describe('the instruction mix', async () => {
       expect(metrics.integerShare?.evidence).toBe('derived')
     })
 
-    it('says, if requested and not reported, that its GPU lacks it', () => {
+    it('reports that the GPU lacks a counter that was requested but not reported', () => {
       const metrics = toMetrics([without(launches[1]!)], 'standard', asked)
       expect(said(metrics.ffmaInstructions?.reason)).toMatch(
         /^ncu did not report .* on this GPU\.$/,
       )
     })
 
-    it('opens as it replays', () => {
+    it('has the same values when opened and when replayed', () => {
       const made: Session = {
         ...session,
         rungs: session.rungs.map((rung) => ({
@@ -584,7 +590,7 @@ describe('the instruction mix', async () => {
       expect(withRegistry(session)).toBe(session)
     })
 
-    it('keeps the reason why a rung has no counters', () => {
+    it('preserves the reason why a rung has no counters', () => {
       const none: MetricValue = {
         value: null,
         unit: '%',
@@ -600,7 +606,7 @@ describe('the instruction mix', async () => {
       )
     })
 
-    it('never gives the reason of another metric: that of a rung that was excluded, or that the run did not request it', () => {
+    it('never uses the reason of another metric, such as an excluded rung or a counter that was not requested', () => {
       const kernelsDiffer = unavailable('%', message('figures.kernelsDiffer', { count: 3 }))
       const excluded = unavailable('%', message('records.profilingSkipped'))
       const opened = (metrics: RungResult['metrics'], target = session.target) =>

@@ -24,8 +24,8 @@ const sides = [
   { session: cold, rung: cold.rungs[0]! },
 ] as const
 
-describe('two sessions with different contents of L2', () => {
-  it('have no factor between their times, and no verdict', () => {
+describe('two sessions with different L2 contents', () => {
+  it('have no ratio of their times, and no verdict', () => {
     expect(areTimesRanked(warm, cold)).toBe(false)
     expect(speedup(sides[0].rung, sides[1].rung)).toBeNull()
     expect(compareRungs(...sides).time).toEqual({
@@ -34,7 +34,7 @@ describe('two sessions with different contents of L2', () => {
     })
   })
 
-  it('are unresolved per pair and in total, and each side states its cache state', () => {
+  it('are unresolved per pair and in total, and each side includes its cache state', () => {
     const { pairs, total } = compareSessions(warm, cold)
     expect(pairs[0]).toMatchObject({
       ...{ timeA: 2, timeB: 1, ratio: null, change: null, verdict: 'unresolved' },
@@ -63,7 +63,7 @@ describe('two sessions with different contents of L2', () => {
       .warnings.filter(({ key }) => key === 'guard.cacheState')
       .map(inEnglish)
 
-  it('name the command that measures the warm session again', () => {
+  it('suggest the command that measures the warm session again', () => {
     expect(warning(warm, cold)).toEqual([
       expect.stringMatching(
         /^The times are not ranked: L2 was warm in one session and cold in the other\. .*: kernel-ladder run .*--rungs 01_naive/,
@@ -73,14 +73,14 @@ describe('two sessions with different contents of L2', () => {
     expect(warning(cold, warm)[0]).toContain('kernel-ladder run')
   })
 
-  it('name both commands if neither was cold and the rungs differ', () => {
+  it('suggest both commands if neither was cold and the rungs differ', () => {
     const dirty = inState('cold-dirty')
     dirty.rungs.push(rung('02_tile', 1))
     expect(warning(warm, dirty)[0]).toMatch(/--rungs 01_naive .* && .*--rungs 01_naive,02_tile/)
   })
 })
 
-describe('two sessions with the same contents of L2', () => {
+describe('two sessions with the same L2 contents', () => {
   it('are compared', () => {
     const again = inState('warm', 1)
     expect(areTimesRanked(warm, again)).toBe(true)
@@ -91,7 +91,7 @@ describe('two sessions with the same contents of L2', () => {
     )
   })
 
-  it('may be sessions in which nothing was timed', () => {
+  it('may be sessions without times', () => {
     const { cacheState: _, ...settings } = warm.settings
     expect(areTimesRanked({ ...warm, settings }, cold)).toBe(true)
   })

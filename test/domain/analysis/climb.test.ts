@@ -1,5 +1,6 @@
 /**
- * Tests the climb, which is one chain of steps. The product of the steps is the claimed speedup.
+ * Tests the climb, which is one chain of steps. The product of the step factors is the claimed
+ * speedup.
  */
 import { describe, expect, it } from 'vitest'
 import { climbOf, climbWords, stepTo, stepWords } from '../../../src-main/domain/analysis/climb'
@@ -20,7 +21,7 @@ describe('the climb of gemm-fp32', () => {
       .forEach((rung, index) => expect(stepTo(recorded, rung)!.from).toBe(climb.rungs[index]))
   })
 
-  it('is the product of its steps, and not of all steps of the table', () => {
+  it('is the product of its own steps, not of all steps in the table', () => {
     const product = (factors: number[]) => factors.reduce((all, factor) => all * factor, 1)
     const steps = climb.rungs.slice(1).map((rung) => stepTo(recorded, rung)!.factor)
     expect(product(steps)).toBeCloseTo(climb.factor, 6)
@@ -36,7 +37,7 @@ describe('a climb', () => {
     return { ...made, ladder: { ...made.ladder, reference: '00_library' } }
   }
 
-  it('leaves out rungs that lead elsewhere', () => {
+  it('omits rungs on other branches', () => {
     const climbed = ladder([
       rung('01_naive', 8),
       rung('02_dead_end', 16, { after: '01_naive' }),
@@ -50,7 +51,7 @@ describe('a climb', () => {
     )
   })
 
-  it('never begins at the reference, and does not exist for a single rung', () => {
+  it('never starts at the reference, and does not exist for a single rung', () => {
     expect(climbOf(ladder([rung('01_naive', 8)]))).toBeNull()
     expect(climbOf(ladder([]))).toBeNull()
   })
@@ -75,13 +76,13 @@ describe('a step', () => {
     return said && inEnglish(said)
   }
 
-  it('names the rung it starts from, if that is not the row above', () => {
+  it('shows the rung that it starts from, if it is not in the previous row', () => {
     expect(words(0)).toBeNull()
     expect(words(1)).toBe('2.00×')
     expect(words(2)).toBe('4.00× from 01_naive')
   })
 
-  it('does not exist without both times, or between times with different contents of L2', () => {
+  it('does not exist without both times, or between times with different L2 contents', () => {
     expect(stepTo(made, made.rungs[3]!)).toBeNull()
     const mixed = session([rung('01', 8), rung('02', 4)])
     mixed.rungs[0]!.timing!.cacheState = 'warm'

@@ -52,8 +52,8 @@ describe('figures', async () => {
       withMetric(rung('02_coalesced'), id, b),
     ).metrics.find((delta) => delta.id === id)?.verdict
 
-  describe('comparing two rungs', () => {
-    it('says how much faster b is than a', () => {
+  describe('the comparison of two rungs', () => {
+    it('computes how much faster b is than a', () => {
       const { time } = compare(rung('01_naive'), rung('02_coalesced'))
       expect(time.verdict).toBe('better')
       expect(time.speedup).toBeCloseTo(
@@ -62,7 +62,7 @@ describe('figures', async () => {
       expect(compare(rung('02_coalesced'), rung('01_naive')).time.verdict).toBe('worse')
     })
 
-    it('gives no verdict on a time inside the two spreads', () => {
+    it('gives no verdict on a time difference within both spreads', () => {
       const a = rung('05_thread_tile_2d')
       const near = (share: number): RungResult => ({
         ...a,
@@ -109,7 +109,7 @@ describe('figures', async () => {
       expect(verdicts(21_000, 170_000)).toEqual(['worse', 'worse'])
     })
 
-    it('gives none on a time below half a percent, however small the spreads', () => {
+    it('gives no verdict on a time change below half a percent, even with small spreads', () => {
       const timed = (medianMs: number): RungResult => ({
         ...rung('05_thread_tile_2d'),
         timing: { ...rung('05_thread_tile_2d').timing!, medianMs, spread: 0 },
@@ -124,7 +124,7 @@ describe('figures', async () => {
       expect(verdict('fmaUtilization', measured(0), measured(5))).toBe('better')
     })
 
-    it('reports which predictions of b’s header came true', () => {
+    it('reports which predictions in b’s header were correct', () => {
       const { metrics } = compare(rung('04_thread_tile_1d'), rung('05_thread_tile_2d'))
       const expected = Object.fromEntries(
         metrics.flatMap(({ id, expected: prediction }) =>
@@ -147,7 +147,7 @@ describe('figures', async () => {
       expect(predicted('08_warp_tile', '08_half_block')).toBe(false)
     })
 
-    it('names the parameters that two variants of one source differ in, and none of two sources', () => {
+    it('lists the parameters that differ between two variants of one source, and none for two sources', () => {
       const { parameters } = compare(rung('08_warp_tile'), rung('08_half_block'))
       expect(parameters).toEqual([
         { name: 'BM', a: 128, b: 64 },
@@ -164,7 +164,7 @@ describe('figures', async () => {
       [1000, 1011, false, 'worse'],
       [0, 0, true, 'same'],
       [0, 1, false, 'worse'],
-    ])('from %d to %d loads a prediction of the same is met: %s', (a, b, met, told) => {
+    ])('from %d to %d loads, a predicted “same” is correct: %s', (a, b, met, told) => {
       const predicting = (value: number) => ({
         ...rung('03_shared_tile'),
         after: null,
@@ -187,13 +187,13 @@ describe('figures', async () => {
       },
     })
 
-    it('are compared by their median launch, single ones within their usual variation', () => {
+    it('are compared by their median launch, or within the usual variation for single launches', () => {
       expect(compare(kernel(2), kernel(1)).time).toMatchObject({ speedup: 2, verdict: 'better' })
       expect(compare(kernel(1), kernel(1.04)).time.verdict).toBe('same')
       expect(compare(kernel(1, 0.001), kernel(1.04, 0.001)).time.verdict).toBe('worse')
     })
 
-    it('are not compared with what a runner timed', () => {
+    it('are not compared with times from the runner', () => {
       expect(compare(rung('01_naive'), kernel(1)).time).toMatchObject({
         bMs: null,
         speedup: null,
@@ -202,14 +202,14 @@ describe('figures', async () => {
     })
   })
 
-  describe('the rung before', () => {
-    it('is the one that the rung names, and never the reference', () => {
+  describe('the previous rung', () => {
+    it('is the rung in the header, and never the reference', () => {
       expect(rungBefore(session, '03_shared_tile')?.id).toBe('02_coalesced')
       expect(rungBefore(session, '01_naive')).toBeUndefined()
       expect(rungBefore(session, '00_cublas')).toBeUndefined()
     })
 
-    it('does not exist for a rung whose header names the reference', async () => {
+    it('does not exist for a rung whose header has the reference as its predecessor', async () => {
       const tensor = await readSession('resources/recordings/gemm-tensor-h200-4096')
       expect(rungOf(tensor, '51_wmma_naive')?.after).toBe('50_cublas_tensor')
       expect(rungBefore(tensor, '51_wmma_naive')).toBeUndefined()
@@ -228,13 +228,13 @@ describe('limits and chains', () => {
       rungs: session.rungs.map((rung) => (rung.id === fused.id ? fused : rung)),
     }
 
-    describe('what two rungs compute', () => {
-      it('is not mentioned if it is the same', () => {
+    describe('the results that two rungs compute', () => {
+      it('are not mentioned if they are the same', () => {
         expect(rungWarnings(task, plain, plain)).toEqual([])
         expect(rungWarnings(task, fused, fused)).toEqual([])
       })
 
-      it('is stated for both if it differs', () => {
+      it('are described for both rungs if they differ', () => {
         expect(rungWarnings(task, plain, fused).map(inEnglish)).toEqual([
           '01_naive computes the product only, and 02_coalesced computes the product, a bias and ReLU; that accounts for part of the difference in time.',
         ])
@@ -245,14 +245,14 @@ describe('limits and chains', () => {
         ])
       })
 
-      it('causes a warning if a rung of one name computes something else in another session', () => {
+      it('cause a warning if a rung with the same name computes a different result in another session', () => {
         expect(comparability(session, withFused).warnings.map(inEnglish)).toEqual([
           'In one session 02_coalesced computes the product only, in the other the product, a bias and ReLU.',
         ])
         expect(comparability(withFused, withFused).warnings).toEqual([])
       })
 
-      it('is not what the reference computes, which the ratio refers to', () => {
+      it('may differ from the result of the reference, which the ratio refers to', () => {
         expect(ratioWarning(session, plain)).toBeNull()
         expect(inEnglish(ratioWarning(session, fused)!)).toBe(
           '02_coalesced computes the product, a bias and ReLU; 00_cublas, which its ratio is relative to, computes the product only.',
@@ -374,7 +374,7 @@ describe('limits and chains', () => {
         expect(links[0]!.counters.map(({ id }) => id)).toContain('sharedLoadBankConflicts')
       })
 
-      it('that only adds lines is compared with nothing', () => {
+      it('that only adds lines has no opcodes to compare with', () => {
         const { links } = chain(
           [hunk([5, 4], [5, 6])],
           side([instruction(5, 'MOV', 1)]),
@@ -384,7 +384,7 @@ describe('limits and chains', () => {
         expect(links[0]!.opcodes!.map(({ key, a, b }) => [key, a, b])).toEqual([['STG', 0, 4]])
       })
 
-      it('says unknown, and nothing of counters, if a side was not profiled or not counted', () => {
+      it('is reported as unknown, without counters, if one side was not profiled or has no counts', () => {
         for (const other of [{ file, deep: null }, side([instruction(5, 'LDS', null)])]) {
           const { links, elsewhere } = chain(
             [hunk([5, 5], [5, 5])],
@@ -399,7 +399,7 @@ describe('limits and chains', () => {
       })
     })
 
-    it('separates changes on lines that nobody changed', () => {
+    it('lists changes on unchanged lines separately', () => {
       const { links, elsewhere } = chain(
         [hunk([5, 5], [5, 5])],
         side([instruction(5, 'LDS', 8), instruction(9, 'IMAD.MOV', 4)]),
@@ -410,7 +410,7 @@ describe('limits and chains', () => {
       expect(elsewhere!.map(({ key, delta: change }) => [key, change])).toEqual([['IMAD', -3]])
     })
 
-    it('lists movements that no change explains, and leaves out what is equal or unknown', () => {
+    it('lists counter changes that no source change explains, and omits equal and unknown counters', () => {
       const { unexplained } = chain(
         [hunk([5, 5], [5, 5])],
         side([instruction(5, 'LDS', 8)]),
@@ -420,7 +420,7 @@ describe('limits and chains', () => {
       expect(unexplained.map(({ id }) => id)).toEqual(['fmaUtilization', 'achievedOccupancy'])
     })
 
-    it('does not guess what an opcode moves', () => {
+    it('does not guess the counters that an opcode affects', () => {
       expect(metricsMovedBy('IADD3')).toEqual([])
       expect(metricsMovedBy('LDS')[0]).toBe('sharedLoads')
       expect(metricsMovedBy('LDSX')).toEqual([])

@@ -45,8 +45,8 @@ describe('derived metrics', () => {
   })
   const h200 = { computeCapability: '9.0', smCount: 132 }
 
-  describe.each(captured.rungs)('what $rung launches on an H200', ({ runner, ncu, metrics }) => {
-    it('is the same for the runner and ncu: grid, block, registers, shared memory, clusters', () => {
+  describe.each(captured.rungs)('the launch of $rung on an H200', ({ runner, ncu, metrics }) => {
+    it('is the same according to the runner and ncu: grid, block, registers, shared memory, clusters', () => {
       const told = (launches: Launch[]) =>
         launches.map(({ grid, block, resources }) => {
           const { barriers: _, carveOutBytes: __, ...rest } = resources
@@ -55,7 +55,7 @@ describe('derived metrics', () => {
       expect(told(runner)).toEqual(told(ncu))
     })
 
-    it("gives ncu's measured values without counters, or no figure if they cannot be derived", () => {
+    it('determines the values that ncu measures without counters, or no figure if this is impossible', () => {
       const derived = derivedMetrics(runner, captured.device)
       for (const [id, value] of Object.entries(metrics)) {
         const own = derived[id]!
@@ -75,7 +75,7 @@ describe('derived metrics', () => {
     const derivedOf = (launches: Launch[], device = h200) =>
       derivedMetrics(launches, device)['theoreticalOccupancy']
 
-    it('are one figure for several kernels if they agree, and none if they do not', () => {
+    it('are one figure for several kernels if all kernels have the same value, otherwise none', () => {
       expect(said(derivedOf([launch(), launch()]))).toMatchObject({
         value: 50,
         evidence: 'derived',
@@ -89,7 +89,7 @@ describe('derived metrics', () => {
       })
     })
 
-    it('do not exist for a GPU outside the table, or unknown registers', () => {
+    it('do not exist for a GPU outside the table, or for unknown registers', () => {
       expect(
         said(derivedOf([launch()], { computeCapability: '7.0', smCount: 80 })?.reason),
       ).toMatch(/7\.0/)
@@ -143,7 +143,7 @@ describe('the lead figure', () => {
   describe('a rung is described', () => {
     const copied = of(copy, usualProblem(copy, { N: 1e9 }))
 
-    it('by bytes per second and their share of measured memory bandwidth, if no operations are counted', () => {
+    it('by bytes per second and the share of measured memory bandwidth, if no operations are counted', () => {
       const rung = { timing: timing(2.5, null), flags: [] }
       expect(leadOf(copied)).toMatchObject({ of: 'bytes', roof: { value: { value: 4_000 } } })
       expect(leadFigure(copied, rung)).toEqual({
@@ -154,7 +154,7 @@ describe('the lead figure', () => {
       expect(leadText({ ...copied, ceilings: undefined, device: null }, rung)).toBe('3.20 TB/s')
     })
 
-    it('without a share above 100 %, and with the reason', () => {
+    it('without a share above 100 %, but with the reason', () => {
       const fast = { timing: timing(1.9, null), flags: [] }
       expect(leadFigure(copied, fast)).toMatchObject({
         share: null,
@@ -180,7 +180,7 @@ describe('the lead figure', () => {
       expect(leadOf(of(gemm, gemmProblem(256, 256, 256, { dtype: 'bf16' }))).of).toBe('bytes')
     })
 
-    it('by nothing without a time, and by operations in an import', () => {
+    it('by no figure without a time, and by operations in an import', () => {
       expect(leadFigure(copied, { timing: null, flags: [] })).toBeNull()
       expect(leadOf({ ladder: { task: null }, problem: null, device }).of).toBe('operations')
     })
@@ -211,17 +211,17 @@ describe('sample intervals', () => {
       [8, 1, 8],
       [9, 2, 8],
       [15, 4, 12],
-    ])('lies between order statistics: of %i samples, %i and %i', (count, low, high) => {
+    ])('is between order statistics: of %i samples, %i and %i', (count, low, high) => {
       expect(medianInterval(upTo(count).toReversed())).toEqual({ low, high })
     })
 
-    it('is never narrower than the quartiles, however many samples there are', () => {
+    it('is never narrower than the quartiles, even with many samples', () => {
       const samples = upTo(5000)
       const interval = medianInterval(samples)!
       expect(interval).toEqual({ low: quantile(samples, 0.25), high: quantile(samples, 0.75) })
     })
 
-    it('contains the true median at least as often as it says, for a skewed distribution', () => {
+    it('contains the true median with at least the stated probability, for a skewed distribution', () => {
       const next = uniform(7)
       const runs = 2000
       let held = 0
@@ -235,7 +235,7 @@ describe('sample intervals', () => {
       expect(held / runs).toBeGreaterThan(0.95)
     })
 
-    it('divides into that of a ratio', () => {
+    it('determines the interval of a ratio', () => {
       expect(ratioInterval({ low: 2, high: 4 }, { low: 4, high: 8 })).toEqual({ low: 1, high: 4 })
     })
   })
@@ -248,8 +248,8 @@ describe('planned passes', () => {
     { id: '07_unknown', medianMs: null },
   ]
 
-  describe('what profiling will cost', () => {
-    it('is passes and seconds per rung, more at each level and for each slower rung', () => {
+  describe('the cost of profiling', () => {
+    it("is a number of passes and seconds per rung, which increases with the level and the rung's time", () => {
       const seconds = (['card', 'standard', 'deep'] as const).map((level) =>
         planProfile({ level, computeCapability: '9.0', rungs }),
       )
@@ -279,7 +279,7 @@ describe('planned passes', () => {
       expect(three! / one!).toBeCloseTo(3, 1)
     })
 
-    it('counts what rungs compile when they are loaded, and importing once', () => {
+    it('includes the compilation of rungs when they are loaded, and one import', () => {
       const estimate = (...prepared: { seconds: number; loadSeconds?: number }[]) =>
         planProfile({
           ...{ level: 'card', computeCapability: '9.0' },
@@ -293,7 +293,7 @@ describe('planned passes', () => {
       expect(measured - estimate()).toBeCloseTo(12.1, 1)
     })
 
-    it('leaves out rungs expected to exceed a limit, and none of unknown duration', () => {
+    it('omits rungs that are expected to exceed a limit, but none of unknown duration', () => {
       const { rungs: planned } = planProfile({
         level: 'deep',
         computeCapability: '9.0',
@@ -304,7 +304,7 @@ describe('planned passes', () => {
       expect(planned[2]).toEqual({ id: '07_unknown', seconds: null, skipped: false })
     })
 
-    it('says when this GPU is not the one with the known cost', () => {
+    it('reports if this GPU is not the GPU with the known cost', () => {
       const on = (computeCapability: string | null): boolean =>
         planProfile({ level: 'card', computeCapability, rungs }).otherGpu
       expect([on('9.0'), on('8.6'), on(null)]).toEqual([false, true, true])

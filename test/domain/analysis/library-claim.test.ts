@@ -38,7 +38,7 @@ describe('a rung', () => {
     expect(claimWords(made)).toBeNull()
   })
 
-  it('is not judged against a reference of other types', () => {
+  it('is not judged against a reference with other types', () => {
     const made = beside({ single: 2, burst: 2, sustained: 2 })
     const { ladder } = made
     const [reference, own] = ladder.rungs
@@ -50,10 +50,10 @@ describe('a rung', () => {
   })
 })
 
-describe('the words about a session', () => {
+describe('the claims about a session', () => {
   const words = (ratios: Ratios) => inEnglish(claimWords(beside(ratios))!)
 
-  it('have the ratio of every way', () => {
+  it('have the ratio for every kind of timing', () => {
     expect(words({ single: 1.02, burst: 1.01, sustained: 1.04 })).toBe(
       '01_own is faster than 00_library in all three ways: single launches 1.02×, bursts 1.01×, sustained 1.04×.',
     )
@@ -62,20 +62,20 @@ describe('the words about a session', () => {
     )
   })
 
-  it('name the missing run if a way is missing', () => {
+  it('suggest the missing run if a kind of timing is missing', () => {
     expect(words({ single: 1.13 })).toBe(
       '01_own against 00_library: single launches 1.13×. To tell whether it is faster, run with --timing all.',
     )
   })
 
-  it('request no further run if one way settles that it is not faster', () => {
+  it('suggest no further run if one kind of timing proves that it is not faster', () => {
     expect(words({ single: 0.79 })).toBe('01_own against 00_library: single launches 0.790×.')
     expect(words({ single: 1.1, burst: 0.9 })).toBe(
       '01_own against 00_library: single launches 1.10×, bursts 0.900×.',
     )
   })
 
-  it('are the only ones of a summary that say which is faster', () => {
+  it('are the only sentences in a summary that claim which one is faster', () => {
     const summary = (ratios: Ratios) => {
       const { best, claim } = summarize(beside(ratios), [])
       return [inEnglish(best), claim && inEnglish(claim)]

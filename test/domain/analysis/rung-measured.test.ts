@@ -38,7 +38,7 @@ const tile = '05_thread_tile_2d'
 const alike = await readSameCode(recordingsDir)
 const measured = measuredOf(ladder, today, recordings, alike)
 
-/** Returns a setup with the shipped recordings and an empty cache. */
+/** Returns a setup with the built-in recordings and an empty cache. */
 const keeping = async () => ({
   assets: { recordingsDir },
   machine: { folders: { cache: await tempDir() } },
@@ -84,7 +84,7 @@ describe('the measurements of a rung', () => {
     const first = await measuredRungs(setup, catalog, ladder.id)
     const kept = JSON.parse(await readFile(file, 'utf8')) as { key: string; answer: typeof first }
     expect(kept.answer).toEqual(first)
-    // Mark the cached value to prove that it is returned.
+    // Change the cached value, to prove that the cache is used.
     kept.answer[tile]!.device = 'kept'
     await writeFile(file, JSON.stringify(kept))
     expect((await measuredRungs(setup, catalog, ladder.id))[tile]!.device).toBe('kept')
@@ -103,7 +103,7 @@ describe('the measurements of a rung', () => {
     expect(found[tile]).toEqual(measured[tile])
   })
 
-  it('exist for every rung of every recorded ladder that ships, at its ladder’s parameters', async () => {
+  it('exist for every rung of every shipped ladder with a recording, at the ladder’s parameters', async () => {
     const [listed, setup] = [await listRecordings(recordingsDir), await keeping()]
     for (const each of catalog.ladders) {
       const found = await measuredRungs(setup, catalog, each.id)
@@ -114,7 +114,7 @@ describe('the measurements of a rung', () => {
     }
   })
 
-  it('use another recording of the same problem for a missing counter, and say which', () => {
+  it('use another recording of the same problem for a missing counter, and include its name', () => {
     const without = structuredClone(at4096)
     for (const { metrics } of without.session.rungs) delete metrics['sharedLoadWavefronts']
     const deep = recordings.find(({ name }) => name === 'gemm-fp32-h200-4096-deep')!
@@ -127,7 +127,7 @@ describe('the measurements of a rung', () => {
     expect(measuredWords(alone)).toContain('sharedLoadWavefronts not collected')
   })
 
-  it('says how an expectation failed', () => {
+  it('describe how an expectation failed', () => {
     const rungs = ladder.rungs.map((one) =>
       one.id === tile
         ? {
@@ -144,7 +144,7 @@ describe('the measurements of a rung', () => {
     expect(measuredWords(found)).toMatch(/sharedLoads \S+ M → \S+ M \(expected up, went down\)/)
   })
 
-  it('say if the code is no longer the measured code, for the rung and for the one after', () => {
+  it('report changed code, for the rung and for the next rung', () => {
     const changed = measuredOf(
       ladder,
       edited(tile, '#include', '#define CHANGED\n#include'),
@@ -174,7 +174,7 @@ describe('the measurements of a rung', () => {
 })
 
 describe('the sources of rungs', () => {
-  it('contain no measurements, and no script writes into them', async () => {
+  it('contain no measurements, and no script writes to them', async () => {
     for (const { file, text } of catalog.rungs.values())
       expect(text, file).not.toMatch(/^\/\/ Measured on /m)
     const scripts = (await readdir(join(root, 'scripts'), { recursive: true, withFileTypes: true }))

@@ -14,18 +14,18 @@ const value = (of: number): MetricValue => ({ value: of, unit: 'inst', evidence:
 const none: MetricValue = { value: null, unit: 'inst', evidence: 'unavailable' }
 
 describe('the columns of a table without times', () => {
-  it('are the counters that some rung has, even next to one that is unsupported', () => {
+  it('are the counters of any rung, even if another rung is unsupported', () => {
     const rungs = [rung({}), rung({ instructions: value(5), sharedLoadBankConflicts: value(0) })]
     expect(hasTimes({ rungs })).toBe(false)
     expect(countedColumns({ rungs })).toEqual(['instructions', 'sharedLoadBankConflicts'])
   })
 
-  it('have no share of instructions that no rung executes, and none without a value', () => {
+  it('omit instruction categories that no rung executes, and columns without a value', () => {
     const rungs = [rung({ ffmaShare: value(0), integerShare: value(20), memoryShare: none })]
     expect(countedColumns({ rungs })).toEqual(['integerShare'])
   })
 
-  it('leave out launches at another size than the counts', () => {
+  it('omit launch figures at a different size than the counts', () => {
     const reason = message('emulation.launchesAt', { at: 'm 4096' })
     const rungs = [rung({ instructions: value(5), wavesPerSm: { ...value(3), reason } })]
     expect(countedColumns({ rungs })).toEqual(['instructions'])

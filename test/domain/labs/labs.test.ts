@@ -33,7 +33,7 @@ const softmax = catalog.tasks.get('softmax')!
 const fill = { kind: 'uniform', lo: '60', hi: '100' } as const
 
 describe('the inputs of a lab', () => {
-  it('replace the fill of their buffer, and nothing else of the task', () => {
+  it('replace the fill of their buffer, and nothing else in the task', () => {
     const { task, faults } = withInputs(softmax, { x: fill })
     expect(faults).toEqual([])
     expect(task).toEqual({
@@ -43,7 +43,7 @@ describe('the inputs of a lab', () => {
     expect(Object.keys(task.buffers)).toEqual(Object.keys(softmax.buffers))
   })
 
-  it('are in the library that runs the lab, and in no other', async () => {
+  it('are used by the library that runs the lab, and by no other library', async () => {
     const { labs } = await readShippedLabs(catalog)
     const fillOf = (id: string) =>
       labs.find((one) => one.id === id)!.catalog.tasks.get('softmax')!.buffers['x']!.fill
@@ -66,7 +66,7 @@ describe('the inputs of a lab', () => {
 })
 
 describe('the tokens of a source', () => {
-  it('leave out comments, layout and includes, and names, numbers and texts are all one', () => {
+  it('exclude comments, layout and includes, and treat all names, numbers and strings as equal', () => {
     expect(
       normalizedTokens(
         '#include <cmath>\n  # include "x.h"\n// a\nint n /* b\n*/ = 0x1f; // c\nf<<<g, 1.5e3f>>>("a\\"b", \'\\n\');\n#define N 3\n',
@@ -74,13 +74,13 @@ describe('the tokens of a source', () => {
     ).toEqual('int v = 0 ; v <<< v , 0 >>> ( "" , "" ) ; # v v 0'.split(' '))
   })
 
-  it('end an unclosed text at its line and an unclosed comment at the end of the file', () => {
+  it('end an unclosed string at its line end and an unclosed comment at the end of the file', () => {
     expect(normalizedTokens('"open\nx')).toEqual(['""', 'v'])
     expect(normalizedTokens('"open\\\nx')).toEqual(['""', 'v'])
     expect(normalizedTokens('x /* open')).toEqual(['v'])
   })
 
-  // On this hostile text, a quadratic tokenizer would read the rest again from every position.
+  // On this malicious text, a quadratic tokenizer would read the rest again from every position.
   it.each([
     ['quotes and backslashes', '"\\', 1],
     ['open comments', '/* ', 0],
@@ -89,7 +89,7 @@ describe('the tokens of a source', () => {
     expect(normalizedTokens(piece.repeat(500_000)).length).toBe(count)
   })
 
-  it('are alike after renaming, but not if both are the starter', () => {
+  it('are similar after renaming, but not if both are the starter', () => {
     const body = Array.from(
       { length: 40 },
       (_, at) => `a[${at}] = b + c * ${at}; if (a) { b -= a; } while (c < ${at}) c++;`,
@@ -110,7 +110,7 @@ describe('a copy of the solution', () => {
     const text = (name: string) => readFileSync(join(labs, lab, name), 'utf8')
     return [lab, text('starter.cu'), text('solution.cu')] as const
   })
-  /** Changes the names and comments, and uses fewer lines. */
+  /** Returns the source with other names and comments, on fewer lines. */
   const renamed = (source: string): string =>
     source
       .replaceAll(/\/\/[^\n]*/g, '// my own work')
@@ -118,14 +118,14 @@ describe('a copy of the solution', () => {
 
   it.each(sources)('is detected in %s, unchanged and renamed', (_lab, starter, solution) => {
     const own = likenessTo(solution, solution, [starter])
-    // If the solution is only a line or two, every correct submission is identical.
+    // If the solution is only one or two lines, all correct submissions are identical.
     if (own === null) return
     expect(own).toBe(1)
     expect(likenessTo(solution, renamed(solution), [starter])).toBe(1)
     expect(likenessTo(solution, starter, [starter])).toBeNull()
   })
 
-  it('is detected in every lab but the one that swaps two names', () => {
+  it('is detected in every lab except the lab that swaps two names', () => {
     const untold = sources.filter(
       ([, starter, solution]) => likenessTo(solution, solution, [starter]) === null,
     )
@@ -133,8 +133,8 @@ describe('a copy of the solution', () => {
   })
 })
 
-// Tests the verdict of a lab about bank conflicts. Structural conflicts decide if they are known.
-// Otherwise the verdict has a warning.
+// Tests the verdict of a lab about bank conflicts. If structural conflicts are known, they decide
+// the verdict. Otherwise the verdict has a warning.
 
 const metric = 'sharedStoreBankConflicts'
 const structural = 'sharedStoreStructuralConflicts'
@@ -182,7 +182,7 @@ describe('a lab about bank conflicts', () => {
     expect(profileLevelOf({ ...lab, predictions: [], checks: lab.checks.slice(0, 0) })).toBe('none')
   })
 
-  it('passes code without one, although the counter has noise', () => {
+  it('passes code without conflicts, although the counter has noise', () => {
     const { statuses, sentences, prediction } = judged({
       before: [20_693_591, 16_777_216],
       [submissionId]: [3_998_212, 0],
@@ -193,17 +193,17 @@ describe('a lab about bank conflicts', () => {
     expect(prediction).toMatchObject({ factor: 0, before: { value: 16_777_216 } })
   })
 
-  it('does not pass code with structural conflicts, however small the counter', () => {
+  it('does not pass code with structural conflicts, even if the counter is small', () => {
     const { statuses } = judged({ before: [20, 20], [submissionId]: [1, 8] })
     expect(statuses).toEqual(['failed', 'failed'])
   })
 
-  it('falls back on the counter for all rungs if one has no structural count, and says so', () => {
+  it('falls back to the counter for all rungs if one has no structural count, and reports this', () => {
     const { statuses, sentences, prediction } = judged({
       before: [20_693_591],
       [submissionId]: [3_998_212, 0],
     })
-    // The first check judges the submission alone.
+    // The first check involves only the submission.
     expect(statuses).toEqual(['passed', 'failed'])
     expect(sentences[1]).toMatch(/^Bank conflicts, shared stores: 4\.00 M.*vary from run to run/)
     expect(prediction.after.value).toBe(3_998_212)
@@ -215,7 +215,7 @@ const taskOf = (lab: Lab) =>
   catalog.tasks.get(catalog.ladders.find(({ id }) => id === lab.ladder)!.task)!
 
 describe('a lab for the emulator', () => {
-  it.each(labs.map(({ lab }) => [lab.id, lab] as const))('%s takes seconds', (_, lab) => {
+  it.each(labs.map(({ lab }) => [lab.id, lab] as const))('%s takes only seconds', (_, lab) => {
     const task = taskOf(lab)
     const small = emulatedLab(lab, task)
     const sizes = [
@@ -278,11 +278,11 @@ describe('the status of an outcome', () => {
     expect(completesLab({ status: 'passed', target, checks: [...checks] })).toBe(counts)
   })
 
-  it('does not count if it is no pass', () => {
+  it('is ignored if it is not a pass', () => {
     expect(completesLab({ status: 'failed', target: live, checks: [right] })).toBe(false)
   })
 
-  it('requires a counter that detects the starter, and times if there are any', () => {
+  it('requires a counter that detects the starter, and times if available', () => {
     const checks = [right, metric('passed'), untimed]
     expect(outcomeStatus(checks, { times: false }, ['fast'])).toBe('unavailable')
     expect(outcomeStatus(checks, { times: true }, ['loads'])).toBe('unavailable')

@@ -53,7 +53,7 @@ describe('a check of time on predicted times', () => {
     expect(sentence).toMatch(/^Cannot be told: the model’s error is larger\./)
   })
 
-  it('says why the model refused', () => {
+  it('reports why the model could not predict', () => {
     const refused = judged(check, { notPredicted: 'It spins.' }, { predicted: time(1) })
     expect(refused).toMatchObject({ status: 'unavailable', sentence: 'It spins.' })
   })
@@ -66,12 +66,12 @@ describe('a check of a predicted stall reason', () => {
     [1.9, 'unavailable'],
     [2.3, 'unavailable'],
     [2.5, 'failed'],
-  ])('at %s warps with 20 % of error and at most 2 is %s', (value, status) => {
+  ])('at %s warps, with 20 % error and a limit of 2, is %s', (value, status) => {
     expect(judged(check, { predicted: time(1), metrics: stalls(value) }, {}).status).toBe(status)
   })
 })
 
-it('a pass by a predicted time counts, and an undecided one is no failure', () => {
+it('a pass by a predicted time is valid, and an undecided time is no failure', () => {
   const result = (id: string, kind: 'correctness' | 'time', status: 'passed' | 'unavailable') => ({
     ...{ id, kind, status, title: '', sentence: '', figures: [] },
   })
@@ -85,7 +85,7 @@ it('a pass by a predicted time counts, and an undecided one is no failure', () =
   )
 })
 
-it('a lab about time is checked by prediction if there is a model and no GPU', () => {
+it('a lab about time is checked by prediction if a model but no GPU is available', () => {
   const here = { hasGpu: false, hasCompiler: true, needsTimes: true, hasModel: true }
   expect(usualLabTarget(here)).toBe('predicted')
   expect(usualLabTarget({ ...here, hasGpu: true })).toBe('local')

@@ -58,7 +58,7 @@ describe('flags of a rung', () => {
   })
 })
 
-it('an include directory stays in the folder, but may be absolute or below a variable', () => {
+it('an include directory must be inside the folder, absolute, or below a variable', () => {
   expect(
     faultsOf({ include: ['include', '/opt/x', '$CUTLASS_PATH/include', 'a/../../b'] }),
   ).toEqual([
@@ -81,7 +81,7 @@ it('a rung adds to the lists of its ladder and overrides the rest', () => {
   expect(mergedSettings(undefined, undefined)).toBeUndefined()
 })
 
-it('every key becomes words of nvcc, libraries last, and no shell reads them', () => {
+it('every key becomes nvcc arguments, with libraries last, and no shell interprets them', () => {
   const words = settingsWords({
     flags: ['-fmad=false'],
     include: ['$X/include'],
@@ -97,7 +97,7 @@ it('every key becomes words of nvcc, libraries last, and no shell reads them', (
   ])
 })
 
-it('variables are found by name and replaced in directories and flags alone', () => {
+it('variables are found by name and replaced only in directories and flags', () => {
   const settings = {
     include: ['${A}/include', '$B'],
     flags: ['-L$A/lib'],

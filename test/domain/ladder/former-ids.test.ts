@@ -11,7 +11,7 @@ describe('former ids', async () => {
   const { ladders } = await readCatalog(join(root, 'cuda-kernels'))
   const today = new Set(ladders.flatMap(({ rungs }) => rungs.map(entryId)))
 
-  it.each(Object.entries(formerIds))('%s is %s today, and no rung of another name', (old, now) => {
+  it.each(Object.entries(formerIds))('%s is now %s, and no rung of another name', (old, now) => {
     expect(today).toContain(now)
     expect(today).not.toContain(old)
     expect(Object.keys(formerIds)).not.toContain(now)
@@ -22,12 +22,12 @@ describe('former ids', async () => {
     expect(findById([{ id: '11_warp_tile' }], '08_warp_tile')).toEqual({ id: '11_warp_tile' })
   })
 
-  it('give way to a rung that has the id now', () => {
+  it('are overridden by a rung that has the id now', () => {
     const own = [{ id: '08_warp_tile' }, { id: '11_warp_tile' }]
     expect(selectRungs(own, ['11_warp_tile'], 'mine')).toEqual([{ id: '11_warp_tile' }])
   })
 
-  it('leave other ids alone', () => {
+  it('do not affect other ids', () => {
     expect(currentId('01_naive')).toBe('01_naive')
     expect(currentId('constructor')).toBe('constructor')
   })

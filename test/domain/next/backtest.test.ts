@@ -22,7 +22,7 @@ const past = pastOf(steps)
 const groups = groupsOf(backtest(steps, past))
 
 describe('the backtest', () => {
-  it('uses the gains that ship: run `npm run next` after a move or a recording has changed', () => {
+  it('uses the shipped gains; run `npm run next` after a change to a move or recording', () => {
     expect(recordedPast, landedPath).toEqual(past)
   })
 
@@ -33,12 +33,12 @@ describe('the backtest', () => {
       )
   })
 
-  it('covers every step whose previous rung has counters of the standard level', () => {
+  it('covers every step from a rung with counters of the standard level', () => {
     expect(groups.all.length).toBeGreaterThan(200)
     expect(groups.deep.length).toBeGreaterThan(30)
   })
 
-  it('has the move among the first three in 79 % of all steps, and in 88 % of those that gained', () => {
+  it('has the move among the first three in 79 % of all steps, and in 88 % of steps with a gain', () => {
     expect(scoreOf(groups.all).first).toBeGreaterThanOrEqual(0.79)
     expect(scoreOf(groups.worthwhile).first).toBeGreaterThanOrEqual(0.88)
   })
@@ -47,11 +47,11 @@ describe('the backtest', () => {
     expect(scoreOf(groups.all).inRange).toBeGreaterThanOrEqual(0.85)
   })
 
-  it('has ranges whose median is no wider than 1.65', () => {
+  it('has ranges with a median width of at most 1.65', () => {
     expect(scoreOf(groups.all).medianWidth).toBeLessThanOrEqual(1.65)
   })
 
-  it('learns nothing from the ladder that it tests', () => {
+  it('uses no data from the ladder under test', () => {
     const only = past.landed.filter(({ ladder }) => ladder === 'transpose')
     const own = steps.filter(({ ladder }) => ladder === 'transpose')
     const tested = backtest(own, { landed: only, offered: [] })

@@ -7,7 +7,7 @@ const outcome = (ms: number | null, to = '03_tile_copy') =>
   outcomeOf(forecast, { id: '03_tile', ms: 10 }, { id: to, ms })
 
 describe('the outcome of a forecast', () => {
-  it('is within, slower or faster than the promised times', () => {
+  it('is within, slower or faster than the predicted times', () => {
     expect(outcome(7)).toEqual({ verdict: 'within', lowMs: 5, highMs: 10, ms: 7 })
     expect(outcome(10.04)!.verdict).toBe('within')
     expect(outcome(10.2)!.verdict).toBe('slower')
@@ -20,7 +20,7 @@ describe('the outcome of a forecast', () => {
     expect(outcomeOf(null, { id: '03_tile', ms: 1 }, { id: '03_tile_copy', ms: 1 })).toBeNull()
   })
 
-  it('is read from text, and rejects other text', () => {
+  it('can be parsed from text, and invalid text is rejected', () => {
     expect(parseForecast(JSON.stringify(forecast))).toEqual(forecast)
     for (const text of ['', '{', '{"move":1}', 'null']) expect(parseForecast(text)).toBeNull()
   })

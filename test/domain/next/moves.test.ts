@@ -1,6 +1,6 @@
 /**
- * Tests when each move applies on recordings. It must apply to the rung before a step that made the
- * move. After its cause is gone, it must not apply.
+ * Tests with recordings when each move applies. The move must apply to the rung before a step that
+ * made it. It must not apply after its cause was removed.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -212,7 +212,7 @@ const cases: Case[] = [
 describe.each(cases)('the move $move', ({ move: id, applies, not, evidence }) => {
   const move = moveOf(id)!
 
-  it('applies if its cause takes time, and names the counters', async () => {
+  it('applies if its cause takes time, and lists the counters', async () => {
     const facts = await factsOfRung(...applies)
     const found = move.find(facts)
     expect(found).not.toBeNull()
@@ -220,13 +220,13 @@ describe.each(cases)('the move $move', ({ move: id, applies, not, evidence }) =>
     expect(boundOf(facts, found!.change)).toBeGreaterThan(1)
   })
 
-  it('does not apply after the cause is gone', async () => {
+  it('does not apply after the cause was removed', async () => {
     expect(move.find(await factsOfRung(...not))).toBeNull()
   })
 })
 
 describe('the registry', () => {
-  it('has every move, each with a case here', () => {
+  it('has every move, each with a case in this file', () => {
     const files = readdirSync(join(projectRoot, 'src-main/domain/next/moves'))
     expect(moves.map(({ id }) => `${id}.ts`).toSorted()).toEqual(files.toSorted())
     expect(cases.map(({ move }) => move).toSorted()).toEqual(moves.map(({ id }) => id).toSorted())

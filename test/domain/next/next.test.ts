@@ -1,6 +1,6 @@
 /**
- * Tests the advice for a rung: steps with figures, their limits, and few claims when little is
- * known.
+ * Tests the recommendations for a rung: steps with figures, their limits, and behavior with little
+ * data.
  */
 import { describe, expect, it } from 'vitest'
 import { boundOf, timeLeft } from '../../../src-main/domain/next/bound'
@@ -45,7 +45,7 @@ describe('the steps', () => {
     }
   })
 
-  it('begin with coalescing of the naive product, which the next rung did', async () => {
+  it('start with coalescing for the naive product, as in the next rung', async () => {
     const [first] = (await advise('gemm-fp32-h200-4096', '01_naive')).steps
     expect(first!.id).toBe('coalesce')
     expect(first!.speedup.high).toBeGreaterThan(12.9)
@@ -58,7 +58,7 @@ describe('the steps', () => {
     expect(ids(await advise('transpose-h200-8191x4097', '09_tma_sectors'))[0]).not.toBe('precision')
   })
 
-  it('offer nothing that cannot save one percent', async () => {
+  it('include no step that saves less than one percent', async () => {
     for (const name of ['gemm-fp32-h200-4096', 'reduction-h200', 'gemm-bf16-h200-4096'])
       for (const { id } of (await recorded(name)).rungs)
         for (const step of (await advise(name, id)).steps)
@@ -73,19 +73,19 @@ describe('the limit', () => {
     )
   })
 
-  it('of a kernel at the tensor limit is named too', async () => {
+  it('of a kernel at the tensor limit is also reported', async () => {
     expect(await limit('gemm-bf16-h200-4096', '80_overlapped_epilogue_nt')).toMatch(
       /^At the limit of the tensor pipe \(9\d\.\d %\)\. Only less arithmetic/,
     )
   })
 
-  it('of a kernel of the FMA pipe is named too', async () => {
+  it('of a kernel limited by the FMA pipe is also reported', async () => {
     expect(await limit('gemm-fp32-h200-4096', '13_split_k')).toMatch(
       /^At the limit of .*(FMA|issue)/,
     )
   })
 
-  it('of too few blocks is the idle SMs', async () => {
+  it('with too few blocks is the idle SMs', async () => {
     expect(await limit('seed-cutlass-h200-256x256x16384', '12_rasterized')).toMatch(
       /^SMs have a block for only 1\.5\d? % of the time/,
     )
@@ -95,7 +95,7 @@ describe('the limit', () => {
 describe('if little is known', () => {
   const bare = { metrics: {} }
 
-  it('a rung that is wrong or failed gets no step', async () => {
+  it('a rung with a wrong result or failure gets no step', async () => {
     for (const status of ['wrong', 'failed', 'unsupported', 'not-run'] as const) {
       const next = await advise('gemm-fp32-h200-4096', '01_naive', { status })
       expect(next.steps).toEqual([])
@@ -103,13 +103,13 @@ describe('if little is known', () => {
     }
   })
 
-  it('a rung without a time gets none', async () => {
+  it('a rung without a time gets no step', async () => {
     const next = await advise('gemm-fp32-h200-4096', '01_naive', { timing: null })
     expect(next.steps).toEqual([])
     expect(inEnglish(next.limit)).toBe('The rung has no time.')
   })
 
-  it('an emulated session is told to predict or measure', async () => {
+  it('an emulated session suggests predicting or measuring', async () => {
     const { session, rung } = await sideOf('gemm-fp32-h200-4096', '01_naive', { timing: null })
     const target = { kind: 'emulated', name: 'h200' } as const
     const next = nextOf({ session: { ...session, target }, rung })
@@ -117,13 +117,13 @@ describe('if little is known', () => {
     expect(inEnglish(next.limit)).toMatch(/^An emulated session/)
   })
 
-  it('a rung without counters gets none', async () => {
+  it('a rung without counters gets no step', async () => {
     const next = await advise('gemm-fp32-h200-4096', '01_naive', bare)
     expect(next.steps).toEqual([])
     expect(inEnglish(next.limit)).toMatch(/has no counters/)
   })
 
-  it('card metrics alone give the remedy, and no step that needs more counters', async () => {
+  it('only card metrics lead to a remedy, and to no step that needs more counters', async () => {
     for (const { id } of (await recorded('gemm-fp32-h200-1024')).rungs.slice(1)) {
       const next = await advise('gemm-fp32-h200-1024', id)
       expect(next.steps).toEqual([])
@@ -131,7 +131,7 @@ describe('if little is known', () => {
     }
   })
 
-  it('contradictory counters give none', async () => {
+  it('contradictory counters lead to no step', async () => {
     const { rung } = await sideOf('gemm-fp32-h200-4096', '01_naive')
     const over = (id: string, value: number) => ({
       metrics: { ...rung.metrics, [id]: { ...rung.metrics[id]!, value } },
@@ -146,7 +146,7 @@ describe('if little is known', () => {
     }
   })
 
-  it('an import without source or task names only what its counters show', async () => {
+  it('an import without source or task gets only steps that its counters support', async () => {
     const { session, rung } = await sideOf('gemm-fp32-h200-4096', '01_naive')
     const imported: Session = {
       ...session,
@@ -161,7 +161,7 @@ describe('if little is known', () => {
     expect(next.steps.every(({ lines }) => lines === undefined)).toBe(true)
   })
 
-  it('another GPU gets no move that it cannot make', async () => {
+  it('another GPU gets no move that it does not support', async () => {
     const { session, rung } = await sideOf('gemm-bf16-h200-4096', '73_wgmma_nt')
     const old = { ...session, device: { ...session.device!, computeCapability: '7.5' } }
     const moves = ids(nextOf({ session: old, rung }))
@@ -180,7 +180,7 @@ describe('if little is known', () => {
     expect(inEnglish(nextOf({ session: own, rung: fused }).limit)).not.toMatch(/library/)
   })
 
-  it('a memory-bound kernel of a program is told to join its neighbor', async () => {
+  it('a memory-bound kernel of a program gets the step to fuse with its neighbor', async () => {
     const session = await recorded('feed-forward-h200-fused')
     const fused = session.rungs.find(({ id }) => id.includes('bias_gelu'))!
     const find = (side: Side) => moveOf('fuse')!.find(factsOf(side)!)
@@ -189,7 +189,7 @@ describe('if little is known', () => {
     expect(find({ session: { ...session, rungs: [fused] }, rung: fused })).toBeNull()
   })
 
-  it('a rung that is a whole program is told to profile it', async () => {
+  it('a rung that is a whole program suggests profiling it', async () => {
     const next = await advise('gemm-fp32-h200-4096', '01_naive', {
       program: { command: ['./a.out'], exitCode: 0, output: null },
     })
@@ -204,7 +204,7 @@ describe('the time of a rung', () => {
     ...{ model: 'a test', class: 'compute', widened: [], extrapolated: false },
   })
 
-  it('is measured, predicted or the profiler’s own, in this order', async () => {
+  it('is measured, predicted or from the profiler, in this order', async () => {
     const { rung } = await sideOf('gemm-fp32-h200-4096', '01_naive')
     const predicted = predictedIn(2)
     expect(timeOfRung({ ...rung, predicted })).toMatchObject({ evidence: 'measured' })
@@ -220,7 +220,7 @@ describe('the time of a rung', () => {
     expect(timeOfRung({ ...rung, timing: null })).toBeNull()
   })
 
-  it('of a prediction gives advice in predicted milliseconds', async () => {
+  it('of a prediction leads to recommendations in predicted milliseconds', async () => {
     const { session, rung } = await sideOf('gemm-fp32-h200-4096', '05_thread_tile_2d')
     const predicted = { ...rung, timing: null, predicted: predictedIn(5) }
     expect(nextOf({ session, rung: predicted }).steps[0]!.msNow).toBe(5)
@@ -232,7 +232,7 @@ describe('the bound', () => {
     expect(boundOf(await factsOfRung('gemm-fp32-h200-4096', '05_thread_tile_2d'), {})).toBe(1)
   })
 
-  it('is what is left of the busiest unit, or of the cycles of warps', async () => {
+  it("is the remaining time of the busiest unit, or of the warps' cycles", async () => {
     const facts = await factsOfRung('gemm-fp32-h200-4096', '08_warp_tile')
     const { waits, busy } = facts
     const left = timeLeft(facts, { waits: { stallLongScoreboard: 0 } })
@@ -242,13 +242,13 @@ describe('the bound', () => {
     expect(timeLeft(facts, { waits: all })).toBeGreaterThan(0.7)
   })
 
-  it('keeps the time of an empty launch', async () => {
+  it('allows for the time of an empty launch', async () => {
     const facts = await factsOfRung('reduction-h200', '07_grid_stride')
     const short = { ...facts, busy: {}, time: { ...facts.time, ms: 4 * facts.emptyMs } }
     expect(timeLeft(short, { warps: 100 })).toBe(0.25)
   })
 
-  it('of a predicted rung is at least what the model leaves without the cause', async () => {
+  it("of a predicted rung is at least the model's time without the cause", async () => {
     const facts = await factsOfRung('gemm-fp32-h200-4096', '08_warp_tile')
     const change = { waits: { stallLongScoreboard: 0 }, removes: 'latency' } as const
     const left = timeLeft(facts, change)
@@ -265,7 +265,7 @@ describe('the bound', () => {
   })
 })
 
-describe('the landing', () => {
+describe('the forecast', () => {
   const step = (over: Partial<Landed>): Landed => ({
     ...{ move: 'pad', ladder: 'a', recording: 'r', from: '01', to: '02' },
     ...{ isMain: true, unit: 'l1Data', bound: 2, gain: 1.5 },
@@ -273,7 +273,7 @@ describe('the landing', () => {
   })
   const past = (...landed: Landed[]) => ({ landed, offered: [] })
 
-  it('leaves out the current ladder, and the same step elsewhere', () => {
+  it('excludes the current ladder, and the same step in other ladders', () => {
     const all = past(step({}), step({ ladder: 'b', to: '03', gain: 1.1 }))
     expect(landingOf('pad', 2, { ladder: 'b', to: null }, all)!.mid).toBeCloseTo(1.5, 1)
     expect(landingOf('pad', 2, { ladder: 'a', to: null }, all)!.mid).toBeCloseTo(1.1, 1)
@@ -281,7 +281,7 @@ describe('the landing', () => {
     expect(landingOf('pad', 2, { ladder: 'a', to: '03' }, all)).toBeNull()
   })
 
-  it('stays below the bound, and uses the share that steps of its own move reached', () => {
+  it('stays below the bound, and uses the share that steps with the same move reached', () => {
     const all = past(step({ gain: 4 }), step({ move: 'fuse', gain: 1.01 }))
     const range = landingOf('pad', 2, { ladder: 'x', to: null }, all)!
     expect(range.high).toBeLessThan(2.07)
@@ -301,7 +301,7 @@ describe('the landing', () => {
     expect(exampleOf('fuse', like, { ladder: 'x', to: null }, all)).toBeNull()
   })
 
-  it('trusts a move that ladders make where it applies', () => {
+  it('prefers a move that ladders usually make if it applies', () => {
     const offered = [
       { move: 'pad', ladder: 'a', applied: 10, made: 10 },
       { move: 'fuse', ladder: 'a', applied: 10, made: 0 },
@@ -319,7 +319,7 @@ describe('the landing', () => {
 })
 
 describe('many kernels', () => {
-  it('take little time each', async () => {
+  it('take little time per kernel', async () => {
     const { session, rung } = await sideOf('gemm-fp32-h200-4096', '05_thread_tile_2d')
     const start = performance.now()
     for (let kernel = 0; kernel < 1000; kernel += 1)

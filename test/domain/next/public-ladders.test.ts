@@ -23,7 +23,7 @@ const steps = [
   ...capture.kernels.flatMap(({ tries }) => tries),
 ]
 
-it('are the tables in docs', async () => {
+it('match the tables in docs', async () => {
   const parts = [
     ['public', publicLaddersPart(capture)],
     ['kernels', kernelsPart(capture)],
@@ -34,7 +34,7 @@ it('are the tables in docs', async () => {
   )
 })
 
-it('name moves that exist', () => {
+it('mention only moves that exist', () => {
   const known = new Set<string>(moves.map(({ id }) => id))
   const named = steps.flatMap(({ made, suggested }) => [
     ...made,

@@ -1,4 +1,4 @@
-/** Reads rungs of the shipped recordings in the form that the advice uses. */
+/** Reads the facts about rungs of the shipped recordings, for tests of recommendations. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
@@ -27,7 +27,7 @@ export async function sideOf(
   return { session, rung: { ...rungOf(session, rung)!, ...over } }
 }
 
-/** Returns the facts of a rung. Throws an error if there is no advice for the rung. */
+/** Returns the facts of a rung. Throws an error if the rung has no recommendations. */
 export async function factsOfRung(
   name: string,
   rung: string,
@@ -38,7 +38,7 @@ export async function factsOfRung(
   return facts
 }
 
-/** The shipped results of past steps. */
+/** The built-in results of past steps. */
 export const recordedPast = Past.parse(
   JSON.parse(readFileSync(join(recordings, 'landed.json'), 'utf8')),
 )

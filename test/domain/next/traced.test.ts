@@ -26,7 +26,7 @@ const pairs = (kernel: { instructions: Instruction[] }) =>
   tracedStalls(kernel).map(({ waiting, producer }) => [waiting.line, producer.line])
 
 describe('a stall', () => {
-  it('leads to the load whose register is read', () => {
+  it('leads to the load that wrote the register', () => {
     const kernel = code(
       ['LDG.E R4, desc[UR4][R2.64]'],
       ['LDG.E R5, desc[UR4][R2.64+0x4]'],
@@ -48,7 +48,7 @@ describe('a stall', () => {
     expect(pairs(kernel)).toEqual([[1, 2]])
   })
 
-  it('for shared memory leads to its load and to no load of global memory', () => {
+  it('on shared memory leads to a shared load, and not to a global load', () => {
     const kernel = code(
       ['LDG.E R7, desc[UR4][R2.64]'],
       ['LDS R4, [R3]'],
@@ -58,7 +58,7 @@ describe('a stall', () => {
     expect(pairs(kernel)).toEqual([[3, 2]])
   })
 
-  it('leads to a wide load by any of its registers', () => {
+  it('leads to a wide load through any of its registers', () => {
     const kernel = code(
       ['LDG.E.128 R4, desc[UR4][R2.64]'],
       ['FADD R9, R7, R9', { long_sb: 5 }],
@@ -67,7 +67,7 @@ describe('a stall', () => {
     expect(pairs(kernel)).toEqual([[2, 1]])
   })
 
-  it('is not traced if a jump goes to a register, or without samples', () => {
+  it('is not traced after an indirect jump, or without samples', () => {
     expect(pairs(code(['LDG.E R4, desc[UR4][R2.64]'], ['BRX R4 -0x10', { long_sb: 5 }]))).toEqual(
       [],
     )

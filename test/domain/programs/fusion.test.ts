@@ -77,7 +77,7 @@ const chain: Sample[] = [multiply, multiply, scale, add, scale, tanh, add, scale
 const whole: Sample[] = [{ name: gelu, ms: 0.0211 }]
 const fill: Sample = { name: 'void fill<float>(float *)', ms: 0.01 }
 
-describe('nine elementwise kernels that became one GELU', () => {
+describe('nine elementwise kernels that were replaced by one GELU', () => {
   it.each([
     ['between kernels that stayed', [fill], [{ name: 'gemm', ms: 0.3 }]],
     ['alone', [], []],
@@ -101,14 +101,14 @@ describe('nine elementwise kernels that became one GELU', () => {
     expect(first).toContain('GeluCUDAKernelImpl')
   })
 
-  it('are a split in the other direction', () => {
+  it('are a split if the order of sessions is reversed', () => {
     const { fused, answer } = compare([fill, ...whole], [fill, ...chain])
     expect(fused).toMatchObject([{ from: ['01_kernel'], verdict: 'slower' }])
     expect(fused[0]!.to).toHaveLength(9)
     expect(inEnglish(answer[0]!)).toContain('Split: 1 kernel became 9 kernels')
   })
 
-  it('are no fusion if the one moves more than the nine, because it then does something else', () => {
+  it('are no fusion if the new kernel moves more bytes, because it then does different work', () => {
     const bytes = (samples: Sample[], l2Bytes: number) =>
       samples.map((one) => ({ ...one, l2Bytes }))
     const { fused, changes, onlyA } = compare(
@@ -118,7 +118,7 @@ describe('nine elementwise kernels that became one GELU', () => {
     expect([fused, changes.map(({ kind }) => kind), onlyA.length]).toEqual([[], ['replaced'], 9])
   })
 
-  it('are reported once for all steps of a loop', () => {
+  it('are reported once for all iterations of a loop', () => {
     const step = (own: Sample[]) => [fill, ...own]
     const { fused, answer } = compare(
       [step(chain), step(chain), step(chain)].flat(),
@@ -131,7 +131,7 @@ describe('nine elementwise kernels that became one GELU', () => {
   })
 })
 
-describe('a kernel that became several, of which one kept its name,', () => {
+describe('a kernel that was replaced by several kernels, one of them with the same name,', () => {
   const reduce = (ms: number, instructions?: number): Sample => ({
     ...{ name: 'reduce(const float *, float *, int)', ms },
     ...(instructions === undefined ? {} : { instructions }),
@@ -175,7 +175,7 @@ describe('a kernel that became several, of which one kept its name,', () => {
   })
 })
 
-it('a kernel that was renamed and launched once more is replaced, and not split', () => {
+it('a kernel that was renamed and launched one more time is replaced, not split', () => {
   const of = (name: string): Sample => ({ name: `${name}(const float *, int)`, ms: 0.4 })
   const { fused, changes } = compare(
     [of('norm'), of('norm'), of('norm')],
@@ -207,7 +207,7 @@ describe('a functor', () => {
     expect(functorsOf(template)).toEqual(expected)
   })
 
-  it('is in the name, however long the arguments are', () => {
+  it('is in the name, even with long arguments', () => {
     expect(shortName(scale)).toBe('vectorized_elementwise_kernel<4, AUnaryFunctor<MulFunctor>>')
     expect(briefName(gelu)).toBe('GeluCUDAKernelImpl')
     expect(briefName('tile<float>(float *)')).toBe('tile<float>')
@@ -230,13 +230,13 @@ describe('equal names', () => {
   const launchesOf = ({ pairs }: ReturnType<typeof compare>) =>
     pairs.map(({ sideA, sideB }) => [sideA.launches, sideB.launches])
 
-  it('are paired by their work, wherever they are', () => {
+  it('are paired by their work, regardless of their position', () => {
     const found = compare([five, ten, fifteen, twenty], [twenty, five, fifteen, ten])
     expect(launchesOf(found)).toEqual([5, 10, 15, 20].map((one) => [one, one]))
     for (const { by } of found.pairs) expect(by).toMatch(/\+work$/)
   })
 
-  it('are paired by the nearest if each does somewhat less', () => {
+  it('are paired by similar work if each does slightly less', () => {
     const less = [twenty, five, fifteen, ten].map((one) => ({
       ...one,
       instructions: one.instructions! * 0.9,
@@ -247,8 +247,8 @@ describe('equal names', () => {
   })
 })
 
-describe('bad input', () => {
-  it('of different GPUs gives the reasons and no ratio', () => {
+describe('invalid input', () => {
+  it('from different GPUs gives the reasons and no ratio', () => {
     const [a, b] = [program('a', chain), program('b', whole)]
     const found = compareSessions(a, { ...b, device: { ...b.device!, name: 'NVIDIA T4' } })
     expect(found.comparable.ok).toBe(false)
@@ -262,13 +262,13 @@ describe('bad input', () => {
     [[], whole],
     [whole, []],
     [[], []],
-  ])('without any kernel says which session has none', (a, b) => {
+  ])('without any kernel leads to a message with the empty session', (a, b) => {
     const { answer, comparable, pairs, fused } = compare(a, b)
     expect([comparable.ok, pairs, fused]).toEqual([false, [], []])
     expect(answer.map(inEnglish).join(' ')).toContain('has no kernels')
   })
 
-  it('of tens of thousands of launches takes time in proportion', { timeout: 60_000 }, () => {
+  it('with tens of thousands of launches takes linear time', { timeout: 60_000 }, () => {
     const many = (count: number) =>
       Array.from({ length: count }, (_, n) => ({
         name: `k${n % 7}(int)`,

@@ -72,7 +72,7 @@ const launch = (name: string, ms = 1, grid = 1): PreviewLaunch => ({
 })
 const keysOf = (...names: string[]) => new Set(names.map((name) => kernelKey(launch(name))))
 
-it('launches of one name and shape are one kernel', () => {
+it('launches with the same name and shape are one kernel', () => {
   expect(
     previewKernels([launch('a', 1), launch('b', 2), launch('a', 3), launch('a', 4, 2)]).map(
       ({ name, launchesMs, totalMs }) => [name, launchesMs, totalMs],
@@ -84,7 +84,7 @@ it('launches of one name and shape are one kernel', () => {
   ])
 })
 
-it('the hottest are those that took 95 % of the time, at most twenty, and at least one', () => {
+it('the hottest kernels took 95 % of the time, and are at least one and at most twenty', () => {
   const names = (launches: PreviewLaunch[]) =>
     hottest(previewKernels(launches)).map(({ name }) => name)
   expect(names([launch('a', 4), launch('b', 90), launch('c', 6)])).toEqual(['b', 'c'])
@@ -100,7 +100,7 @@ describe('the shortest window', () => {
     [['c'], { skip: 4, count: 1 }],
     [['a', 'c'], { skip: 3, count: 2 }],
     [['a', 'b', 'c'], { skip: 3, count: 3 }],
-  ] as const)('with one of each of %j', (names, window) => {
+  ] as const)('that contains each of %j', (names, window) => {
     expect(shortestWindow(launches, keysOf(...names))).toEqual(window)
   })
 
@@ -110,7 +110,7 @@ describe('the shortest window', () => {
   })
 })
 
-it('a function’s name is the one that ncu filters by', () => {
+it("the function name is the name for ncu's filter", () => {
   expect(functionOf('void at::<unnamed>::norm_kernel<float, 0>(int, T2)')).toBe('norm_kernel')
 })
 
@@ -133,11 +133,11 @@ describe('a kernel’s name', () => {
     ['', 'unnamed', 'unnamed', null, null],
     ['<unnamed>', 'unnamed', 'unnamed', null, null],
     ['void broken<32', 'broken', 'broken', '32', null],
-  ])('the kernel name %s is read in its parts', (name, path, base, template, parameters) => {
+  ])('the kernel name %s is parsed into its parts', (name, path, base, template, parameters) => {
     expect(parseKernelName(name)).toEqual({ path, base, template, parameters })
   })
 
-  it('is shortened in the middle, and only if it is longer', () => {
+  it('is shortened in the middle, and only if it is too long', () => {
     expect(shortened('abcdefgh', 8)).toBe('abcdefgh')
     expect(shortened('abcdefghi', 8)).toBe('abcd…ghi')
     const long = shortName(`void f<${'Argument, '.repeat(40)}128>(int)`)
@@ -146,7 +146,7 @@ describe('a kernel’s name', () => {
   })
 })
 
-it('kernels of one name have different titles: by shape, then by number', () => {
+it('kernels with the same name have different titles: by shape, then by number', () => {
   const at = (name: string, grid: number, block = 256) => ({
     name,
     grid: [grid, 1, 1] as [number, number, number],
@@ -178,7 +178,7 @@ const tile = (width: number, ms: number | number[], more: Partial<SampleKernel> 
 })
 
 /**
- * Returns 14 launches. Twelve have one template, some with equal arguments, and two are other
+ * Returns 14 launches. Twelve use the same template, some with equal arguments. Two are other
  * kernels.
  */
 const fourteen = (): SampleKernel[] => [
@@ -200,7 +200,7 @@ describe('two reports of 14 launches', () => {
   edited[2] = { ...edited[2]!, ms: 0.4 * 1.3 }
   edited[9] = { ...edited[9]!, ms: 0.3 * 0.8 }
 
-  it.each([0, 4, 6, 10, 13])('of which launch %i is missing have every pair right', (missing) => {
+  it.each([0, 4, 6, 10, 13])('without launch %i are paired correctly', (missing) => {
     const after = kernels(
       'after',
       edited.filter((_, index) => index !== missing),
@@ -226,7 +226,7 @@ describe('two reports of 14 launches', () => {
     expect(total.ratio).toBeCloseTo(total.timeB! / total.timeA!, 12)
   })
 
-  it('say how each pair was found', () => {
+  it('include how each pair was found', () => {
     const { pairs } = compareSessions(before, kernels('after', edited))
     expect(pairs[0]!.by).toBe('function+template+grid+block+range+order')
     expect(pairs[5]!.by).toBe('function+template+grid+block+range')
@@ -260,7 +260,7 @@ describe('a pair', () => {
     expect(pairsOf([{ name: 'a::f()', ms: 1 }], [{ name: 'b::f()', ms: 1 }])).toEqual([])
   })
 
-  it('does not depend on the place in the list', () => {
+  it('does not depend on the position in the list', () => {
     expect(
       pairsOf(
         [
@@ -275,7 +275,7 @@ describe('a pair', () => {
     ).toEqual([true, true])
   })
 
-  it('can be made by hand', () => {
+  it('can be chosen by the user', () => {
     const [a, b] = [kernels('a', [{ name: 'f()', ms: 2 }]), kernels('b', [{ name: 'g()', ms: 1 }])]
     expect(compareSessions(a, b, { byHand: [['00_kernel', '00_kernel']] }).pairs).toMatchObject([
       { by: 'hand', ratio: 0.5, verdict: 'faster' },
@@ -287,7 +287,7 @@ describe('a verdict', () => {
   const verdict = (a: number | number[], b: number | number[]) =>
     compareSessions(kernels('a', [tile(1, a)]), kernels('b', [tile(1, b)])).pairs[0]!.verdict
 
-  it('on single launches stays open within their usual variation', () => {
+  it('on single launches is open within their usual variation', () => {
     expect([1, 1.03, 1.05, 1.08, 0.9].map((ms) => verdict(1, ms))).toEqual([
       'same',
       'same',
@@ -306,7 +306,7 @@ describe('a verdict', () => {
     expect(verdict(around(1, 1), around(1, 1))).toBe('unresolved')
   })
 
-  it('is open if nothing was timed', () => {
+  it('is open without times', () => {
     expect(verdict(0, 1)).toBe('unresolved')
   })
 })
@@ -335,7 +335,7 @@ describe('kernels without a counterpart', () => {
     ])
   })
 
-  it('in one NVTX range belong together wherever they are', () => {
+  it('in one NVTX range belong together at any position', () => {
     const [x, y] = ['x', 'y'].map((range) => [
       { name: `${range}1()`, ms: 1, range },
       { name: `${range}2()`, ms: 1, range },
@@ -354,7 +354,7 @@ describe('kernels without a counterpart', () => {
     ])
   })
 
-  it('elsewhere were added or removed', () => {
+  it('in all other positions were added or removed', () => {
     expect(changesOf([f, g], [f, { name: 'new()', ms: 1 }, g])).toEqual([['added', 0, 1, null]])
     expect(changesOf([f, { name: 'old()', ms: 1 }, g], [f, g])).toEqual([['removed', 1, 0, null]])
   })
@@ -382,7 +382,7 @@ describe('sessions of several kinds', () => {
     expect(comparable.reasons.map(inEnglish).join()).toContain('times of the runner')
   })
 
-  it('without a kernel in common say so', () => {
+  it('without a kernel in common report this', () => {
     const { comparable } = compareSessions(
       kernels('a', [{ name: 'f()', ms: 1 }]),
       kernels('b', [{ name: 'g()', ms: 1 }]),
@@ -390,13 +390,13 @@ describe('sessions of several kinds', () => {
     expect(comparable.reasons.map(inEnglish).join()).toContain('No kernel')
   })
 
-  it('of 500 kernels are paired in a moment', () => {
+  it('of 500 kernels are paired quickly', () => {
     const many = Array.from({ length: 500 }, (_, n) => tile(n % 7, 1 + (n % 13)))
     expect(compareSessions(kernels('a', many), kernels('b', many.slice(3))).pairs).toHaveLength(497)
   })
 })
 
-it("an import of a report's first launches says so in a comparison", () => {
+it("a comparison reports that an import has only a report's first launches", () => {
   const first: Session = {
     ...kernels('long', [{ name: 'scale', ms: 1 }]),
     warnings: [

@@ -22,10 +22,10 @@ const [before, after] = [session('before'), session('after')]
 const sum = (times: readonly (number | null)[]): number =>
   times.reduce<number>((all, time) => all + (time ?? Number.NaN), 0)
 
-describe('a GELU that was spelled out as operators and became one operator', () => {
+describe('a GELU of several operators that was replaced by one operator', () => {
   const found = compareSessions(before, after)
 
-  it('is a fusion of five kernels into one, first in the answer', () => {
+  it('is a fusion of five kernels into one, and the first sentence of the answer', () => {
     expect(found.fused).toHaveLength(1)
     expect([found.fused[0]!.from.length, found.fused[0]!.to.length]).toEqual([5, 1])
     expect(found.fused[0]!.ratio).toBeLessThan(0.1)
@@ -34,7 +34,7 @@ describe('a GELU that was spelled out as operators and became one operator', () 
     )
   })
 
-  it('keeps the matrix product, the scaling of weights, the random numbers and the sum as pairs', () => {
+  it('pairs the matrix product, the scaling of weights, the random numbers and the sum', () => {
     expect(found.pairs).toHaveLength(4)
     expect([found.onlyA, found.onlyB]).toEqual([[], []])
     const fused = new Set(found.fused.flatMap(({ from, to }) => [...from, ...to]))
@@ -43,26 +43,26 @@ describe('a GELU that was spelled out as operators and became one operator', () 
     expect(fused.size).toBeGreaterThan(0)
   })
 
-  it('accounts for all time of both programs', () => {
+  it('accounts for the total time of both programs', () => {
     const { fused, pairs, total } = found
     expect(sum([...fused, ...pairs].map(({ timeA }) => timeA))).toBeCloseTo(total.timeA!, 9)
     expect(sum([...fused, ...pairs].map(({ timeB }) => timeB))).toBeCloseTo(total.timeB!, 9)
   })
 
-  it('is a split the other way around, by the reciprocal', () => {
+  it('is a split with the reciprocal ratio if the order is reversed', () => {
     const [split] = compareSessions(after, before).fused
     expect([split!.from.length, split!.to.length]).toEqual([1, 5])
     expect(split!.ratio! * found.fused[0]!.ratio!).toBeCloseTo(1, 12)
   })
 
-  it('is neither against itself', () => {
+  it('is neither when compared with itself', () => {
     const same = compareSessions(before, before)
     expect([same.fused, same.onlyA, same.onlyB]).toEqual([[], [], []])
     expect(same.total.ratio).toBe(1)
   })
 })
 
-describe('kernels of one name that a program launches in the opposite order', () => {
+describe('kernels of the same name that a program launches in the opposite order', () => {
   it('are paired by their grids', () => {
     const { pairs, fused } = compareSessions(session('many-forward'), session('many-reversed'))
     expect(fused).toEqual([])

@@ -35,7 +35,7 @@ describe('the signature of a kernel', () => {
       'Point*',
       { kind: 'unsupported', why: 'points to Point, which is no element type of a ladder' },
     ],
-  ])('a parameter of type %s is what a ladder can pass, or says why not', (type, kind) => {
+  ])('a parameter of type %s can be passed by a ladder, or has a reason why not', (type, kind) => {
     expect(parameterKind(type)).toEqual(kind)
   })
 })
@@ -61,11 +61,11 @@ describe('a number of elements', () => {
     expect(shape(elements)).toEqual(expected)
   })
 
-  it('is unexplained if nothing gives it', () => {
+  it('is unexplained if no formula gives it', () => {
     expect(shape(77_777)).toBeNull()
   })
 
-  it('names the alternatives if sizes are equal', () => {
+  it('lists the alternatives if sizes are equal', () => {
     const square = ['M', 'N', 'K'].map((name) => ({ name, value: 64 }))
     expect(shapeText(elementsOf('d_B', 4096, square)!.count)).toEqual(['K', 'N'])
     expect(elementsOf('d_B', 4096, square)!.others).toContain('M * N')
@@ -78,7 +78,7 @@ describe('a number of blocks', () => {
     { name: 'height', value: 1000 },
   ]
 
-  it('is the size over the threads of a block, rounded up', () => {
+  it('is the size divided by the threads per block, rounded up', () => {
     const { count } = blocksOf(0, 63, 16, sizes, [])
     expect([expressionText(count), cppText(count)]).toEqual([
       'ceil(width / 16)',
@@ -90,7 +90,7 @@ describe('a number of blocks', () => {
     expect(expressionText(blocksOf(1, 63, 16, sizes, ['width']).count)).toBe('ceil(height / 16)')
   })
 
-  it('stays a number that no size explains', () => {
+  it('remains a constant if no size explains it', () => {
     expect(expressionText(blocksOf(0, 17, 256, sizes, []).count)).toBe('17')
   })
 })
@@ -111,7 +111,7 @@ describe('a fill', () => {
     expect(fillOf(piece(values), dtype, [['rows', 100]]).text).toBe(text)
   })
 
-  it('is a guess if the program wrote nothing', () => {
+  it('is a guess if the program wrote no data', () => {
     expect(unknownFill('i32').text).toBe('{ kind: zero }')
   })
 })
@@ -172,18 +172,18 @@ describe('a proposed ladder', () => {
     ])
   })
 
-  it('is linked with the libraries whose headers the file includes, and says that this is a guess', () => {
+  it('is linked with the libraries whose headers the file includes, and marks this as a guess', () => {
     expect(ladderText(proposal, origin)).not.toContain('build:')
     const text = ladderText(proposal, { ...origin, libraries: ['cufft', 'curand'] })
     expect(text).toMatch(/^build:\n {2}libraries: \[cufft, curand\] # guess: /m)
   })
 
-  it('keeps its sizes if no formula gives the number of blocks', () => {
+  it('has fixed sizes if no formula gives the number of blocks', () => {
     expect(propose({ ...launch, grid: [132, 1, 1] }).fixed).not.toBeNull()
     expect(proposal.fixed).toBeNull()
   })
 
-  it('is one buffer for two pointers into one allocation', () => {
+  it('has one buffer for two pointers into one allocation', () => {
     const [x, y, ...rest] = launch.parameters
     const shared = { ...y!, pointer: { ...x!.pointer!, offset: 400, bytes: 399_600 } }
     const both = propose({ ...launch, parameters: [x!, shared, ...rest] })
@@ -192,7 +192,7 @@ describe('a proposed ladder', () => {
     expect(both.buffers[0]!.access).toBe('inout')
   })
 
-  it('has one element per block if that many results are written', () => {
+  it('has one element per block for a buffer with that many results', () => {
     const [x, y, , max] = launch.parameters
     const results = { ...y!, pointer: { ...y!.pointer!, bytes: 4 * 391 } }
     const { buffers, sizes } = propose({ ...launch, parameters: [x!, results, max!] })
@@ -201,7 +201,7 @@ describe('a proposed ladder', () => {
     expect(buffers[1]!.guesses).toEqual(['one element per block'])
   })
 
-  it('explains no two dimensions of a grid by one number of elements', () => {
+  it('never explains two dimensions of a grid by the same number of elements', () => {
     const [x, y] = launch.parameters
     const square: KernelLaunch = { ...launch, grid: [391, 391, 1], parameters: [x!, y!] }
     expect(propose(square).fixed).not.toBeNull()

@@ -43,7 +43,7 @@ describe('two versions of a task', () => {
     expect(otherwiseDefined(now, before)).toBeNull()
   })
 
-  it('differ if the usual inputs or the values given to a launch differ', () => {
+  it('differ if the default inputs or the launch arguments differ', () => {
     expect(otherwiseDefined(before, rows({ mean: 1, sd: 1 }))).toBe('buffers')
     expect(otherwiseDefined(before, rows({ mean: 0, sd: 1, special: 4 }))).toBe('buffers')
     const always = rows({ mean: 0, sd: 1, special: 'special' }, special(4))
@@ -63,14 +63,17 @@ describe('statistics', () => {
       [19, 0.005, 2.861],
       [30, 0.005, 2.75],
       [120, 0.005, 2.617],
-    ])('with %i degrees leaves %f above its critical value', (degrees, tail, critical) => {
-      expect(studentCritical(tail, degrees)).toBeCloseTo(critical, 3)
-      expect(studentTail(critical, degrees)).toBeCloseTo(tail, 4)
-      expect(studentTail(-critical, degrees)).toBeCloseTo(1 - tail, 4)
-    })
+    ])(
+      'with %i degrees of freedom has a probability of %f above its critical value',
+      (degrees, tail, critical) => {
+        expect(studentCritical(tail, degrees)).toBeCloseTo(critical, 3)
+        expect(studentTail(critical, degrees)).toBeCloseTo(tail, 4)
+        expect(studentTail(-critical, degrees)).toBeCloseTo(1 - tail, 4)
+      },
+    )
 
     it.each([0.001, 0.3, 1, 4, 30, 1000])(
-      'agrees to twelve digits with the closed forms at %f',
+      'agrees with the closed forms to twelve digits at %f',
       (t) => {
         const ofOne = Math.atan2(1, t) / Math.PI
         const ofTwo = 1 / (2 + t * t + t * Math.sqrt(2 + t * t))
@@ -81,7 +84,7 @@ describe('statistics', () => {
       },
     )
 
-    it('has an interval around the mean, and a p value that agrees with it', () => {
+    it('has an interval around the mean, and a consistent p-value', () => {
       const values = [1, 2, 3, 4]
       const { mean, low, high } = meanInterval(values, 0.99)
       expect(mean).toBe(2.5)
@@ -97,7 +100,7 @@ describe('statistics', () => {
   })
 
   describe('false discovery', () => {
-    it('rejects up to the last p value below its step', () => {
+    it('rejects all hypotheses up to the last p-value below its step', () => {
       // The thresholds at 1 % are 0.25, 0.5, 0.75 and 1 %. The third value passes although the
       // second does not.
       expect(rejected([0.002, 0.006, 0.0074, 0.5], 0.01)).toEqual([true, true, true, false])
@@ -122,12 +125,10 @@ describe('verdicts', () => {
   }
 
   interface Gpu {
-    /** The relative noise per sample. `process` is the relative noise per process and build. */
+    /** Relative noise per sample. `process` is the relative noise per process and build. */
     sample: number
     process: number
-    /**
-     * The relative effect of the position in memory on the build loaded first, second and third.
-     */
+    /** Relative effect of the memory position on the builds loaded first, second and third. */
     places?: readonly [number, number, number]
     /** The relative change of the clock over a round. */
     drift: number
@@ -167,7 +168,7 @@ describe('verdicts', () => {
     })
   }
 
-  /** Returns the verdicts for ladders of ten rungs. All rungs are slower by the same factor. */
+  /** Returns the verdicts for ladders of ten rungs that are all slower by the same factor. */
   function verdictsOf(count: number, factor: number, seed: number, gpu?: Gpu): MeasuredVerdict[] {
     const normal = noise(seed)
     return Array.from({ length: count / 10 }, () => {
@@ -183,7 +184,7 @@ describe('verdicts', () => {
     all.filter((verdict) => wanted.includes(verdict)).length
 
   describe('verdicts on simulated rounds', () => {
-    it('raise no alarm over the same code', () => {
+    it('report no change for identical code', () => {
       const all = verdictsOf(1000, 1, 1)
       expect(count(all, 'slower', 'faster')).toBeLessThanOrEqual(10)
       expect(count(all, 'same')).toBeGreaterThan(900)
@@ -197,19 +198,20 @@ describe('verdicts', () => {
       }
     })
 
-    // On an H200, kernels of ten microseconds show a steady effect of 3.6 %, as simulated here.
-    it('do not mistake a position in memory for a code change', () => {
+    // On an H200, the memory position has a constant effect of 3.6 % on kernels of ten
+    // microseconds. The test simulates this effect.
+    it('do not mistake the memory position for a code change', () => {
       const placed: Gpu = { sample: 0.003, process: 0.001, drift: 0.02, places: [0, 0.036, 0.01] }
       const all = verdictsOf(500, 1, 50, placed)
       expect(count(all, 'slower', 'faster')).toBe(0)
       expect(count(verdictsOf(100, 1.1, 51, placed), 'slower')).toBeGreaterThanOrEqual(95)
     })
 
-    it('find a speedup too', () => {
+    it('also find a speedup', () => {
       expect(count(verdictsOf(100, 1 / 1.02, 20), 'faster')).toBeGreaterThanOrEqual(95)
     })
 
-    it("never confidently call a change of the threshold's size the same or slower", () => {
+    it('never report a change of exactly the threshold as same or slower', () => {
       const all = verdictsOf(200, 1.005, 30)
       expect(count(all, 'unresolved')).toBeGreaterThanOrEqual(190)
     })
@@ -229,7 +231,7 @@ describe('verdicts', () => {
       oldCycles: cycles.map((value) => value && value / 2),
     })
 
-    it('has the mean over rounds of the median over blocks, by its logarithm', () => {
+    it('has the mean log ratio over rounds, each the median over blocks', () => {
       const rounds = [round([2, 2, 2, 2, 90, 90], [1, 1, 1, 1, 1, 1]), round([8, 8], [1, 1])]
       expect(timeRatio(rounds)?.ratio).toBeCloseTo(4)
       expect(timeRatio(rounds.slice(1))).toBeNull()
@@ -240,14 +242,14 @@ describe('verdicts', () => {
       expect(timeRatio([round([1.1, 1.2], [1, 1.32]), round([1.1, 1.2], [1, 1.32])])?.ratio).toBe(1)
     })
 
-    it('has cycles only of whole stamped blocks', () => {
+    it('has cycles only for complete blocks with cycle counts', () => {
       const ms = [1, 1, 1, 1]
       const rounds = [round(ms, ms, [4, 4, null, 4]), round(ms, ms, [6, 6, 6, 6])]
       expect(cycleRatio(rounds)?.ratio).toBeCloseTo(2)
       expect(cycleRatio([round(ms, ms), round(ms, ms)])).toBeNull()
     })
 
-    it('has to move by more than unchanged code does', () => {
+    it('must change by more than unchanged code does', () => {
       const like = (copies: number[]): Round[] =>
         copies.map((ms) => ({ ...round([1, 1], [1, 1]), copyMs: [ms, ms] }))
       const [quietest, usual, worst] = [like([1, 1]), like([1.02, 1.02]), like([1, 1.2])]
@@ -267,7 +269,7 @@ describe('verdicts', () => {
       expect(verdicts(new Map([['a', slow]]), spread).get('a')).toBe('same')
     })
 
-    it('has to move by more than its own unchanged code does', () => {
+    it('must change by more than its own unchanged code does', () => {
       const slow = simulate(noise(3), 1.02)
       const unsteady = slow.map((one, index) => ({
         ...one,
@@ -277,20 +279,20 @@ describe('verdicts', () => {
       expect(verdicts(new Map([['a', unsteady]]), 0.5).get('a')).toBe('unresolved')
     })
 
-    it('is neither slower nor faster if it is the same machine code', () => {
+    it('is neither slower nor faster if its machine code is identical', () => {
       expect(judged('slower', true)).toBe('unresolved')
       expect(judged('faster', true)).toBe('unresolved')
       expect(judged('same', true)).toBe('same')
       expect(judged('slower', false)).toBe('slower')
     })
 
-    it('is slower only if it is slower again', () => {
+    it('is slower only if the second measurement is also slower', () => {
       expect(confirmed('slower')).toBe('slower')
       for (const again of ['same', 'faster', 'unresolved'] as const)
         expect(confirmed(again)).toBe('unresolved')
     })
 
-    it('needs two rounds', () => {
+    it('requires two rounds', () => {
       const rungs = new Map([
         ['a', [round([2, 2], [1, 1])]],
         ['b', []],

@@ -1,5 +1,5 @@
 /**
- * Tests that version 3 states the L2 contents for every time, and that version 2 files are read
+ * Tests that version 3 has the L2 contents for every time, and that version 2 files are read
  * correctly.
  */
 import { describe, expect, it } from 'vitest'
@@ -22,27 +22,27 @@ interface Upgraded {
 const upgrade = (session: unknown) => sessionFrom2(session) as Upgraded
 
 describe('a session of version 2', () => {
-  it('that did not flush L2 has times with a warm one', () => {
+  it('that did not flush L2 has times with a warm L2', () => {
     const { schema, settings: now, rungs } = upgrade(version2(false))
     expect(schema).toBe(3)
     expect(now).toEqual({ ...settings, cacheState: 'warm' })
     expect(rungs[0]!.timing).toEqual({ medianMs: 2, cacheState: 'warm' })
   })
 
-  it('that flushed it by overwriting has times with lines to write back', () => {
+  it('that flushed L2 by overwriting has times with dirty lines in L2', () => {
     const { settings: now, rungs } = upgrade(version2(true))
     expect(now).toEqual({ ...settings, cacheState: 'cold-dirty' })
     expect(rungs[0]!.timing).toEqual({ medianMs: 2, cacheState: 'cold-dirty' })
   })
 
-  it('has bursts with a warm L2, and of flushed ones an unknown state', () => {
+  it('has bursts with a warm L2, or with an unknown state after a flush', () => {
     const rungs = [{ id: '01', timing: { medianMs: 2, burst } }]
     const stateOf = (flushL2: boolean) => upgrade(version2(flushL2, rungs)).rungs[0]!.timing!.burst
     expect(stateOf(false)).toEqual({ ...burst, cacheState: 'warm' })
     expect(stateOf(true)).toEqual({ ...burst, cacheState: 'unknown' })
   })
 
-  it('of programs does not know the contents of L2, and does not state them in its settings', () => {
+  it('of programs has unknown L2 contents, and no cache state in its settings', () => {
     const rungs = [{ id: '01', program: { command: ['./a.out'] }, timing: { medianMs: 2 } }]
     const { settings: now, rungs: after } = upgrade(version2(false, rungs))
     expect(now).toEqual(settings)
@@ -55,14 +55,14 @@ describe('a session of version 2', () => {
     expect(rungs).toEqual([{ id: '01', timing: null }])
   })
 
-  it('is unchanged, whatever it contains', () => {
+  it('is not modified in place, with any content', () => {
     const given = version2(true, [{ id: '01', timing: { medianMs: 2, burst } }])
     const before = JSON.stringify(given)
     sessionFrom2(given)
     expect(JSON.stringify(given)).toBe(before)
   })
 
-  it('that is damaged passes through, for the schema to reject', () => {
+  it('that is damaged is passed through, and the schema rejects it', () => {
     for (const value of [null, 7, 'x', [], {}, { settings: 'none' }])
       expect(sessionFrom2(value)).toEqual(value)
     const rungs = [null, 7, { timing: 'fast' }, { timing: { burst: 7 } }]

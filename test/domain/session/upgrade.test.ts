@@ -73,7 +73,7 @@ describe('versions', () => {
     it.each([
       [{ schema: 4 }, /^The file was not changed\. Update kernel-ladder to open it\.$/],
       [{ device: 'H200' }, /^The file was not changed\. Use a backup/],
-    ])('names a remedy for %j, and its fault in one line', (change, remedy) => {
+    ])('has a remedy for %j, and its fault in one line', (change, remedy) => {
       const changed = JSON.stringify({ ...(JSON.parse(text) as object), ...change })
       expect(() => parseSession(changed, 'session.json')).toThrow(
         expect.objectContaining({
@@ -101,7 +101,7 @@ describe('versions', () => {
       expect(() => parseSession(damaged(now, 'rungs.1.reason', value), 'session.json')).toThrow(why)
     })
 
-    it('has no fault in a text next to a message, as in scripts', () => {
+    it('may have text in addition to a message, as in JSON documents for scripts', () => {
       const hung = { ...message('records.notReached'), text: 'It was not reached.' }
       const { rungs } = parseSession(damaged(now, 'rungs.1.reason', hung), 'session.json')
       expect(rungs[1]?.reason).toEqual(message('records.notReached'))
@@ -127,7 +127,7 @@ describe('versions', () => {
       return readDeep(dir, rung)
     }
 
-    it('of a newer program, or none, is rejected with the reason', async () => {
+    it('with a newer or missing version is rejected with the reason', async () => {
       const profile = { rung, kernels: [kernel], notes: [] }
       await expect(opened({ schema: 3, ...profile })).rejects.toThrow(
         /it has schema 3 but this version reads up to 2; it was written by a newer kernel-ladder/,
@@ -154,7 +154,7 @@ describe('versions', () => {
   })
 
   describe('an upgrader', () => {
-    it('accepts any value, and does not change it', () => {
+    it('accepts any value, and does not modify it in place', () => {
       const values = [null, 7, 'x', [], {}, [[{}]], { rungs: [null, 7, { metrics: [1] }] }]
       for (const format of Object.values(formats))
         for (const value of values) {
@@ -201,13 +201,13 @@ describe('an import that an earlier version saved with a range as one row', () =
     )
   }
 
-  it('has no occupancy, which belongs to a launch, and keeps its sums', () => {
+  it('loses its occupancy, which describes a single launch, and keeps its sums', () => {
     const text = saved([
       { name: 'scale', block: 256 },
       { name: 'add', block: 128 },
     ])
     expect(occupancyOf(text)).toEqual([null, null, 1000])
-    // Imitate a file that an earlier release wrote with the current version number.
+    // Imitate a file from an earlier release that has the current version number.
     const session = parseSession(text, 'session.json')
     const { metrics } = (JSON.parse(text) as Session).rungs[0]!
     const text3 = JSON.stringify({ ...session, rungs: [{ ...session.rungs[0], metrics }] })
@@ -219,7 +219,7 @@ describe('an import that an earlier version saved with a range as one row', () =
     expect(read!.session.rungs[0]!.metrics['theoreticalOccupancy']!.value).toBeNull()
   })
 
-  it('keeps it if all launches are of one kernel and shape', () => {
+  it('keeps its occupancy if all launches have the same kernel and shape', () => {
     const same = { name: 'scale', block: 256 }
     expect(occupancyOf(saved([same, same]))).toEqual([18.8, 54, 1000])
   })

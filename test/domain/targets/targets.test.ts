@@ -27,7 +27,7 @@ describe('a target', () => {
     ['emulated', { kind: 'emulated', name: null }],
     ['emulated:h100', { kind: 'emulated', name: 'h100' }],
     ['titan-2', { kind: 'machine', name: 'titan-2' }],
-  ] as const)('%s is read and written again', (text, target) => {
+  ] as const)('%s can be parsed and printed again', (text, target) => {
     expect(parseTarget(text)).toEqual(target)
     expect(printTarget(target)).toBe(text)
     expect(RunRequest.shape.target.safeParse(text).success).toBe(true)
@@ -43,19 +43,19 @@ describe('a target', () => {
     'local:1',
     'live',
     'imported:x',
-  ])('%j is no target', (text) => {
+  ])('%j is not a target', (text) => {
     expect(parseTarget(text)).toBeNull()
     expect(RunRequest.shape.target.safeParse(text).success).toBe(false)
   })
 
-  it('is named in help by every way to write it, and a lab by those that run without a name', () => {
+  it('is in the help text with all its notations; labs list those that run without a name', () => {
     const ways = 'local recorded recorded:<name> static:<gpu> emulated emulated:<gpu> <machine>'
     expect(targetUsage.split(', ')).toEqual(expect.arrayContaining(ways.split(' ')))
     expect(labTargets).toEqual(expect.arrayContaining(['local', 'recorded', 'emulated']))
     expect(labTargets).not.toContain('static:<gpu>')
   })
 
-  it('without a GPU is offered as emulated first, then recorded, then static', () => {
+  it('without a GPU is emulated first, then recorded, then static', () => {
     const kinds = runnableKinds.filter(({ kind }) => !can({ kind }).needsGpu)
     const order = ['emulated', 'recorded', 'static']
     expect(kinds.map(({ kind }) => kind).filter((kind) => order.includes(kind))).toEqual(order)
@@ -63,21 +63,21 @@ describe('a target', () => {
   })
 })
 
-describe('what a kind can do', () => {
-  it('distinguishes builds from runs and replays', () => {
+describe('the capabilities of a kind', () => {
+  it('distinguish builds from runs and replays', () => {
     const kinds = ['live', 'recorded', 'static', 'emulated', 'machine'] as const
     expect(kinds.filter((kind) => isBuiltOnly({ kind }))).toEqual(['static'])
     expect(kinds.filter((kind) => isMeasuredNow({ kind }))).toEqual(['live', 'machine'])
   })
 
-  it('names a GPU of the table if its name is one', () => {
+  it('include a built-in GPU if its name is one', () => {
     expect(gpuOfTarget({ kind: 'static', name: 'h200' })).toMatchObject({ smCount: 132 })
     expect(gpuOfTarget({ kind: 'recorded', name: 'h200' })).toBeNull()
   })
 })
 
 describe('a session ref', () => {
-  it('is a recording as its target is written, or a folder of the store', () => {
+  it('is a recording, written like its target, or a folder in the store', () => {
     expect(recordingOf('recorded:mine')).toBe('mine')
     expect(recordingOf('mine')).toBeNull()
     for (const ref of ['recorded:mine', 'recorded', 'mine-2'])
@@ -87,7 +87,7 @@ describe('a session ref', () => {
   })
 })
 
-describe('the words for every kind', () => {
+describe('the texts for every kind', () => {
   it.each(['en', 'ko', 'zh-CN'])('exist in %s', (language) => {
     const file = `../../../src-renderer/locales/${language}/screens.json`
     const { targets } = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as {

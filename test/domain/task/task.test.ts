@@ -41,13 +41,13 @@ describe('expressions', () => {
       expect(valueOf(text)).toBe(value)
     })
 
-    it('takes names from whoever evaluates it', () => {
+    it('gets the values of names from the caller', () => {
       expect(valueOf('ceil(m / 128) / smCount', { m: 4096, smCount: 16 })).toBe(2)
       expect(valueOf('your.sharedLoads / 2', { 'your.sharedLoads': 8 })).toBe(4)
       expect(namesIn(parseExpression('m * max(m, your.timeMs)'))).toEqual(['m', 'your.timeMs'])
     })
 
-    it('has no value where a name has none, or where it is not finite', () => {
+    it('has no value if a name has none, or if it is not finite', () => {
       expect(valueOf('smCount * 2')).toBeNull()
       expect(valueOf('1 / 0')).toBeNull()
     })
@@ -69,7 +69,7 @@ describe('expressions', () => {
 })
 
 describe('problems', () => {
-  describe('sizes in a word', () => {
+  describe('sizes as a word', () => {
     it.each([
       [{ m: 4096, n: 4096, k: 4096 }, '4096³', '4096'],
       [{ m: 1023, n: 777, k: 1111 }, '1023×777×1111', '1023x777x1111'],
@@ -83,7 +83,7 @@ describe('problems', () => {
 
   describe('the work of a problem', () => {
     const problem = gemmProblem(64, 32, 16)
-    it('is the value of the task’s expressions', () => {
+    it('is computed from the task’s expressions', () => {
       expect(flops(gemm, problem)).toBe(2 * 64 * 32 * 16)
       expect(gflops(gemm, problem, 1)).toBe((2 * 64 * 32 * 16) / 1e6)
       expect(leastBytes(gemm, problem)).toBe(4 * (64 * 16 + 16 * 32 + 64 * 32))
@@ -91,17 +91,17 @@ describe('problems', () => {
       expect(leastBytes(gemm, read)).toBe(2 * (64 * 16 + 16 * 32) + 2 * 4 * 64 * 32)
     })
 
-    it('is unknown without a task, or if the task counts none', () => {
+    it('is unknown without a task, or if the task does not count operations', () => {
       expect(flops(null, problem)).toBeNull()
       expect(gflops({ ...gemm, work: { reads: 0, writes: 0 } }, problem, 1)).toBeNull()
     })
 
-    it('is done by tensor cores for the choices that the task names', () => {
+    it('runs on tensor cores for the choices listed in the task', () => {
       expect(isTensor(gemm, problem)).toBe(false)
       expect(isTensor(gemm, gemmProblem(8, 8, 8, { dtype: 'f16' }))).toBe(true)
     })
 
-    it('is named by the type as a reader knows it', () => {
+    it('is labeled with the common name of the type', () => {
       expect(optionsLabel(gemmProblem(8, 8, 8, { dtype: 'bf16' }))).toBe('BF16')
     })
 
@@ -116,7 +116,7 @@ describe('problems', () => {
 
   describe('a choice', () => {
     const usual = { sizes: { m: 4, n: 4, k: 4 }, scalars: { beta: 1 } }
-    it('takes missing values from the ladder, and then from the task', () => {
+    it('gets missing values from the ladder, and then from the task', () => {
       expect(problemAt(gemm, {}, usual)).toEqual(gemmProblem(4, 4, 4, { beta: 1 }))
       expect(problemAt(gemm, { size: 8, at: { alpha: 2, dtype: 'f16' } }, usual)).toEqual(
         gemmProblem(8, 8, 8, { alpha: 2, beta: 1, dtype: 'f16' }),
@@ -183,7 +183,7 @@ describe('generated headers', () => {
     work: { reads: 'ROWS', writes: 'ROWS' },
   })
 
-  it('a scalar that only inputs depend on is in no struct, and in no problem that leaves it', () => {
+  it('a scalar that only inputs depend on is in no struct, and only in problems that set it', () => {
     const { scalars, ...rest } = row
     const special = { dtype: 'i32' as const, value: 0, inputs: true as const }
     const task = Task.parse({ ...rest, scalars: { ...scalars, special } })
@@ -196,7 +196,7 @@ describe('generated headers', () => {
     expect(asked).toEqual({ eps: 0, steps: 1, special: 3 })
   })
 
-  it('infinities and NaN are requested by whole numbers of lines, of floating-point buffers', () => {
+  it('infinities and NaN require an integer number of rows and a floating-point buffer', () => {
     const faults = (dtype: string, special: number | string, at = {}): string[] => {
       const x = {
         dtype,
@@ -229,7 +229,7 @@ describe('generated headers', () => {
       expect(header(gemm)).toBe(captured(name))
     })
 
-    it('end no comment early, and include what declares a type', () => {
+    it('end no comment early, and include the headers that declare their types', () => {
       const header = taskHeader(row)
       expect(header).toContain('/* Generated from the task rows: Rows * / and columns. */\n#ifndef')
       expect(header).toContain('#include <cuda_fp16.h>\n')
@@ -238,7 +238,7 @@ describe('generated headers', () => {
       expect(header).not.toContain('enum')
     })
 
-    it('give the reference the exact type if a result must be exact, else double', () => {
+    it('give the reference the exact type if a result must be exact, otherwise double', () => {
       const header = referenceHeader(row)
       expect(header).toContain('  int* y;')
       expect(header).toContain('  const float* z_in;')
@@ -246,7 +246,7 @@ describe('generated headers', () => {
       expect(header).not.toContain('z_scale')
     })
 
-    it('lay fields at their natural alignment', () => {
+    it('place fields at their natural alignment', () => {
       const { fields, bytes } = launchLayout(row)
       expect(fields.map(({ name, offset }) => [name, offset])).toEqual([
         ['ROWS', 0],

@@ -60,7 +60,7 @@ describe('the rules of a source', () => {
   }
   const rules = rulesOf(source('04_thread_tile_1d'), names(space))
 
-  it('are its static_asserts with its constants set in, and their messages', () => {
+  it('are its static_asserts with its constants inserted, and their messages', () => {
     expect(rules).toHaveLength(5)
     expect(rules.map(({ why }) => why)).toContain(
       'BM / TM * BN must be at most 1024: it is the threads of a block',
@@ -71,7 +71,7 @@ describe('the rules of a source', () => {
     expect(rules.every((rule) => rule.names.every((name) => names(space).has(name)))).toBe(true)
   })
 
-  it('leave out what nvcc would reject, and nothing else', () => {
+  it('exclude exactly the configurations that nvcc would reject', () => {
     const allowed = [...pointsOf({ ...space, rules })]
     const byHand = [...pointsOf(space)].filter(({ BM = 0, BN = 0, BK = 0, TM = 0 }) => {
       const threads = Math.trunc(BM / TM) * BN
@@ -90,7 +90,7 @@ describe('the rules of a source', () => {
     expect(allowed.length).toBeLessThan(combinations(space))
   })
 
-  it('do not count in a comment, or if a name means two things', () => {
+  it('are ignored in a comment, or if a name is ambiguous', () => {
     const both =
       'constexpr int k = A;\nvoid f() { constexpr int k = 2 * A; }\nstatic_assert(k < 1);'
     expect(rulesOf(both, new Set(['A']))).toEqual([])
@@ -102,7 +102,7 @@ describe('the rules of a source', () => {
     ])
   })
 
-  it('of a user are over parameters alone', () => {
+  it('of a user may only contain parameters', () => {
     expect(parseRule('A * B <= 64', new Set(['A', 'B']))!.holds({ A: 8, B: 9 })).toBe(false)
     expect(parseRule('A * C <= 64', new Set(['A', 'B']))).toBeNull()
   })
@@ -117,14 +117,14 @@ describe('a space', () => {
     rules: [],
   }
 
-  it('leaves out whole branches, so that few points of a billion are found at once', () => {
+  it('skips whole branches, so that a few points in a billion are found immediately', () => {
     const few = { ...huge, rules: [...'ABCDEFGH'].map((name) => rule(`${name} == 3`, [name])) }
     expect(combinations(few)).toBe(1e9)
     expect([...pointsOf(few)]).toHaveLength(10)
     expect(countAllowed(few)).toBeNull()
   })
 
-  it('names the rule that excludes everything', () => {
+  it('reports the rule that excludes all points', () => {
     const none: Space = {
       axes: axes({ A: [1, 2], B: [3, 4] }),
       rules: [rule('A < B', ['A', 'B']), rule('A > B', ['A', 'B'])],
@@ -133,7 +133,7 @@ describe('a space', () => {
     expect(emptyingRule(none)!.text).toBe('A > B')
   })
 
-  it('has the nearest values as first neighbors', () => {
+  it('lists neighbors with the closest values first', () => {
     const space: Space = {
       axes: axes({ A: [1, 2, 4], B: [8, 16] }),
       rules: [rule('A * B < 64', ['A', 'B'])],
@@ -169,8 +169,8 @@ describe('strategies', () => {
   }
   const allowed = countAllowed(space)!
   /**
-   * Returns a time that is smooth over the values, like kernel times over tile sizes. The minimum
-   * is at (4, 2, 5).
+   * Returns a time that varies smoothly with the values, like kernel times with tile sizes. The
+   * minimum is at (4, 2, 5).
    */
   const time = ({ A = 0, B = 0, C = 0 }: Point): number =>
     1 + (A - 4) ** 2 + (B - 2) ** 2 + (C - 5) ** 2
@@ -197,7 +197,7 @@ describe('strategies', () => {
     return { order, best: Math.min(...order.map(time)) }
   }
 
-  it.each(strategyNames)('%s tries every allowed point once if it may', (name) => {
+  it.each(strategyNames)('%s tries every allowed point once if the budget allows', (name) => {
     for (const atOnce of [1, 7]) {
       const { order } = search(name, 10_000, atOnce)
       expect(order).toHaveLength(allowed)
@@ -211,13 +211,13 @@ describe('strategies', () => {
   })
 
   it.each(['local', 'genetic'] as const)(
-    '%s is at the best point with a third of the tries',
+    '%s finds the best point with a third of the tries',
     (name) => {
       expect(search(name, 70, 4).best).toBe(1)
     },
   )
 
-  it('begin with the given points, and do not try them again', () => {
+  it('start with the given points, and do not try them again', () => {
     const first = [
       { A: 6, B: 6, C: 6 },
       { A: 1, B: 1, C: 1 },
@@ -232,7 +232,7 @@ describe('strategies', () => {
     }
   })
 
-  it('try everything if there are few points', () => {
+  it('try all points if there are few', () => {
     expect(usualStrategy(space, allowed)).toBe('exhaustive')
     expect(usualStrategy(space, 2001)).toBe('local')
   })

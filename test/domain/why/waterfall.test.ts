@@ -1,4 +1,7 @@
-/** Tests the waterfall from the old time to the new. The milliseconds must add up. */
+/**
+ * Tests the waterfall from the old time to the new time. The milliseconds must add up to the
+ * difference.
+ */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
@@ -17,7 +20,7 @@ const between = (a: string, b: string) => {
 }
 
 describe('a waterfall', () => {
-  it('goes from the old time to the new without a gap, for every recorded step with causes', () => {
+  it('leads from the old time to the new time without a gap, for every recorded step with causes', () => {
     const falls = whyOfSteps(session).flatMap(
       ({ a, b, why }) => waterfallOf(why, a.timing!.medianMs, b.timing!.medianMs) ?? [],
     )

@@ -37,7 +37,7 @@ const first = (session: Session, a: string, b: string): Cause => step(session, a
 const ids = ({ metrics }: Cause): string[] => metrics.map(({ id }) => id)
 
 describe('the first cause', () => {
-  it('of prefetching is the same FMAs in a busier pipe, since warps wait less for memory', () => {
+  it('of prefetching is the same FMAs in a busier pipe, because warps wait less for memory', () => {
     const cause = first(fp32, '08_warp_tile', '09_register_prefetch')
     expect(inEnglish(cause.statement)).toMatch(
       /^The FMA pipe is busy for 78\.8 % of the time instead of 65\.3 %, 1\.21×: fewer warps stall per issued instruction, for global or local memory \(long scoreboard\) 1\.03 → 0\.03;/,
@@ -49,7 +49,7 @@ describe('the first cause', () => {
     ])
   })
 
-  it('of 128-bit access is the bank conflicts that its header names, until another unit limits', () => {
+  it('of 128-bit access is the bank conflicts from its header, until another unit is the limit', () => {
     const { limits, causes } = step(fp32, '05_thread_tile_2d', '06_float4')
     expect(limits).toEqual({ a: 'l1Data', b: 'fma' })
     expect(inEnglish(causes[0]!.statement)).toBe(
@@ -63,7 +63,7 @@ describe('the first cause', () => {
     expect(ids(cause)).toEqual(['lsuDataUtilization', 'sharedLoadWavefronts', 'sharedLoads'])
   })
 
-  it('of padding is the passes of shared stores', () => {
+  it('of padding is the number of passes for shared stores', () => {
     expect(ids(first(padding, '20_transposed_conflicts', '20_padded'))).toEqual([
       'lsuDataUtilization',
       'sharedStoreWavefronts',
@@ -72,7 +72,7 @@ describe('the first cause', () => {
     ])
   })
 
-  it('of a warp tile is the passes that it reads shared memory in, not a warp more now and then', () => {
+  it('of a warp tile is the number of shared-memory passes, not a small change in resident warps', () => {
     const cause = first(fp32, '07_conflict_free', '08_warp_tile')
     expect(ids(cause)).toEqual(['fmaUtilization', 'sharedLoadWavefronts'])
     const occupied = (value: number) => ({
@@ -87,7 +87,7 @@ describe('the first cause', () => {
     expect(ids(causes[0]!)).toEqual(['fmaUtilization', 'achievedOccupancy'])
   })
 
-  it('of a larger thread tile is the issue slots not used by FMAs', () => {
+  it('of a larger thread tile is fewer issue slots for other instructions than FMAs', () => {
     const { causes, unimportant } = step(fp32, '10_cp_async', '11_block_128x256')
     expect(causes.map(({ id }) => id)).toEqual(['instructions'])
     expect(ids(causes[0]!)).toContain('memoryInstructions')
@@ -110,7 +110,7 @@ describe('the first cause', () => {
     expect(first(tensor, '54_mma_sync', '56_wgmma_tma').id).toBe('work')
   })
 
-  it('of a faster clock at the power cap is the work that no longer takes power', () => {
+  it('of a faster clock at the power cap is the saved work, which no longer consumes power', () => {
     // Under the power cap, the clock differs between recordings by as much as the step. Here the
     // clock explains the whole step.
     const found = side(bf16, '76_multicast_nt')
@@ -145,7 +145,7 @@ describe('the first cause', () => {
     expect(inEnglish(other!.statement)).toBe('The SM clock went from 1725 MHz to 1740 MHz.')
   })
 
-  it('of a slower rung is the counter that grew', () => {
+  it('of a slower rung is the counter that increased', () => {
     const { verdict, causes } = step(sums, '01_interleaved_divergent', '02_interleaved_strided')
     expect(verdict).toBe('worse')
     expect(ids(causes[0]!)).toEqual([
@@ -155,7 +155,7 @@ describe('the first cause', () => {
     ])
   })
 
-  it('of fewer blocks than SMs is the SMs without one, at the card level too', () => {
+  it('of fewer blocks than SMs is the SMs without a block, also at the card level', () => {
     const { causes, needs } = step(small, '10_cp_async', '11_block_128x256')
     expect(inEnglish(causes[0]!.statement)).toBe(
       'The grid has 32 blocks instead of 64 for 132 SMs, so an SM has a block 24.2 % of the time instead of 48.5 %.',
@@ -164,7 +164,7 @@ describe('the first cause', () => {
     expect(needs?.level).toBe('standard')
   })
 
-  it('of one launch instead of two is the time around them', () => {
+  it('of one launch instead of two is the time between launches', () => {
     // With a warm L2, the kernels take the same time. The gap between the two launches is a tenth
     // of that time.
     const warm = structuredClone(sums)
@@ -203,7 +203,7 @@ describe('every step of every recording', async () => {
     }),
   )
 
-  it('has shares of the step if all parts have one direction, and none if parts oppose each other', () => {
+  it('has shares of the step if all parts have the same direction, and none otherwise', () => {
     expect(steps.length).toBeGreaterThan(150)
     const kinds = { oneWay: 0, opposed: 0 }
     for (const { a, b } of steps) {
@@ -225,7 +225,7 @@ describe('every step of every recording', async () => {
     expect(Math.min(kinds.oneWay, kinds.opposed)).toBeGreaterThan(20)
   })
 
-  it('has factors that multiply to the step, and prints no share of it', () => {
+  it('has factors whose product is the step, and prints no shares', () => {
     for (const { a, b } of steps) {
       const why = whyOf(a, b)
       const times = timesOf(a, b)
@@ -239,7 +239,7 @@ describe('every step of every recording', async () => {
     }
   })
 
-  it('is explained in reverse by the same causes', () => {
+  it('has the same causes in the reverse direction', () => {
     for (const { a, b } of steps) {
       const [there, back] = [whyOf(a, b), whyOf(b, a)]
       // The relative difference of two times depends slightly on which time is the base.
@@ -251,7 +251,7 @@ describe('every step of every recording', async () => {
 })
 
 describe('no cause', () => {
-  it('is given for two launches of one kernel, only what moved', () => {
+  it('is given for two launches of one kernel, only the changed counters', () => {
     const { verdict, causes, unexplained, unimportant, reason } = step(
       fp32,
       '11_block_128x256',
@@ -301,7 +301,7 @@ describe('no cause', () => {
       side(small, '03_shared_tile'),
       'The counters of this level do not add up to the step.',
     ],
-  ])('is given for %s, but a reason', (_, a, b, reason) => {
+  ])('is given for %s, only a reason', (_, a, b, reason) => {
     const found = whyOf(a, b)
     expect(found.causes).toEqual([])
     expect(inEnglish(found.reason!)).toBe(reason)
@@ -331,7 +331,7 @@ describe('sessions of the same rung', () => {
     expect([verdict, causes[0]!.id]).toEqual(['better', 'busy'])
   })
 
-  it('of several kernels in a range are told by their sum under the profiler', () => {
+  it('of several kernels in a range are judged by their total under the profiler', () => {
     const summed = (id: string, ms: number): Side =>
       side(fp32, id, {
         timing: null,
@@ -348,7 +348,7 @@ describe('sessions of the same rung', () => {
   })
 })
 
-describe('the lines that bear a cause', () => {
+describe('the source lines of a cause', () => {
   const instruction = (line: number, over: Partial<Instruction>): Instruction => ({
     index: 0,
     offset: 0,
@@ -390,7 +390,7 @@ describe('the lines that bear a cause', () => {
     notes: [],
   }
 
-  it('are those where warps wait for its reason, marked if the source changed', () => {
+  it('are the lines at which warps stall for its reason, marked if the source changed', () => {
     const { causes } = whyOf(
       { ...side(fp32, '08_warp_tile'), deep },
       side(fp32, '09_register_prefetch'),

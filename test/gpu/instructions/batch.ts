@@ -45,7 +45,10 @@ export function trialsOfCaptures(): {
   return { trials, neighbors: neighborsOf(trials), leftOut }
 }
 
-/** Returns every form once with the guard `@!P2` or `@!UP2`, as input for NVIDIA's disassembler. */
+/**
+ * Returns one encoding per form, with the guard `@!P2` or `@!UP2`, as input for NVIDIA's
+ * disassembler.
+ */
 function guardedEncodings(...lists: readonly (readonly FormTrial[])[]): Uint8Array {
   const forms = new Map(lists.flat().map(({ form, words }) => [form, words]))
   const words = [...forms.values()].flatMap((each) => put(each, 12, 4, 10))

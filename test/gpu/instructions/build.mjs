@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Fills a folder with everything that run.sh needs on a machine with a GPU:
- * `node test/gpu/instructions/build.mjs FOLDER`. The programs are compiled by the local nvcc. The
- * trials are made from test/captures/sass.
+ * Creates a folder with all files that run.sh needs on a machine with a GPU: `node
+ * test/gpu/instructions/build.mjs FOLDER`. The programs are compiled by the local nvcc. The trials
+ * are created from test/captures/sass.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ for (const name of ['template', 'mufu'])
 for (const name of ['runner', 'mufu', 'products', 'counters'])
   nvcc('-O2', '-lineinfo', '-cudart', 'static', '-o', join(folder, name), join(here, `${name}.cu`))
 
-// sin.approx and cos.approx first multiply by 1 / 2π. Patch this factor to 1, so MUFU gets the
+// sin.approx and cos.approx first multiply by 1 / 2π. Patch this factor to 1, so that MUFU gets the
 // unscaled number.
 const cubin = readFileSync(join(folder, 'mufu.cubin'))
 const turn = Buffer.from([0x83, 0xf9, 0x22, 0x3e])

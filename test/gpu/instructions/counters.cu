@@ -1,6 +1,7 @@
-// Kernels whose counters answer open questions about Hopper's shared and global memory. They run under ncu, with run.sh's
-// metrics. `counters patterns FILE` makes one access of one warp per line of FILE. `counters kernels` and `counters tiles`
-// make one launch per question. `counters launches` needs no ncu and prints the errors of launches that a GPU rejects.
+// Kernels for measuring counter rules of Hopper's shared and global memory. They run under ncu with the metrics in
+// run.sh. `counters patterns FILE` performs one access of one warp per line of FILE. `counters kernels` and
+// `counters tiles` perform one launch per rule. `counters launches` needs no ncu and prints the errors of launches that
+// a GPU rejects.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -101,7 +102,7 @@ template <bool inRegisters> __global__ void groupProducts(int turns, float *out)
   if (sum == 1) out[0] = sum;
 }
 
-// Computes a tile of a matrix product with 8 x 8 results per thread. It reads shared memory like public 2D-tile kernels.
+// Computes a tile of a matrix product with 8 x 8 results per thread. Reads shared memory like public 2D-tile kernels.
 __global__ void tile(const float *in, float *out, int turns) {
   __shared__ float as[128 * 8], bs[8 * 128];
   for (int at = threadIdx.x; at < 1024; at += blockDim.x) as[at] = in[at], bs[at] = in[1024 + at];
@@ -207,7 +208,7 @@ __global__ void large(int *out) {
 __global__ void __launch_bounds__(128) bounded(int *out) { out[0] = 1; }
 __global__ void __cluster_dims__(2, 1, 1) clustered(int *out) { out[0] = 1; }
 
-// Prints the error of a launch that a GPU rejects.
+// Prints the error of a launch that the GPU rejects.
 int launches() {
   int *out;
   cudaMalloc(&out, 4096);

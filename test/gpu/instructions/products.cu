@@ -1,5 +1,5 @@
-// Computes warpgroup products of chosen operands and writes them to a file: `products FILE`. A row has the type (an entry of
-// `forms`), the kind of operands, A (64 x K), B (8 x K), C and D (64 x 8 floats).
+// Computes warpgroup products of selected operands and writes them to a file: `products FILE`. A row contains the type
+// (an entry of `forms`), the kind of operands, A (64 x K), B (8 x K), C and D (64 x 8 floats).
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -71,7 +71,8 @@ uint32_t random32() {
   return state ^= state << 5;
 }
 
-// Returns a random element. By kind, exponents are equal, vary, or include large outliers. Kinds 4 and 5 have C = 0.
+// Returns a random element. The kind determines whether exponents are equal, vary, or include large outliers. Kinds 4
+// and 5 have C = 0.
 uint32_t element(int exponentBits, int mantissaBits, int kind, int place) {
   const int bias = (1 << (exponentBits - 1)) - 1;
   const int spread[] = {1, 6, 20, 3, 3, 12};

@@ -1,6 +1,6 @@
 /**
- * Executes trials in the emulator, each on one warp in the same state as in runner.cu. Also reads a
- * GPU's results.
+ * Executes trials in the emulator. Each trial runs on one warp in the same state as in runner.cu.
+ * Also reads the results of a GPU.
  */
 import { segmentCompiler } from '../../../src-main/domain/emulator/compile'
 import { createDevice, deviceHigh } from '../../../src-main/domain/emulator/device'
@@ -94,7 +94,7 @@ export function decodeAnswers(bytes: Uint8Array): Answer[] {
 
 export type Outcome =
   | { refused: string }
-  /** All words after the trial, and the emulator's findings. */
+  /** All words of the state after the trial, and the emulator's findings. */
   | { words: Uint32Array; findings: readonly Finding[] }
 
 const [registers, uniforms] = [256, 64]
@@ -102,7 +102,7 @@ const predicatesAt = (registers + uniforms) * lanes
 const warpWords = predicatesAt + lanes
 const sharedBytes = 8192 + sharedStart
 
-/** The execution mode: by a step, compiled, or compiled without the CPU's fused multiply-add. */
+/** The execution mode: one step, compiled, or compiled without the CPU's fused multiply-add. */
 export type Way = 'step' | 'compiled' | 'portable'
 
 export class Replay {
@@ -119,7 +119,7 @@ export class Replay {
     halves: new Uint16Array(this.device.memory.buffer),
   }
 
-  /** Returns the words before a trial. */
+  /** Returns the words of the state before a trial. */
   before(trial: Trial): Uint32Array {
     return stateOf(trial, [this.global.offset, deviceHigh])
   }

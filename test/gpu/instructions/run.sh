@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs all programs on a machine with a Hopper GPU, in the folder that build.mjs filled. Takes about three and a half
-# minutes and writes the results to $OUT.
+# Runs all programs on a machine with a Hopper GPU, in the folder that build.mjs created. Takes about three and a half
+# minutes, and writes the results to $OUT.
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/out}
 work=$(mktemp -d)

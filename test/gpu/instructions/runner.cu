@@ -118,8 +118,8 @@ struct Shared {
 };
 constexpr uint64_t room = 1ull << 30;
 
-// Writes results. A result has the trial's number, the status (0, a CUDA error, or 9999 if the trial hung), the number of
-// changed words, and the index and value of each word.
+// Writes results. A result consists of the trial's number, the status (0, a CUDA error, or 9999 if the trial hung), the
+// number of changed words, and the index and value of each word.
 struct Results {
   Shared *shared;
   uint32_t *words;
@@ -141,7 +141,7 @@ void child(const std::vector<unsigned char> &cubin, const std::vector<unsigned c
   memcpy(&header, input.data(), sizeof header);
   const unsigned char *before = input.data() + sizeof header, *after = before + 16 * header.before;
   const unsigned char *trials = after + 16 * header.after;
-  // One buffer holds the state before, the state after, and global memory. It must not cross a multiple of 4 GiB.
+  // One buffer contains the state before, the state after, and global memory. It must not cross a multiple of 4 GiB.
   unsigned char *device = nullptr;
   if (cudaMalloc(&device, 1 << 20) != cudaSuccess) _exit(3);
   uint32_t *in = (uint32_t *)device, *out = (uint32_t *)(device + 0x40000), *global = (uint32_t *)(device + 0x80000);
@@ -173,7 +173,7 @@ void child(const std::vector<unsigned char> &cubin, const std::vector<unsigned c
     if (error != cudaSuccess) {
       results.begin(index, error, 0);
       results.shared->next = index + 1;
-      // If the module was not loaded, the CUDA context is still usable.
+      // If the module could not be loaded, the CUDA context is still usable.
       if (error == cudaErrorInvalidKernelImage || error == cudaErrorNoKernelImageForDevice) continue;
       _exit(5);
     }
@@ -210,7 +210,7 @@ int main(int count, char **words) {
     const pid_t process = fork();
     if (process == 0) child(cubin, input, results, end);
     uint32_t last = shared->next;
-    // The first trial of a process gets more time, because CUDA starts first.
+    // The first trial of a process gets more time, because it includes the startup of CUDA.
     double moved = now() + 15;
     for (int status = 0; waitpid(process, &status, WNOHANG) == 0;) {
       usleep(2000);

@@ -32,7 +32,7 @@ export type Palette = 'general' | 'halves' | 'doubles' | 'wide halves'
 export const palettes: readonly Palette[] = ['general', 'halves', 'doubles', 'wide halves']
 
 /**
- * A row whose contents are `start + lane * step` instead of the seed's. A global address takes a
+ * A row with the contents `start + lane * step` instead of random contents. A global address uses a
  * pair of rows.
  */
 export interface Override {
@@ -46,7 +46,7 @@ export interface Trial {
   words: readonly [number, number, number, number]
   seed: number
   palette: Palette
-  /** The instruction's immediate value. Some lanes contain it exactly or nearly. */
+  /** The instruction's immediate value. Some lanes contain this value or a value close to it. */
   immediate: number
   overrides: readonly Override[]
 }
@@ -71,7 +71,7 @@ const edgesOfDoubles = [
 ]
 
 /**
- * Returns two halves between 2^-4 and 2^4 with either sign. With `wide`, returns halves of any
+ * Returns two halves between 2^-4 and 2^4 with either sign. With `wide`, returns halves with any
  * finite exponent.
  */
 function halves(a: number, b: number, wide: boolean): number {
@@ -97,7 +97,7 @@ export function wordAt({ seed, palette, immediate }: Trial, index: number): numb
     if (!high) return kind < 12 ? a & 0xe0000000 : a
     return ((a & 0x800fffff) | ((1015 + (choice & 15)) << 20)) >>> 0
   }
-  // Some lanes have the same value in all rows.
+  // Give some lanes the same value in all rows.
   const same = kind < 3 ? mix(seed ^ Math.imul((index & 31) + 77, 0x85ebca6b)) : a
   if (kind >= 3 && kind < 10) return edges[choice % edges.length]! >>> 0
   if (kind === 10 || kind === 11) return (immediate + (choice % 3) - 1) >>> 0

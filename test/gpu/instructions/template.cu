@@ -1,5 +1,5 @@
-// The kernel whose machine code each trial replaces. The cubin has two pointers, 60 words of parameters, 8 KiB of
-// shared memory, more than 64 registers and room for 1,200 instructions.
+// The kernel whose machine code each trial replaces. The cubin has two pointers and 60 words as parameters,
+// 8 KiB of shared memory, more than 64 registers and space for 1,200 instructions.
 #include <cstdint>
 
 struct Words {

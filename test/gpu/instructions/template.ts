@@ -1,5 +1,6 @@
 /**
- * Makes machine code for sm_90 that loads the state, executes one instruction and stores the state.
+ * Creates machine code for sm_90 that loads the state, executes one instruction and stores the
+ * state.
  */
 import {
   firstRegister,
@@ -36,8 +37,8 @@ export function bitsAt(words: Words, at: number, width: number): number {
 const none = 7
 
 /**
- * Makes an instruction wait for every scoreboard and 15 cycles. `writes` and `reads` are the
- * scoreboards that it releases.
+ * Returns an instruction that waits for every scoreboard and for 15 cycles. `writes` and `reads`
+ * are the scoreboards that it releases.
  */
 export const scheduled = (words: Words, writes = none, reads = none): Words =>
   put(words, 105, 21, 15 | (writes << 5) | (reads << 8) | (0x3f << 11))
@@ -69,11 +70,11 @@ const made = (hex: string, ...fields: Field[]): Words =>
   fields.reduce((words, [at, width, value]) => put(words, at, width, value), wordsOf(hex))
 
 /**
- * Registers that no trial uses: the lane, the state's source and destination, the moved value, and
- * four times the lane.
+ * Registers that no trial uses. They contain the lane, the state's source and destination, the
+ * moved value, and four times the lane.
  */
 const [lane, from, to, moved, times4] = [0, 2, 4, 48, 50]
-/** Uniform registers that no trial uses: the memory descriptor and the moved value. */
+/** Uniform registers that no trial uses. They contain the memory descriptor and the moved value. */
 const [descriptor, movedUniform] = [4, 7]
 const rowBytes = 128
 

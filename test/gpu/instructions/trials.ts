@@ -1,5 +1,5 @@
 /**
- * Makes trials of single instructions. They cover every form that nvcc emitted for sm_90
+ * Creates trials of single instructions. They cover every form that nvcc emitted for sm_90
  * (test/captures/sass), with different registers, predicates and signs, in several states.
  */
 import { isControl } from '../../../src-main/domain/emulator/control'
@@ -77,7 +77,7 @@ const paletteOf = ({ mnemonic, modifiers }: Instruction, next: () => number): Pa
   return 'general'
 }
 
-/** Bit positions of the fields that hold a register. */
+/** Bit positions of the register fields. */
 const registerFields = [16, 24, 32, 64] as const
 const uniformFields = [16, 24, 32, 64] as const
 const predicateFields = [68, 77, 81, 84, 87] as const
@@ -100,7 +100,7 @@ function isRegisterField(words: Words, at: number, uniform: boolean): boolean {
 }
 
 /**
- * Returns the field that holds a part of the memory operand at an index. The function tries two
+ * Returns the field with a part of the memory operand at an index. Finds the field by trying two
  * values.
  */
 const fieldOf = (
@@ -119,7 +119,7 @@ const fieldOf = (
     }),
   )
 
-/** Returns an instruction's address registers and the contents that they need. */
+/** Returns an instruction's address registers and the required contents. */
 function addressed(
   instruction: Instruction,
   words: Words,
@@ -159,7 +159,7 @@ function addressed(
         step: scale === 1 ? bytes : bytes / scale < 1 ? 4 : bytes / scale,
       })
       if (target === 'global' && operand.width === 32 && hasUniform) {
-        // The operand is a 32-bit offset added to a uniform address.
+        // The operand is a 32-bit offset that is added to a uniform address.
         overrides.pop()
         overrides.push({
           row: rows.general + register - firstRegister,
@@ -199,7 +199,7 @@ function addressed(
   return { words: changed, overrides }
 }
 
-/** Makes constant operands read the parameter words. */
+/** Changes constant operands so that they read the parameter words. */
 function constants(
   instruction: Instruction,
   words: Words,
@@ -327,7 +327,7 @@ export function trialsOf(
       known[1] || readBarrier !== null,
     ])
   }
-  // These trials show that the template code does not change the state.
+  // These trials verify that the template code does not change the state.
   const trials: FormTrial[] = [0, 1, 2, 3, 4].map((seed) => ({
     ...{ form: 'NOP', words: nop, seed, palette: 'general' as const, immediate: 5, overrides: [] },
   }))
@@ -355,8 +355,8 @@ export function trialsOf(
 }
 
 /**
- * Returns trials of forms that nvcc did not emit. Each is made by flipping one modifier bit of a
- * trial.
+ * Returns trials of forms that nvcc did not emit. Each trial is created by flipping one modifier
+ * bit of another trial.
  */
 export function neighborsOf(trials: readonly FormTrial[]): FormTrial[] {
   const known = new Set(trials.map(({ form }) => form))

@@ -1,7 +1,7 @@
-// Code that the planted rungs share. `kWork` is their amount of work, which ../regress.mjs changes.
+// Code that the planted rungs share. ../regress.mjs changes `kWork`, which is their amount of work.
 #pragma once
 
-// Writes the result. Uses `acc`, so the compiler does not remove the work that computes it.
+// Writes the result. Uses `acc`, so that the compiler does not remove its computation.
 __device__ inline void finish(const float* x, float* y, long long m, float acc) {
   if (acc == 123.456f) y[0] = acc;
   const long long first = (long long)blockIdx.x * blockDim.x + threadIdx.x;

@@ -42,13 +42,13 @@ struct KlTask {
   float* y;
 };
 
-// The number of launches and the first results, which cheating rungs keep between launches.
+// The number of launches and the first results, which cheating rungs store between launches.
 __device__ long long launches;
 __device__ float kept[64 * 64];
 
 __global__ void countLaunch() { ++launches; }
 
-// Cheats: correct only in the first launches, or in launches with the first inputs.
+// Cheating rungs: correct only in the first launches, or in launches with the first inputs.
 __global__ void cheat(KlTask p) {
   const long long n = p.rows * p.cols, stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
@@ -77,7 +77,7 @@ extern "C" KL_EXPORT cudaError_t kl_launch(const KlTask* p, cudaStream_t stream)
     cheat<<<64, 256, 0, stream>>>(*p);
     return cudaGetLastError();
   }
-  // kWrongAtOne needs a single thread, because the order of its writes matters.
+  // kWrongAtOne requires a single thread, because the order of its writes matters.
   axpy<<<FAULT == kWrongAtOne ? 1 : 64, FAULT == kWrongAtOne ? 1 : 256, 0, stream>>>(*p);
   return cudaGetLastError();
 }

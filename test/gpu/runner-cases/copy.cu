@@ -1,4 +1,4 @@
-// Copies x of any type to y, to test fills and the exact check. REFERENCE builds the reference in host memory. FAULT
+// Copies x of any type to y. Used to test fills and the exact check. REFERENCE builds the reference in host memory. FAULT
 // flips the lowest bit of element 5.
 #include "kl_abi.h"
 

@@ -1,4 +1,4 @@
-// Tests the parts of the runner that need no GPU: small floats, against CUDA's conversions, and buffer fills.
+// Tests the parts of the runner that need no GPU: small float types, compared with CUDA's conversions, and buffer fills.
 #include "../../../cuda-kernels/runner/fill.hpp"
 
 #include <cuda_bf16.h>
@@ -38,7 +38,7 @@ int main() {
     expect(same(decodeSmall(bits, KL_E4M3), toFloat(__NV_E4M3)), "e4m3 read", bits);
     expect(same(decodeSmall(bits, KL_E5M2), toFloat(__NV_E5M2)), "e5m2 read", bits);
   }
-  // Tests every 977th float of both signs.
+  // Test every 977th float of both signs.
   for (unsigned long long bits = 0; bits <= 0xffffffffull; bits += 977) {
     const float value = asFloat(unsigned(bits));
     if (!std::isfinite(value)) continue;

@@ -1,4 +1,5 @@
-// Adds up x, which is only read. With DIRTY, also overwrites a workspace of the same size, and therefore the L2 cache.
+// Adds up x, which is only read. With DIRTY, also overwrites a workspace of the same size, which fills L2 with dirty
+// lines.
 #include "kl_abi.h"
 
 struct KlTask {

@@ -1,4 +1,4 @@
-// Copies the bytes of x to y. HOW selects one of the ways in which a rung may launch. The copy is always correct.
+// Copies the bytes of x to y. HOW selects how the rung launches its work. The copy is always correct.
 #include "kl_abi.h"
 
 #include <chrono>
@@ -12,18 +12,18 @@ enum {
   kBlocking,       // on its own stream
   kNonBlocking,    // on a stream that does not wait for the default stream, and is not joined
   kForked,         // on a stream forked from the given stream and joined to it
-  kHalf,           // half on the given stream, half on a non-blocking stream
+  kHalf,           // one half on the given stream, the other half on a non-blocking stream
   kNewStream,      // on a stream created and destroyed in each launch
   kGraph,          // as a graph on the given stream
   kGraphElsewhere, // as a graph on a non-blocking stream
   kCapture,        // captured in each launch and launched as a graph
   kOtherThread,    // on another thread's default stream
   kCopyOnly,       // a memory copy without a kernel
-  kOnce,           // nothing after the third launch
+  kOnce,           // no work after the third launch
   kCallback,       // from a host callback, which CUDA forbids, after the third launch
   kSlowHost,       // 60 us after kl_launch starts
   kSlowHostLater,  // 60 us after kl_launch starts, from launch 100 on
-  kStalls,         // occasionally 3 ms later
+  kStalls,         // occasionally with a delay of 3 ms
   kSynchronizes,   // waits for the stream
   kAllocates,      // through a buffer allocated and freed in each launch
 };

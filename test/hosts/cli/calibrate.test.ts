@@ -1,6 +1,4 @@
-/**
- * Tests `machine calibrate` with a fake program that prints the microbenchmark output of an H100.
- */
+/** Tests `machine calibrate` with a fake program that prints an H100's microbenchmark output. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -32,7 +30,7 @@ describe('machine calibrate local', () => {
     expect(code).toBe(0)
   })
 
-  it('--json prints the parameters and the output, as the published schema says', async () => {
+  it('--json prints the parameters and the output in a document that matches the published schema', async () => {
     const { env } = await place()
     const { code, stdout } = await run(['machine', 'calibrate', 'local', '--json'], env)
     const document = JSON.parse(stdout) as { parameters: { name: string }; output: string }
@@ -49,7 +47,7 @@ describe('machine calibrate local', () => {
     ['crash', 1, /were ended by SIGSEGV/],
     ['out-of-memory', 3, /exit code 3: cudaMalloc: out of memory/],
   ])(
-    'ends with a sentence and stores nothing if the program is %s',
+    'prints an error message and stores nothing if the program is %s',
     async (fault, exit, sentence) => {
       const { env, config } = await place()
       const { code, stderr } = await run(['machine', 'calibrate', 'local'], {
@@ -76,7 +74,7 @@ describe('machine calibrate local', () => {
   it.each([
     ['a GPU', ['nvidia-smi'], /No NVIDIA GPU|no GPU/i],
     ['nvcc', ['nvcc'], /nvcc/],
-  ])('ends with 3 on a machine without %s', async (_, without, sentence) => {
+  ])('exits with 3 on a machine without %s', async (_, without, sentence) => {
     const { env } = await place()
     const bin = env['PATH']!.split(':')[0]!
     const { rm } = await import('node:fs/promises')
@@ -95,7 +93,7 @@ describe('machine calibrate local', () => {
 })
 
 describe('the parameters of a GPU', () => {
-  it("are the user's own before those that ship, and a faulty file is named", async () => {
+  it("are the user's own before the built-in ones, and a faulty file is reported", async () => {
     const own = ownGpusFolder(await tempDir())
     const folders = { shipped, own }
     const before = await findGpu(folders, 't4')

@@ -1,4 +1,4 @@
-/** Tests that the `--json` output of commands on shipped data matches the published schemas. */
+/** Tests that the `--json` output of commands on built-in data matches the published schemas. */
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -16,7 +16,7 @@ const deep = 'recorded:gemm-fp32-h200-4096-deep'
 const recorded = 'recorded:gemm-fp32-h200-1024'
 
 /**
- * Returns the JSON document of a run. The document must be all of stdout and match its published
+ * Returns the JSON document of a run. The document must be the whole stdout and match its published
  * schema exactly.
  */
 function documentOf<T = unknown>(name: string, { stdout, stderr }: Finished): T {
@@ -30,7 +30,7 @@ function documentOf<T = unknown>(name: string, { stdout, stderr }: Finished): T 
 
 const seen = new Set<string>()
 
-/** Puts the fake tools on PATH in their own folders. */
+/** Creates the fake tools in their own folders and adds them to PATH. */
 async function withTools(env: Record<string, string> = {}): Promise<string> {
   const dir = await tempDir()
   setEnv({ KERNEL_LADDER_PATH_ONLY: '1', ...fakeTools(dir), FAKE_LOG: '', ...env })
@@ -40,7 +40,7 @@ async function withTools(env: Record<string, string> = {}): Promise<string> {
 const withoutTools = () => withTools({ PATH: '/nonexistent' })
 
 describe('the documents of --json', () => {
-  it('the JSON of doctor, with tools and without matches its schema', async () => {
+  it('the JSON of doctor, with and without tools, matches its schema', async () => {
     await withTools()
     documentOf('doctor', await runHere('doctor', '--json'))
     await withoutTools()
@@ -83,7 +83,7 @@ describe('the documents of --json', () => {
     expect(card.steps).toEqual([])
   })
 
-  it('the JSON of run, replayed matches its schema', async () => {
+  it('the JSON of a replayed run matches its schema', async () => {
     await withoutTools()
     const out = join(await tempDir(), 'session')
     const words = ['--target', recorded, '--rungs', '01_naive,02_coalesced', '--out', out]
@@ -93,7 +93,7 @@ describe('the documents of --json', () => {
     documentOf('run', await runHere('show', out, '--json'))
   })
 
-  it('the JSON of a live run with rungs that fail in every way, and of the rungs matches its schema', async () => {
+  it('the JSON of a live run with all kinds of failing rungs, and of the rungs, matches its schema', async () => {
     const faults = 'wrong crash compile-error garble'.split(' ')
     const rungs = ['01_naive', '02_coalesced', '03_shared_tile', '05_thread_tile_2d']
     const dir = await withTools({
@@ -112,7 +112,7 @@ describe('the documents of --json', () => {
       documentOf('show-rung', await runHere('show', out, '--rung', id, '--json'))
   })
 
-  it('the JSON of a run that is built and not run matches its schema', async () => {
+  it('the JSON of a run with only builds matches its schema', async () => {
     await withTools()
     const words = ['--target', 'static:h200', '--rungs', '00_cublas,01_naive']
     const run = await runHere('run', '--ladder', 'gemm-fp32', ...words, '--json')
@@ -120,7 +120,7 @@ describe('the documents of --json', () => {
     documentOf('run', run)
   })
 
-  it('the JSON of a run on several targets, where one has nothing to run on matches its schema', async () => {
+  it('the JSON of a run on several targets, one of them unavailable, matches its schema', async () => {
     await withTools()
     const words = ['--rungs', '00_cublas,01_naive', '--size', '1024', '--profile', 'none']
     const targets = ['--target', 'local,static:h200,nowhere']
@@ -145,7 +145,7 @@ describe('the documents of --json', () => {
     expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining('local twice')])
   })
 
-  it('the JSON of import, of a report and of a table matches its schema', async () => {
+  it('the JSON of import, for a report and a table, matches its schema', async () => {
     await withoutTools()
     const table = join(await tempDir(), 'details.csv')
     await writeFile(table, ncuCapture('import-details'))
@@ -157,7 +157,7 @@ describe('the documents of --json', () => {
     }
   })
 
-  it('the JSON of show, a session that ships and one of an older program matches its schema', async () => {
+  it('the JSON of show, for a built-in and an older session, matches its schema', async () => {
     documentOf('run', await runHere('show', 'recorded:gemm-tensor-h200-8192', '--json'))
     const folder = await tempDir()
     const older = join(root, 'test/captures/sessions/failures-2.json')
@@ -165,7 +165,7 @@ describe('the documents of --json', () => {
     documentOf('run', await runHere('show', folder, '--json'))
   })
 
-  it('the JSON of show --rung and diff, with deep profiles matches its schema', async () => {
+  it('the JSON of show --rung and diff, with deep profiles, matches its schema', async () => {
     await withoutTools()
     const out = join(await tempDir(), 'session')
     const [a, b] = ['02_coalesced', '03_shared_tile'] as const
@@ -184,13 +184,13 @@ describe('the documents of --json', () => {
     expect(diff.causes[0]!.lines.b[0]!.file).toBe(`gemm/${b}.cu`)
   })
 
-  it('the JSON of show --rung, without a deep profile matches its schema', async () => {
+  it('the JSON of show --rung, without a deep profile, matches its schema', async () => {
     documentOf('show-rung', await runHere('show', recorded, '--rung', '02_coalesced', '--json'))
     const tensor = 'recorded:gemm-tensor-h200-4096'
     documentOf('show-rung', await runHere('show', tensor, '--rung', '54_mma_sync', '--json'))
   })
 
-  it('the JSON of diff, with a warning matches its schema', async () => {
+  it('the JSON of diff, with a warning, matches its schema', async () => {
     const other = ['recorded:seed-cutlass-h200', '00_cublas', '23_fused_epilogue']
     const { warnings } = documentOf<{ warnings: { text: string }[] }>(
       'diff',
@@ -199,7 +199,7 @@ describe('the documents of --json', () => {
     expect(warnings[0]?.text).toMatch(/^00_cublas computes .*, and 23_fused_epilogue /)
   })
 
-  it('the JSON of profile, and its exit code, which tells of the program’s matches its schema', async () => {
+  it('the JSON of profile matches its schema, and its exit code reflects the program’s', async () => {
     await withTools({ FAKE_PROGRAM: 'twelve', FAKE_NCU: '' })
     const profile = (end: string) =>
       runHere('profile', '--profile', 'card', '--json', '--', 'sh', '-c', `echo words; ${end}`)
@@ -217,7 +217,7 @@ describe('the documents of --json', () => {
     expect(documentOf<{ program: object }>('run', failed).program).toMatchObject({ exitCode: 3 })
   })
 
-  it('the JSON of a ladder of programs, which commands for kernels refuse matches its schema', async () => {
+  it('the JSON of a ladder of programs matches its schema, and commands for kernels reject it', async () => {
     const dir = await withTools({ FAKE_PROGRAM: 'twelve', FAKE_NCU: '' })
     const program = (word: string) => ['sh', '-c', `echo ${word} > out.txt`]
     const ladder = {
@@ -254,7 +254,7 @@ describe('the documents of --json', () => {
     }
   })
 
-  it('the JSON of compare: two ladders, an import beside itself, one of each matches its schema', async () => {
+  it('the JSON of compare, for ladders, imports and one of each, matches its schema', async () => {
     const out = join(await tempDir(), 'imported')
     await runHere('import', ncuReportFile('launches-two-rungs'), '--out', out, '--json')
     const other = 'recorded:gemm-fp32-h200-1024'
@@ -276,7 +276,7 @@ describe('the documents of --json', () => {
     expect(each.comparable.ok).toBe(false)
   })
 
-  it('the JSON of report --ci, and of two sessions side by side matches its schema', async () => {
+  it('the JSON of report --ci, and of two sessions side by side, matches its schema', async () => {
     const ci = await runHere('report', recorded, '--ci', '--baseline', recorded, '--json')
     documentOf('ci', ci)
     const two = ['report', recorded, '--compare', 'recorded:gemm-fp32-h200-1024']
@@ -284,7 +284,7 @@ describe('the documents of --json', () => {
     documentOf('comparison', await runHere(...two, ...form))
   })
 
-  it('the JSON of sanitize: with findings, without a verdict, and clean matches its schema', async () => {
+  it('the JSON of sanitize, with findings, without a verdict, and clean, matches its schema', async () => {
     await withTools({ FAKE_FAULTS: '02_coalesced=out-of-bounds,03_shared_tile=race' })
     const rungs = '01_naive,02_coalesced,03_shared_tile'
     const words = ['sanitize', '--ladder', 'gemm-fp32', '--rungs', rungs]
@@ -293,7 +293,7 @@ describe('the documents of --json', () => {
     documentOf('sanitize', run)
   })
 
-  it('the JSON of regress, over what ships matches its schema', async () => {
+  it('the JSON of regress, for a built-in ladder, matches its schema', async () => {
     const dir = await withTools({
       FAKE_FAULTS: '02_coalesced=wrong,03_shared_tile=compile-error',
     })
@@ -301,7 +301,7 @@ describe('the documents of --json', () => {
     const rungs = '01_naive,02_coalesced,03_shared_tile,06_float4'
     const words = ['--ladder', 'gemm-fp32', '--size', '1024', '--rungs', rungs, '--rounds', '6']
     const against = ['regress', ...words, '--against', recorded]
-    // The fake compiler fails for the old code too, and the incorrect builds stay in the cache.
+    // The fake compiler also fails for the old code, and the faulty builds remain in the cache.
     expect((await runHere(...against, '--json')).code).toBe(2)
     setEnv({ FAKE_FAULTS: '' })
     const run = await runHere(...against, '--json', '--junit', junit)
@@ -314,7 +314,7 @@ describe('the documents of --json', () => {
     expect(markdown.stdout).toContain('| `06_float4` |')
   })
 
-  it('the JSON of tune, of the values that a header allows matches its schema', async () => {
+  it('the JSON of tune, for the values that a header allows, matches its schema', async () => {
     await withTools()
     const words = ['tune', '--ladder', 'gemm-fp32', '--rung', '03_shared_tile', '--size', '1024']
     const run = await runHere(...words, '--json')
@@ -322,12 +322,12 @@ describe('the documents of --json', () => {
     documentOf('tune', run)
   })
 
-  it('the JSON of machine list, of none matches its schema', async () => {
+  it('the JSON of machine list, without machines, matches its schema', async () => {
     await withTools()
     documentOf('machines', await runHere('machine', 'list', '--json'))
   })
 
-  it('the JSON of history, of one session matches its schema', async () => {
+  it('the JSON of history, for one session, matches its schema', async () => {
     await withTools()
     const ladder = ['--ladder', 'gemm-fp32', '--size', '1024', '--rungs', '01_naive']
     expect((await runHere('run', ...ladder, '--profile', 'none')).code).toBe(0)
@@ -340,7 +340,7 @@ describe('the documents of --json', () => {
     documentOf('sessions', await runHere('sessions', '--json'))
   })
 
-  it('the JSON of lab check, of what was recorded, and of what cannot be checked here matches its schema', async () => {
+  it('the JSON of lab check, for recorded and for unavailable checks, matches its schema', async () => {
     await withoutTools()
     const lab = join(root, 'cuda-kernels/labs/02-shared-tile')
     const file = join(await tempDir(), 'lab.cu')
@@ -356,7 +356,7 @@ describe('the documents of --json', () => {
     }
   })
 
-  it('the JSON of lab check, measured matches its schema', async () => {
+  it('the JSON of a measured lab check matches its schema', async () => {
     const dir = await withTools()
     const lab = join(dir, 'coalesce')
     await mkdir(lab)
@@ -405,7 +405,7 @@ describe('a command that fails', () => {
     [2, ['lab', 'grade', '/nope', '--json']],
     [2, ['serve', '--port', '70000', '--json']],
   ])(
-    'with %i prints one document with the reason, and the sentence on stderr: %j',
+    'with %i prints one document with the reason, and the error message on stderr: %j',
     async (code, words) => {
       await withoutTools()
       const run = await runHere(...words)
@@ -425,7 +425,7 @@ describe('a command that fails', () => {
   )
 })
 
-it('--json has every document once in a test above', () => {
+it('every document of --json has a test above', () => {
   // These commands start the program again in a new process, so test/cli/ checks their documents.
   const elsewhere = ['lab-grade', 'machine-check', 'machine-runs', 'machine-fetch']
   const wanted = printedDocuments
@@ -435,14 +435,14 @@ it('--json has every document once in a test above', () => {
 })
 
 describe('docs/schemas', () => {
-  it('is what the program prints and reads today', async () => {
+  it('matches what the program currently prints and reads', async () => {
     const schemas = await publishedSchemas(documents)
     expect(publishedNames.map((name) => `${name}.json`).sort()).toEqual([...schemas.keys()].sort())
     for (const [file, text] of schemas)
       expect(await readFile(join(schemasDir, file), 'utf8'), 'run `npm run schemas`').toBe(text)
   })
 
-  it('allows new fields from a later program, but no missing or retyped ones', async () => {
+  it('allows new fields from a later version, but no missing or retyped fields', async () => {
     const value = documentOf<{ labs: object[] }>('lab-list', await runHere('lab', 'list', '--json'))
     const [first, ...rest] = value.labs
     const withFirst = (one: object) => ({ ...value, labs: [one, ...rest] })
@@ -454,7 +454,7 @@ describe('docs/schemas', () => {
     expect(isValid('lab-list', { ...value, schema: 99 })).toBe(false)
   })
 
-  it('is all in the table of docs/reference/json.md, with its versions', async () => {
+  it('is completely listed in the table of docs/reference/json.md, with its versions', async () => {
     const text = await readFile(join(root, 'docs/reference/json.md'), 'utf8')
     const rows = [
       ...text.matchAll(/^\|.*\[[\w-]+\]\(\.\.\/schemas\/([\w-]+)\.json\) *\| *(\d+|–) *\|$/gm),

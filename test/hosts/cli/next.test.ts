@@ -1,6 +1,6 @@
 /**
- * Tests the text of `next`, `show` and `diff`: the change to make, the limit, and the waterfall
- * from the old time to the new.
+ * Tests the output of `next`, `show` and `diff`: the recommended change, the limit, and the
+ * waterfall from the old time to the new time.
  */
 import { describe, expect, it } from 'vitest'
 import { ncuReportFile } from '../../captures'
@@ -31,20 +31,20 @@ describe('next', () => {
     expect((await runHere('sessions')).stdout).toBe(before)
   })
 
-  it('ends with 2 for a missing rung, session or file', async () => {
+  it('exits with 2 for a missing rung, session or file', async () => {
     expect((await runHere('next', deep, '05_thread_tile')).code).toBe(2)
     expect((await runHere('next', './nothing-here')).code).toBe(2)
     expect((await runHere('next', './nothing.ncu-rep')).code).toBe(2)
   })
 
-  it('says of card metrics only that they are too few', async () => {
+  it('reports for card metrics only that they are insufficient', async () => {
     const { code, stdout } = await runHere('next', 'recorded:gemm-fp32-h200-1024')
     expect(code).toBe(0)
     expect(stdout).toMatch(/The card profile has too few counters/)
   })
 })
 
-it('show ends with the first step of a rung', async () => {
+it('show prints the first step of a rung at the end', async () => {
   const { stdout } = await runHere('show', deep, '--rung', '05_thread_tile_2d')
   expect(stdout).toMatch(/^Next step: No unit is near its limit; .* Compute a tile of results/m)
 })
@@ -57,7 +57,7 @@ it('diff draws the waterfall from the old time to the new', async () => {
   expect(path).toMatch(/3\.41 ms {2}█+ +06_float4/)
 })
 
-it('show of a session ends with the rung to change first; of a program, with what all kernels would take', async () => {
+it('show of a session prints the rung to change first at the end, and for a program, the resulting total time', async () => {
   const ladder = await runHere('show', 'recorded:transpose-h200')
   expect(ladder.stdout).toMatch(/^Next step for \d\d_\w+: .+ → .+\. Run `next` for all steps\.$/m)
   const program = await runHere('show', 'recorded:feed-forward-h200-fused')

@@ -1,6 +1,6 @@
 /**
- * Tests `--target predicted` on the command line. The emulator is real. The test supplies the
- * timing model's results.
+ * Tests `--target predicted` on the command line, with the real emulator. The test supplies the
+ * results of the timing model.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -60,7 +60,7 @@ const launch = ({ launches }: EmulationJob, ms: number) => launchOf(launches[0]!
 /** Predicts that the second rung takes half as long. */
 const halved: Model = (job) => predictionOf([launch(job, isLast(job) ? 0.5 : 1)])
 
-it('a rung has a predicted time with its range, and nothing measured', async () => {
+it('a rung has a predicted time with its range, and no measured time', async () => {
   answer = halved
   const { code, stdout, stderr } = await run('--size', '1024', '--json')
   expect(code, stderr).toBe(0)
@@ -76,7 +76,7 @@ it('a rung has a predicted time with its range, and nothing measured', async () 
     timing: null,
     predicted: { evidence: 'predicted', ms: 0.5, limiter: 'latency', class: 'latency' },
   })
-  // Results are verified at a smaller size that takes seconds. The session reports this size.
+  // Results are verified at a smaller size that takes seconds. The session includes this size.
   expect(last!.verify).toBeNull()
   expect(last!.alsoVerified).toMatchObject([
     { problem: { sizes: { m: 512, n: 512, k: 512 } }, verify: { passed: true } },
@@ -89,7 +89,7 @@ it('a rung has a predicted time with its range, and nothing measured', async () 
   })
 })
 
-it('a rung at a size that is emulated whole keeps its exact counters', async () => {
+it('a rung at a size that is emulated completely has exact counters', async () => {
   answer = halved
   const { stdout } = await run('--size', '256', '--json')
   const [, last] = (JSON.parse(stdout) as Session).rungs
@@ -97,7 +97,7 @@ it('a rung at a size that is emulated whole keeps its exact counters', async () 
   expect(last!.metrics['ffmaInstructions']).toMatchObject({ value: 256 ** 3, evidence: 'emulated' })
 })
 
-it('times are printed with their range, a ratio only between predicted times, and a refusal as a sentence', async () => {
+it('times are printed with their range, ratios only between predicted times, and missing predictions with a reason', async () => {
   answer = halved
   const out = join(folder, 'halved')
   const { stdout } = await run('--size', '256', '--out', out)
@@ -150,7 +150,7 @@ it.each([
     2,
   ],
   ['predicted:b200', /no machine code of compute capability 10\.0/, 2],
-] as const)('%s is rejected in a sentence', async (target, why, expected) => {
+] as const)('%s is rejected with an error message', async (target, why, expected) => {
   const { code, stderr } = await cli('run', ...rungs, '--target', target)
   expect(code).toBe(expected)
   expect(stderr).toMatch(why)
@@ -171,7 +171,7 @@ it.each([
   expect(stderr).toMatch(why)
 })
 
-it('a sweep and race checks name what they need instead', async () => {
+it('a sweep and race checks suggest the required target instead', async () => {
   const tune = await cli(
     'tune',
     '--ladder',

@@ -10,7 +10,7 @@ import { progressPrinter } from '../../../src-main/hosts/cli/progress'
 import { figureDocs } from '../../../scripts/lib/figure-docs.mjs'
 
 describe('recorded figures', () => {
-  it('the documents with output are what `npm run readme -- figures` writes', async () => {
+  it('documents with command output match the output of `npm run readme -- figures`', async () => {
     const texts = await figureDocs(async (args) => {
       const { code, stdout, stderr } = await runHere(...args)
       expect(code, stderr).toBe(0)
@@ -34,7 +34,7 @@ describe('ladders', () => {
     return folder
   }
 
-  it('names the rung that ratios are relative to, or says that there is none', async () => {
+  it('prints the rung that ratios are relative to, or that there is none', async () => {
     const { code, stdout } = await runHere('ladders', await folderOf())
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ {2}sizes: N = 64, N = 128; baseline rung: a$/m)
@@ -50,7 +50,7 @@ describe('reasons', () => {
   const recorded = 'recorded:gemm-fp32-h200-4096'
 
   describe('diff', () => {
-    it('begins with the causes, then the counters that got worse without effect, then the others', async () => {
+    it('starts with the causes, then the counters that got worse without effect, then the others', async () => {
       const { stdout } = await runHere('diff', recorded, '08_warp_tile', '09_register_prefetch')
       const parts = [
         /^Why, as factors that multiply to 1\.20× as fast:\n *1\.\d+× {2}The FMA pipe is busy for 78\.8 % of the time instead of 65\.3 %/m,
@@ -63,7 +63,7 @@ describe('reasons', () => {
       expect(parts).toEqual([...parts].sort((a, b) => a - b))
     })
 
-    it('calls a step within the noise the same, and lists what changed anyway', async () => {
+    it('reports a step within the noise as equal, and still lists what changed', async () => {
       const { stdout } = await runHere('diff', recorded, '11_block_128x256', '12_rasterized')
       expect(stdout).toMatch(
         /Why: The times differ by no more than their spread or half a percent\.\nWhat moved:\n/,
@@ -84,12 +84,12 @@ describe('reasons', () => {
       expect([step.a, step.causes[0]!.id]).toEqual(['05_thread_tile_2d', 'work'])
     })
 
-    it('names once the level that counts the limits', async () => {
+    it('mentions once the level that collects the limits', async () => {
       const { stdout } = await runHere('show', 'recorded:gemm-tensor-h200-8192')
       expect(stdout.match(/--profile standard/g)).toHaveLength(1)
     })
 
-    it('of a rung compares it with the previous one, and of the first with none', async () => {
+    it('of a rung compares it with the previous rung, and the first rung with none', async () => {
       const { stdout } = await runHere('show', recorded, '--rung', '06_float4')
       expect(stdout).toMatch(
         /Compared with 05_thread_tile_2d:\nWhy, as factors that multiply to 1\.30× as fast:\n/,
@@ -116,7 +116,7 @@ describe('progress', () => {
     return text.trimEnd().split('\n')
   }
 
-  it('counts a rung once that is verified and then timed', () => {
+  it('counts a rung only once if it is verified and then timed', () => {
     const rung = (id: string, stage: 'verify' | 'time', state: 'running' | 'done'): RunEvent => ({
       type: 'rung',
       rung: id,
@@ -137,7 +137,7 @@ describe('progress', () => {
     ])
   })
 
-  it('counts the builds that began, of which several run at once, up to the last', () => {
+  it('counts started builds up to the last one, even if several run at the same time', () => {
     const stage = (done: number): RunEvent => ({ type: 'stage', stage: 'build', done, total: 3 })
     const rung = (id: string, state: 'running' | 'done'): RunEvent => ({
       type: 'rung',

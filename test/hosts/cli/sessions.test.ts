@@ -1,4 +1,7 @@
-/** Tests how sessions are found: `sessions`, `show` without a name, and the help of a ladder. */
+/**
+ * Tests the commands that find sessions: `sessions`, `show` without a name, and the help of a
+ * ladder.
+ */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import stringWidth from 'string-width'
@@ -32,7 +35,7 @@ async function machineWith(own: Record<string, Own>): Promise<HostMachine> {
 }
 
 describe('sessions', () => {
-  it('lists own sessions, newest first, then recordings, with date, level, GPU and ladder', async () => {
+  it("lists the user's sessions, newest first, then recordings, with date, level, GPU and ladder", async () => {
     const machine = await machineWith({
       older: { createdAt: '2026-10-01T10:00:00.000Z' },
       newer: { createdAt: '2026-11-20T10:00:00.000Z' },
@@ -46,7 +49,7 @@ describe('sessions', () => {
     expect(stdout.indexOf('older')).toBeLessThan(stdout.indexOf('recorded:'))
   })
 
-  it('keeps its columns aligned, whatever the script of a title', async () => {
+  it('has aligned columns for titles in any script', async () => {
     const createdAt = '2026-11-20T10:00:00.000Z'
     const titles = ['矩阵乘法', 'مصفوفة', '👩🏽‍🔬', 'é̂', 'two\nlines']
     const machine = await machineWith(
@@ -60,7 +63,7 @@ describe('sessions', () => {
     expect(stdout).toContain('two lines')
   })
 
-  it('says how many of many it lists', async () => {
+  it('prints how many of the sessions it lists', async () => {
     const machine = await machineWith(
       Object.fromEntries(
         Array.from({ length: 23 }, (_, index) => [
@@ -77,14 +80,14 @@ describe('sessions', () => {
     expect(all.stdout).not.toMatch(/recorded:reduction/)
   })
 
-  it('with --limit that is no number ends with 2', async () => {
+  it('with a --limit that is not a number exits with 2', async () => {
     const machine = await machineWith({})
     expect((await runIn({ machine }, 'sessions', '--limit', 'x')).code).toBe(2)
   })
 })
 
 describe('show without a name', () => {
-  it('prints the newest own session', async () => {
+  it('prints the newest session of the user', async () => {
     const machine = await machineWith({
       older: { createdAt: '2026-10-01T10:00:00.000Z' },
       newer: { createdAt: '2026-11-20T10:00:00.000Z' },
@@ -97,7 +100,7 @@ describe('show without a name', () => {
     expect(stdout).not.toMatch(/\btime\b.*±/)
   })
 
-  it('names a recording if there is none, or none that can be read', async () => {
+  it('suggests a recording if there is no session, or no readable one', async () => {
     const machine = await machineWith({})
     const damaged = join(machine.folders.sessions, 'damaged')
     await mkdir(damaged, { recursive: true })
@@ -109,7 +112,7 @@ describe('show without a name', () => {
 })
 
 describe('run --help', () => {
-  it('has --size and --at, and no ladder’s options while none is named', async () => {
+  it('has --size and --at, but no ladder’s options if no ladder is given', async () => {
     const { stdout } = await runHere('run', '--help')
     expect(stdout).toMatch(/--size <n>/)
     expect(stdout).toMatch(/--at <NAME=value>/)
@@ -118,7 +121,7 @@ describe('run --help', () => {
   })
 
   it.each([['--ladder', 'gemm-fp32'], ['--ladder=gemm-fp32']])(
-    'after %s has the options of that ladder alone',
+    'after %s has only the options of that ladder',
     async (...words) => {
       const { stdout } = await runHere('run', ...words, '--help')
       expect(stdout).toMatch(/--m <m>.*--alpha <alpha>/s)
@@ -136,7 +139,7 @@ describe('run --help', () => {
     expect(stdout).not.toMatch(/--alpha/)
   })
 
-  it('exists for a ladder that does not exist', async () => {
+  it('is also printed for a ladder that does not exist', async () => {
     const { code, stdout } = await runHere('run', '--ladder', 'nope', '--help')
     expect(code).toBe(0)
     expect(stdout).toMatch(/--size/)
@@ -144,7 +147,7 @@ describe('run --help', () => {
 })
 
 describe('a replay', () => {
-  it('says that it replays, and mentions no build', async () => {
+  it('reports that it replays, and mentions no build', async () => {
     const { stderr } = await runHere('run', '--ladder', 'gemm-fp32', '--target', 'recorded')
     expect(stderr).toMatch(/^Replaying recorded:gemm-fp32-h200-4096…\n/)
     expect(stderr).not.toMatch(/Building|build |Checking the machine|Profiling/)
@@ -153,7 +156,7 @@ describe('a replay', () => {
   it.each([
     ['m=1024', '1024³'],
     ['m=4096', '4096³'],
-  ])('takes the recording that has %s from it alone', async (at, sizes) => {
+  ])('finds the recording with %s from this option only', async (at, sizes) => {
     const { stdout } = await runHere(
       ...['run', '--ladder', 'gemm-fp32', '--target', 'recorded', '--at', at],
     )

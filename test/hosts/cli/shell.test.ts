@@ -1,6 +1,6 @@
 /**
- * Tests completion, the man page, the first screen and the help's examples. All are derived from
- * the command definitions.
+ * Tests completion, the man page, the first screen and the help's examples. All of them are derived
+ * from the command definitions.
  */
 import { spawnSync } from 'node:child_process'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
@@ -58,7 +58,7 @@ describe('completion', () => {
     expect(stdout).toContain(`kernel-ladder __complete ${shell} -- `)
   })
 
-  it('names the nearest shell', async () => {
+  it('suggests the closest shell name', async () => {
     expect(await run(['completion', 'bahs'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Did you mean bash?'),
@@ -66,7 +66,8 @@ describe('completion', () => {
   })
 
   /**
-   * Returns the line that bash completes. A script that prints the candidates replaces the program.
+   * Returns the line after completion by bash. A script that prints the candidates replaces the
+   * program.
    */
   async function inBash(line: readonly string[], candidates: readonly string[]): Promise<string[]> {
     const dir = await tempDir()
@@ -88,7 +89,7 @@ describe('completion', () => {
     return stdout.split('\n').filter(Boolean)
   }
 
-  it('puts names on a line of bash that have spaces, quotes, colons and dollar signs', async () => {
+  it('completes names with spaces, quotes, colons and dollar signs in bash', async () => {
     expect(
       await inBash(['kernel-ladder', 'show', ''], ['my session\tFP32', "it's", '$HOME', 'a\\b']),
     ).toEqual(['my\\ session', "it\\'s", '\\$HOME', 'a\\\\b'])
@@ -109,7 +110,7 @@ describe('completion', () => {
     )
   })
 
-  it('understands what is quoted on a line of bash', async () => {
+  it('parses quoted words on a bash line', async () => {
     const { stdout } = await run([
       '__complete',
       'bash',
@@ -128,7 +129,7 @@ describe('the man page', () => {
     for (const word of ['lab check', 'regress', 'mcp', 'completion'])
       expect(stdout).toContain(`.SS ${word}`)
     expect(stdout).toContain('\\-\\-profile\\-limit')
-    // These words occur only in the program's files.
+    // These words must not occur in the man page.
     expect(stdout).toContain('blank, ')
     expect(stdout).not.toContain('__complete')
     // In a man page, a text line that begins with a dot would be a command.
@@ -137,8 +138,8 @@ describe('the man page', () => {
   })
 })
 
-describe('kernel-ladder alone', () => {
-  it('says in ten lines what is here and what can be done next', async () => {
+describe('kernel-ladder without arguments', () => {
+  it('prints in ten lines what is available and what to do next', async () => {
     const dir = await tempDir()
     const { code, stdout } = await run([], { KERNEL_LADDER_DATA: dir, PATH: '/nonexistent' })
     expect(code).toBe(0)
@@ -207,7 +208,7 @@ describe('a misspelled name', () => {
       ['lab', 'start', '07-bank-conflict', join(root, 'nowhere')],
       'Did you mean 07-bank-conflicts?',
     ],
-  ])('of a %s gets the nearest', async (_what, words, expected) => {
+  ])('of a %s gets the closest match', async (_what, words, expected) => {
     const { code, stderr } = await run(words)
     expect(code).toBe(2)
     expect(stderr).toContain(expected)

@@ -13,7 +13,7 @@ export interface Finished {
 
 export interface Surroundings {
   env?: Readonly<Record<string, string>>
-  /** The folder of the kernels, as if the program were copied to another checkout. */
+  /** Folder of the kernels. Imitates a program in another checkout. */
   kernelsDir?: string
   /** The folder of the GPU parameter files. */
   gpusDir?: string
@@ -33,8 +33,8 @@ function withVariables(env: Readonly<Record<string, string>>): () => void {
 }
 
 /**
- * Returns a function that removes the listeners that a command added. A real program would keep
- * them until it ends.
+ * Returns a function that removes the listeners that a command added. A real program would not
+ * remove them before it ends.
  */
 function keepingListeners(): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -46,7 +46,7 @@ function keepingListeners(): () => void {
   }
 }
 
-/** Runs a command. Calls must be sequential, because they share the process's streams. */
+/** Runs a command. Calls must be sequential, because they use the same streams of the process. */
 export async function runIn(
   { env = {}, kernelsDir, gpusDir, machine }: Surroundings,
   ...words: string[]

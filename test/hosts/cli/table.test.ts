@@ -17,7 +17,7 @@ describe('a table', () => {
     ['combining marks', 'é̂e'],
     ['a control sequence', '\u001b[31mred\u001b[0m'],
     ['a direction mark', '\u202eabc'],
-  ])('keeps its columns aligned with %s', (_, name) => {
+  ])('has aligned columns with %s', (_, name) => {
     const lines = table(
       [
         [name, '1', '2', '3'],
@@ -29,7 +29,7 @@ describe('a table', () => {
     expect(new Set(ends).size).toBe(1)
   })
 
-  it('that is wider than the terminal continues below, each part with the first column', () => {
+  it('that is wider than the terminal is split, and each part repeats the first column', () => {
     const rows = [['a', '1', '2', '3']]
     expect(table(rows, columns, 18).split('\n')).toEqual([
       ...['name  first', 'a         1', ''],

@@ -20,7 +20,7 @@ async function here(...words: string[]): Promise<Finished> {
   return runIn({ machine: setup.machine as HostMachine }, ...words)
 }
 
-/** Returns the distinct targets that a text names, in the order of the text. */
+/** Returns the distinct targets in a text, in their original order. */
 const targetsIn = (text: string): string[] => [
   ...new Set([...text.matchAll(/--target (\w+)/g)].map(([, target]) => target!)),
 ]
@@ -33,14 +33,14 @@ describe('without a GPU', () => {
     expect(stderr).toMatch(/^ {2}`--target emulated`.*exact counters.*race checks.*no times\.$/m)
   })
 
-  it('doctor offers the same under the GPU, once', async () => {
+  it('doctor offers the same targets under the GPU, only once', async () => {
     const { stdout } = await here('doctor')
     expect(targetsIn(stdout)).toEqual(['emulated', 'predicted', 'recorded', 'static'])
     expect(stdout.match(/--target emulated/g)).toHaveLength(1)
     expect(stdout).toMatch(/✗ GPU: .*\n {4}`--target emulated`.*\n {4}`--target predicted:h200`/)
   })
 
-  it('init continues with an emulated GPU, or with a real one if available', async () => {
+  it('init suggests an emulated GPU, or a real GPU if available', async () => {
     const { stderr } = await here('init', join(await tempDir(), 'mine'))
     expect(targetsIn(stderr)).toEqual(['emulated', 'static'])
     const { setup } = await fakeMachine()
@@ -50,7 +50,7 @@ describe('without a GPU', () => {
   })
 
   it.each(['tune --rung 06_float4', 'regress --against HEAD'])(
-    '%s, which has to measure, offers no other target',
+    '%s offers no other target, because it must measure',
     async (words) => {
       const { stderr } = await here(...words.split(' '), '--ladder', 'gemm-fp32')
       expect(targetsIn(stderr)).toEqual([])
@@ -76,7 +76,7 @@ const passed = (lab: string, checks: CheckResult[]): LabOutcome => ({
 })
 
 describe('lab list', () => {
-  it('counts a pass on an emulated GPU if all but times was judged, and says so', async () => {
+  it('counts a pass on an emulated GPU if all checks except time were judged, and marks it', async () => {
     const { setup } = await fakeMachine(['nvidia-smi'])
     const machine = setup.machine as HostMachine
     const attempt = async (lab: string, checks: CheckResult[]): Promise<void> => {

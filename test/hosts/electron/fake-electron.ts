@@ -1,7 +1,7 @@
 /**
  * A fake of the parts of Electron that the host uses, with Electron's important rules. Calls that
- * must come before `ready` throw after it. Quitting can be prevented, and a destroyed object
- * throws. Electron's binary is not needed.
+ * must precede `ready` throw an error after it. Quitting can be prevented, and a destroyed object
+ * throws an error. The Electron binary is not required.
  */
 import { EventEmitter } from 'node:events'
 import type { BrowserWindowConstructorOptions, MessageBoxOptions, WebPreferences } from 'electron'
@@ -116,7 +116,7 @@ export interface Scheme {
   privileges: Record<string, boolean>
 }
 
-/** An Electron session that is not the window's. */
+/** An Electron session other than the window's session. */
 export interface Partition {
   name: string
   permissions: PermissionHandlers
@@ -224,7 +224,7 @@ export function createFakeElectron() {
     },
   }
 
-  /** The renderer side of IPC. It calls the handlers of the first window with structured clones. */
+  /** The renderer side of IPC. It passes structured clones to the handlers of the first window. */
   const rendererEvents = new EventEmitter()
   const ipcRenderer = Object.assign(rendererEvents, {
     invoke: async (channel: string, ...args: unknown[]): Promise<unknown> => {
@@ -241,8 +241,8 @@ export function createFakeElectron() {
       ipcMain,
       ipcRenderer,
       webUtils: {
-        // Like Electron, return a path only for files from the file system, not for files made in
-        // the page.
+        // Like Electron, return a path only for files from the file system, not for files created
+        // in the page.
         getPathForFile: (file: unknown) => (file instanceof File ? import.meta.filename : ''),
       },
       nativeTheme: { themeSource: 'light', shouldUseDarkColors: false },
@@ -315,7 +315,7 @@ export function createFakeElectron() {
 export type FakeElectron = ReturnType<typeof createFakeElectron>
 
 let current = createFakeElectron()
-/** Creates a new fake Electron for a test. Modules loaded earlier use it too. */
+/** Creates a new fake Electron for a test. Modules that were loaded earlier also use it. */
 export const resetElectron = (): FakeElectron => (current = createFakeElectron())
 
 const names = Object.keys(current.module) as (keyof FakeElectron['module'])[]

@@ -23,13 +23,15 @@ export interface StartOptions {
   quitDeadlineMs?: number
 }
 
-/** Waits until the condition is true. File reads can complete meanwhile. */
+/** Waits until the condition is true. While it waits, file reads can complete. */
 export const settle = (condition: () => boolean): Promise<void> =>
   vi.waitFor(() => {
     if (!condition()) throw new Error('not yet')
   })
 
-/** Provides a desktop for each test of a file. The file itself must call `vi.mock('electron')`. */
+/**
+ * Provides a desktop for each test of a file. The test file must call `vi.mock('electron')` itself.
+ */
 export function useDesktop(): Desktop {
   const desktop = {} as Desktop
   let remove = (): void => {}

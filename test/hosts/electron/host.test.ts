@@ -8,7 +8,7 @@ vi.mock('electron', async () => (await import('./fake-electron')).electronModule
 const desktop = useDesktop()
 
 describe('starting', () => {
-  it('a second instance leaves at once, without a core or a window', async () => {
+  it('a second instance quits immediately, without a core or a window', async () => {
     const { app, windows, schemes } = desktop.electron
     app.hasLock = false
     desktop.start()
@@ -18,7 +18,7 @@ describe('starting', () => {
     expect([desktop.coresCreated, windows.length, schemes.length]).toEqual([0, 0, 0])
   })
 
-  it('shows the first instance when a second was started', async () => {
+  it('shows the first instance when a second instance starts', async () => {
     const window = await desktop.open()
     window.minimized = true
     desktop.electron.app.emit('second-instance', {}, ['/opt/kernel-ladder'], '/')
@@ -28,7 +28,7 @@ describe('starting', () => {
     expect(window.focused).toBe(1)
   })
 
-  it('opens the files of a second start, and of macOS, as sessions of the first', async () => {
+  it('opens files from a second start, and from macOS, as sessions in the first instance', async () => {
     const imported: string[] = []
     const window = await desktop.open()
     desktop.core.importFile = (path: string) => {
@@ -63,7 +63,7 @@ describe('starting', () => {
     expect(() => desktop.start()).toThrow('before app is ready')
   })
 
-  it('without a built UI says so and ends with a failure, without a core', async () => {
+  it('without a built UI reports an error and fails, without a core', async () => {
     desktop.start({ rendererDir: '/nowhere' })
     desktop.electron.app.becomeReady()
     await settle(() => desktop.electron.app.exitCode === 1)
@@ -71,7 +71,7 @@ describe('starting', () => {
     expect(desktop.coresCreated).toBe(0)
   })
 
-  it('says why the core cannot start, with the remedy, and ends with a failure', async () => {
+  it('reports why the core cannot start, with the remedy, and fails', async () => {
     desktop.start({ setUp: () => Promise.reject(missingError('No store.', 'Make one.')) })
     desktop.electron.app.becomeReady()
     await settle(() => desktop.electron.app.exitCode === 1)
@@ -81,7 +81,7 @@ describe('starting', () => {
     expect(desktop.electron.windows).toEqual([])
   })
 
-  it('says why the page cannot be loaded, unless its window was closed meanwhile', async () => {
+  it('reports why the page cannot be loaded, unless its window was closed', async () => {
     desktop.electron.state.loadFailure = new Error('ERR_FAILED')
     await desktop.open()
     await settle(() => desktop.electron.app.exitCode === 1)
@@ -104,7 +104,7 @@ describe('the window', () => {
     expect(options.width).toBeGreaterThanOrEqual(1000)
   })
 
-  it('is shown once there is something to see', async () => {
+  it('is shown when its content is ready', async () => {
     const window = await desktop.open()
     expect([window.options.show, window.shown]).toEqual([false, false])
     window.emit('ready-to-show')
@@ -132,7 +132,7 @@ describe('when the page crashes', () => {
   }
 
   it.each(['crashed', 'oom', 'killed', 'launch-failed'])(
-    'by %s, a reload is offered and done',
+    'by %s, a reload is offered and performed',
     async (reason) => {
       const window = await crash(reason)
       expect(desktop.electron.messageBoxes[0]).toMatchObject({ buttons: ['Reload', 'Quit'] })
@@ -142,20 +142,20 @@ describe('when the page crashes', () => {
     },
   )
 
-  it('the program can be quit instead', async () => {
+  it('the user can quit the program instead', async () => {
     const window = await crash('crashed', 1)
     expect(window.webContents.reloads).toBe(0)
     await settle(() => desktop.electron.app.hasQuit)
   })
 
-  it('nothing is asked if it ended normally', async () => {
+  it('no question is asked after a normal end', async () => {
     const window = await crash('clean-exit')
     expect([desktop.electron.messageBoxes.length, window.webContents.reloads]).toEqual([0, 0])
   })
 })
 
 describe('quitting', () => {
-  it('waits until the core has closed, and asks it once', async () => {
+  it('waits until the core has closed, and closes it only once', async () => {
     let finish = (): void => {}
     const closing = new Promise<void>((resolve) => (finish = resolve))
     let closes = 0
@@ -170,7 +170,7 @@ describe('quitting', () => {
     expect(closes).toBe(1)
   })
 
-  it('begins when the window is closed', async () => {
+  it('starts when the window is closed', async () => {
     const window = await desktop.open()
     window.close()
     await settle(() => desktop.electron.app.hasQuit)

@@ -47,14 +47,14 @@ describe('a call over IPC', () => {
     ['a file', { ...page, url: 'file:///tmp/x.html', origin: 'file://' }],
     ['a page without an origin', { ...page, origin: 'null' }],
     ['a frame within our page', { ...page, parent: page }],
-  ])('from %s is refused and does not reach the core', async (_what, senderFrame) => {
+  ])('from %s is rejected and does not reach the core', async (_what, senderFrame) => {
     const { webContents } = await desktop.open()
     const reply = await invoke({ sender: webContents, senderFrame }, appInfoCall)
     expect(reply).toMatchObject({ ok: false, error: { kind: 'input' } })
     expect(desktop.core.calls).toEqual([])
   })
 
-  it('from other contents is refused, even when they show our page', async () => {
+  it('from other web contents is rejected, even if they show our page', async () => {
     await desktop.open()
     const sender = new FakeWebContents()
     const reply = await invoke({ sender, senderFrame: sender.mainFrame }, appInfoCall)
@@ -78,7 +78,7 @@ describe('a call over IPC', () => {
     expect(desktop.core.calls).toEqual([])
   })
 
-  it('has a channel, like files and the folder dialog, and all are removed with the window', async () => {
+  it('has a channel, like files and the folder dialog, and all channels are removed with the window', async () => {
     const window = await desktop.open()
     expect([...desktop.electron.handlers.keys()]).toEqual([
       callChannel,
@@ -91,7 +91,7 @@ describe('a call over IPC', () => {
 })
 
 describe('events of the core', () => {
-  it('reach our window and no other', async () => {
+  it('reach only our window', async () => {
     const window = await desktop.open()
     const other = new desktop.electron.module.BrowserWindow({})
     desktop.core.emit(logMessage(0))
@@ -99,7 +99,7 @@ describe('events of the core', () => {
     expect(other.webContents.sent).toEqual([])
   })
 
-  it('are not sent to a window that is gone', async () => {
+  it('are not sent to a closed window', async () => {
     const window = await desktop.open()
     window.webContents.destroyed = true
     expect(() => desktop.core.emit(logMessage(0))).not.toThrow()
@@ -136,7 +136,7 @@ describe('a file over IPC', () => {
     expect(desktop.core.imported).toEqual([])
   })
 
-  it('from anywhere else is rejected', async () => {
+  it('from any other sender is rejected', async () => {
     const { webContents } = await desktop.open()
     const other = new FakeWebContents()
     for (const event of [
@@ -182,7 +182,7 @@ describe('the preload', () => {
     return desktop.electron.exposed.get('kernelLadder') as KernelLadderBridge
   }
 
-  it('shows the page four functions and nothing else', async () => {
+  it('exposes four functions to the page and nothing else', async () => {
     const bridge = await load()
     expect([...desktop.electron.exposed.keys()]).toEqual(['kernelLadder'])
     expect(Object.keys(bridge).sort()).toEqual(['call', 'chooseFolder', 'importFile', 'subscribe'])
@@ -198,14 +198,14 @@ describe('the preload', () => {
     })
   })
 
-  it('passes the name as text, whatever the page gives', async () => {
+  it('passes the name as text, for any value from the page', async () => {
     await desktop.open()
     const bridge = await load()
     const name = { toString: () => 'app.info' } as unknown as string
     expect(await bridge.call(name, {})).toMatchObject({ ok: true })
   })
 
-  it('passes a file by the path that the system knows, not by one the page names', async () => {
+  it('passes a file by its path from the system, not by a path from the page', async () => {
     await desktop.open()
     const bridge = await load()
     const file = new File(['x'], '../../etc/passwd')
@@ -213,7 +213,7 @@ describe('the preload', () => {
     expect(desktop.core.imported).toEqual([join(import.meta.dirname, 'fake-electron.ts')])
   })
 
-  it('passes events from the core to each listener, without the event object, until it ends', async () => {
+  it('passes events from the core to each listener, without the event object, until the subscription ends', async () => {
     const window = await desktop.open()
     const bridge = await load()
     const received: unknown[][] = []

@@ -13,7 +13,7 @@ const config = parse(readFileSync(join(root, 'electron-builder.yml'), 'utf8')) a
 }
 
 describe('the packaged program', () => {
-  it('has every fuse set, those that open it up to off', () => {
+  it('has every fuse set, and fuses that weaken security are off', () => {
     expect(config.asar).toBe(true)
     expect(config.electronFuses).toEqual({
       runAsNode: false,
@@ -27,7 +27,7 @@ describe('the packaged program', () => {
     })
   })
 
-  it('is built with the Electron that the lock file names', () => {
+  it('is built with the Electron version in the lock file', () => {
     const read = (file: string): unknown => JSON.parse(readFileSync(join(root, file), 'utf8'))
     const { packages } = read('package-lock.json') as {
       packages: Record<string, { version: string }>
@@ -57,7 +57,7 @@ describe('the packaged program', () => {
     const places = [...source.matchAll(/: join\(root, ([^)]+)\)/g)].map(([, words]) =>
       words!.replaceAll(/[',]/g, '').replaceAll(' ', '/'),
     )
-    // The archive contains the program's own code.
+    // The archive must contain the program's own code.
     expect(places.filter((place) => place.startsWith('out/main/'))).toHaveLength(1)
     expect(places).toHaveLength(9)
     const carried = config.extraResources.map(({ from, to }) => {
@@ -69,7 +69,7 @@ describe('the packaged program', () => {
       expect(carried.some((folder) => `${place}/`.startsWith(`${folder}/`))).toBe(true)
   })
 
-  it('contains the entry that package.json names, and no dependency', () => {
+  it('contains the entry point from package.json, and no dependency', () => {
     const { main } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       main: string
     }

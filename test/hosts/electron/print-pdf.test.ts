@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 
 describe('printing in the desktop program', () => {
-  it('draws the document in a hidden window without scripts', async () => {
+  it('renders the document in a hidden window without scripts', async () => {
     const pdf = await printPdf('<p>report</p>')
     expect(Buffer.from(pdf).toString()).toBe('%PDF')
     const [window] = electron.windows
@@ -36,7 +36,7 @@ describe('printing in the desktop program', () => {
     ])
   })
 
-  it('has it from memory, in a session of its own that reaches neither files nor the network', async () => {
+  it('serves it from memory, in an Electron session without access to files and the network', async () => {
     await printPdf('<p>report</p>')
     await printPdf('<p>another</p>')
     expect(electron.windows.map(({ loaded }) => loaded)).toEqual([
@@ -54,7 +54,7 @@ describe('printing in the desktop program', () => {
     const policy = answer.headers.get('content-security-policy')!
     expect(policy).toMatch(/^default-src 'none'; /)
     expect(policy).not.toMatch(/file:|https?:|script-src/)
-    // The print window does not register the app's own scheme.
+    // The session of the print window does not have the app's scheme.
     expect([...first!.schemes.keys()]).toEqual(['print'])
   })
 

@@ -10,12 +10,12 @@ vi.mock('electron', async () => (await import('./fake-electron')).electronModule
 const desktop = useDesktop()
 
 describe('before Electron is ready', () => {
-  it('every renderer is put in the sandbox', () => {
+  it('every renderer is sandboxed', () => {
     desktop.start()
     expect(desktop.electron.app.sandboxed).toBe(true)
   })
 
-  it('app:// is registered as a secure standard scheme that bypasses nothing', () => {
+  it('app:// is registered as a secure standard scheme without bypasses', () => {
     desktop.start()
     expect(desktop.electron.schemes).toEqual([
       { scheme: 'app', privileges: { standard: true, secure: true, supportFetchAPI: true } },
@@ -41,13 +41,13 @@ describe('the window', () => {
     expect((await desktop.open()).preferences[name]).toBe(value)
   })
 
-  it('sets nothing else but its preload', async () => {
+  it('sets nothing else except its preload', async () => {
     const { preferences } = await desktop.open()
     expect(preferences.preload).toBe('/program/preload/index.cjs')
     expect(Object.keys(preferences)).toHaveLength(12)
   })
 
-  it('has no menu with developer tools, and the tools themselves only from a checkout', async () => {
+  it('has no menu with developer tools, and the tools only from a checkout', async () => {
     await desktop.open()
     const { menu } = desktop.electron.state
     if (process.platform === 'darwin')
@@ -55,7 +55,7 @@ describe('the window', () => {
     else expect(menu).toBeNull()
   })
 
-  it('loads the UI from app://, once it is confined and may do nothing', async () => {
+  it('loads the UI from app:// after all restrictions are in place', async () => {
     const { electron } = desktop
     let atCreation: unknown
     electron.state.onCreateWindow = () => {
@@ -71,7 +71,7 @@ describe('the window', () => {
   })
 })
 
-describe('any page, even one that the program did not mean to open', () => {
+describe('any page, even an unexpected one', () => {
   const pages = async (): Promise<FakeWebContents[]> => {
     const window = await desktop.open()
     const other = new FakeWebContents()
@@ -86,7 +86,7 @@ describe('any page, even one that the program did not mean to open', () => {
     },
   )
 
-  it('is denied new windows, and nothing is handed to the system instead', async () => {
+  it('is denied new windows, and nothing is passed to the system instead', async () => {
     for (const contents of await pages())
       for (const url of ['https://example.com/', 'app://kernel-ladder/', 'file:///etc/passwd'])
         expect(contents.openHandler?.({ url })).toEqual({ action: 'deny' })
@@ -129,7 +129,7 @@ describe('permissions', () => {
   })
 })
 
-/** Sends a plain object, because Request would normalize the address before the host sees it. */
+/** Send a plain object, because Request would normalize the address before the host sees it. */
 const ask = async (url: string, method = 'GET'): Promise<Response> => {
   if (desktop.electron.windows.length === 0) await desktop.open()
   return desktop.electron.schemeHandlers.get('app')!({ url, method } as Request)
@@ -154,7 +154,7 @@ describe('app://kernel-ladder', () => {
     expect((await ask('app://kernel-ladder/nothing.js')).status).toBe(404)
   })
 
-  it('sends the policy and the other security headers with every answer', async () => {
+  it('sends the policy and the other security headers with every response', async () => {
     for (const path of ['', 'logo.svg', 'nothing.js', '..%2fsecret.txt'])
       expect(Object.fromEntries((await ask(`app://kernel-ladder/${path}`)).headers)).toMatchObject({
         'content-security-policy': contentSecurityPolicy,
@@ -188,18 +188,18 @@ describe('app://kernel-ladder', () => {
     'app://kernel-ladder.evil.example/index.html',
     'app://kernel-ladder:1/index.html',
     'app:///index.html',
-  ])('serves nothing under %s', async (url) => {
+  ])('serves no content under %s', async (url) => {
     expect((await ask(url)).status).toBe(404)
   })
 
-  it('answers HEAD without a body, and no other method', async () => {
+  it('answers HEAD without a body, and rejects other methods', async () => {
     const head = await ask('app://kernel-ladder/', 'HEAD')
     expect([head.status, await head.text()]).toEqual([200, ''])
     expect((await ask('app://kernel-ladder/', 'POST')).status).toBe(405)
   })
 })
 
-describe('an address is ours', () => {
+describe('an address belongs to the app', () => {
   it('by scheme and host, not by appearance', () => {
     expect(isAppUrl('app://kernel-ladder')).toBe(true)
     expect(isAppUrl('app://kernel-ladder/compare?x#y')).toBe(true)

@@ -19,7 +19,7 @@ describe('calls', () => {
   })
 
   describe('a call', () => {
-    it('is answered with the value of the core, never cached', async () => {
+    it('is answered with the value from the core, and never cached', async () => {
       const answer = await at.call('app.info')
       expect(answer.status).toBe(200)
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
@@ -37,7 +37,7 @@ describe('calls', () => {
       ])
     })
 
-    it('that fails is answered 200 with the typed error', async () => {
+    it('that fails is answered with status 200 and the typed error', async () => {
       const answer = await at.call('doctor.check')
       expect(answer.status).toBe(200)
       expect(json(answer)).toEqual({
@@ -47,7 +47,7 @@ describe('calls', () => {
     })
 
     it.each(['no.such.call', 'toString', '__proto__', 'app.info/x', ''])(
-      'of the unknown name %j is a typed error',
+      'with the unknown name %j is a typed error',
       async (name) => {
         const answer = await at.call(name)
         expect(answer.status).toBe(200)
@@ -56,7 +56,7 @@ describe('calls', () => {
       },
     )
 
-    it('whose input breaks the contract is a typed error', async () => {
+    it('with input that violates the contract is a typed error', async () => {
       for (const body of ['{"ref":"../../etc"}', '{}', 'null', '[]', '1']) {
         const answer = await at.call('sessions.get', body)
         expect(answer.status).toBe(200)
@@ -66,7 +66,7 @@ describe('calls', () => {
     })
   })
 
-  describe('messages that are no calls', () => {
+  describe('messages that are not calls', () => {
     const refused = async (
       status: number,
       body: string | Buffer,
@@ -86,23 +86,23 @@ describe('calls', () => {
       'text/plain; application/json',
       'application/jsonp',
       'application/json; charset=utf-16',
-    ])('a message of the type %s is refused', (type) =>
+    ])('a message with the type %s is rejected', (type) =>
       refused(415, '{}', { 'content-type': type }),
     )
 
-    it('a message that states its charset as UTF-8 is taken', async () => {
+    it('a message with the charset UTF-8 is accepted', async () => {
       const type = { 'content-type': 'application/json; charset=UTF-8' }
       expect((await at.call('app.info', '{}', type)).status).toBe(200)
     })
 
-    it('a compressed message is refused', () => refused(415, '{}', { 'content-encoding': 'gzip' }))
+    it('a compressed message is rejected', () => refused(415, '{}', { 'content-encoding': 'gzip' }))
 
     it.each(['', '{', '{} {}', "{'a':1}", Buffer.from([0x22, 0xff, 0x22])])(
-      'the body %j is refused',
+      'the body %j is rejected',
       (body) => refused(400, body),
     )
 
-    it('a body that declares a size over the limit is refused before it is sent', async () => {
+    it('a body with a declared size above the limit is rejected before it is sent', async () => {
       const text = await at.raw(
         `POST /rpc/app.info HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${await at.signIn()}\r\n` +
           `Origin: ${at.host.origin}\r\nContent-Type: application/json\r\nContent-Length: 2001\r\n\r\n`,
@@ -111,10 +111,10 @@ describe('calls', () => {
       expect(text).toMatch(/\r\nConnection: close\r\n/)
     })
 
-    it('a body that does not declare its size is refused once it is over the limit', () =>
+    it('a body without a declared size is rejected when it exceeds the limit', () =>
       refused(413, JSON.stringify('x'.repeat(1999)), { 'transfer-encoding': 'chunked' }))
 
-    it('a body of exactly the limit is read', async () => {
+    it('a body with exactly the maximum size is read', async () => {
       const padded = `{}${' '.repeat(1998)}`
       expect((await at.call('app.info', padded)).status).toBe(200)
     })
@@ -127,7 +127,7 @@ describe('calls', () => {
       await other.stop()
     })
 
-    it.each(['GET', 'HEAD'])('%s is refused with the allowed method', async (method) => {
+    it.each(['GET', 'HEAD'])('%s is rejected with the allowed method', async (method) => {
       const headers = { cookie: await at.signIn() }
       const answer = await at.ask('/rpc/app.info', { method, headers })
       expect([answer.status, answer.headers.allow]).toEqual([405, 'POST'])
@@ -150,7 +150,7 @@ describe('events', () => {
   }
 
   describe('the event stream', () => {
-    it('says at once that it is open, before any event', async () => {
+    it('reports immediately that it is open, before any event', async () => {
       const stream = await at.stream(cookie)
       await stream.until(': open\n\n')
       expect(stream.response.headers['content-type']).toBe('text/event-stream; charset=utf-8')
@@ -158,7 +158,7 @@ describe('events', () => {
       expect(stream.response.headers['content-encoding']).toBeUndefined()
     })
 
-    it('carries each message of the core as one data line, in order, to every page', async () => {
+    it('sends each message of the core as one data line, in order, to every page', async () => {
       const streams = [await at.stream(cookie), await at.stream(cookie)]
       const messages = [logMessage(0), logMessage(1, 'two\nlines\r\n\r\nand "quotes"')]
       messages.forEach(at.core.emit)
@@ -170,7 +170,7 @@ describe('events', () => {
       }
     })
 
-    it('shows that it is alive during silence', async () => {
+    it('sends keep-alive data during silence', async () => {
       const stream = await at.stream(cookie)
       await stream.until(': alive\n\n: alive\n\n')
     })
@@ -182,7 +182,7 @@ describe('events', () => {
       await settled(() => at.core.listeners.size === 0)
     })
 
-    it('disconnects a page that does not read, and keeps the others', async () => {
+    it('disconnects a page that does not read, but not the others', async () => {
       const [stalled, reading] = [await at.stream(cookie), await at.stream(cookie)]
       stalled.response.pause()
       for (let seq = 0; at.core.listeners.size === 2 && seq < 2000; seq += 1) {
@@ -194,12 +194,12 @@ describe('events', () => {
       await reading.until('"seq":9999')
     })
 
-    it('answers HEAD without opening one', async () => {
+    it('answers HEAD without opening a stream', async () => {
       const answer = await at.ask('/events', { method: 'HEAD', headers: { cookie } })
       expect([answer.status, at.core.listeners.size]).toEqual([200, 0])
     })
 
-    it('is not a way to call', async () => {
+    it('cannot be used for calls', async () => {
       const headers = { cookie, origin: at.host.origin }
       expect((await at.ask('/events', { method: 'POST', headers })).status).toBe(405)
     })
@@ -209,7 +209,7 @@ describe('events', () => {
 describe('uploads', () => {
   let at: Harness
   let cookie: string
-  /** The uploaded file that the core read, which is deleted after the call. */
+  /** The uploaded file as the core read it. The file is deleted after the call. */
   let seen: { path: string; text: string; mode: number; folderMode: number; modified: number }[]
   beforeAll(async () => {
     at = await startHarness({ maxUploadBytes: 1000, uploadIdleMs: 200 })
@@ -259,7 +259,7 @@ describe('uploads', () => {
       expect(left()).toEqual([])
     })
 
-    it("that the core refuses gets the core's message, and leaves nothing", async () => {
+    it("that the core rejects gets the core's message, and leaves no file", async () => {
       const answer = await send('name=it.bad')
       expect(answer.status).toBe(200)
       expect(json(answer)).toEqual({
@@ -274,19 +274,19 @@ describe('uploads', () => {
       ['C:\\Users\\me\\r.csv', 'C--Users-me-r.csv'],
       ['.profile', 'profile'],
       ['a\nb.csv', 'a-b.csv'],
-    ])('named %j stays in its folder', async (name, kept) => {
+    ])('named %j remains in its folder', async (name, kept) => {
       await send(`name=${encodeURIComponent(name)}`)
       expect(basename(seen[0]!.path)).toBe(kept)
       expect(dirname(dirname(seen[0]!.path))).toBe(tmpdir())
     })
 
-    it("with a name longer than the file system's limit keeps its extension", async () => {
+    it("with a name longer than the file system's limit still has its extension", async () => {
       await send(`name=${encodeURIComponent('커'.repeat(300))}.ncu-rep`)
       expect(basename(seen[0]!.path)).toMatch(/…커*\.ncu-rep$/)
     })
 
     it.each(['', 'name=', 'name=..', 'name=%20'])(
-      'without a name (%j) is refused',
+      'without a name (%j) is rejected',
       async (query) => {
         expect((await send(query)).status).toBe(400)
         expect(seen).toEqual([])
@@ -296,7 +296,7 @@ describe('uploads', () => {
 
   describe('a file that is too large', () => {
     const body = 'x'.repeat(1001)
-    it('is refused before it is read when its length is declared', async () => {
+    it('is rejected before it is read if its length is declared', async () => {
       const answer = await send('name=big.csv', { body })
       expect(answer.status).toBe(413)
       expect(json(answer)).toMatchObject({
@@ -305,7 +305,7 @@ describe('uploads', () => {
       expect(left()).toEqual([])
     })
 
-    it('is refused when its length is not declared', async () => {
+    it('is rejected if its length is not declared', async () => {
       const text = await at.raw(
         `POST /import?name=big.csv HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${cookie}\r\n` +
           `Origin: ${at.host.origin}\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n` +
@@ -317,7 +317,7 @@ describe('uploads', () => {
     })
   })
 
-  it('an upload that stalls is dropped, and the core is not called', async () => {
+  it('an upload that stalls is canceled, and the core is not called', async () => {
     await at.raw(
       `POST /import?name=slow.csv HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${cookie}\r\n` +
         `Origin: ${at.host.origin}\r\nContent-Type: application/octet-stream\r\nContent-Length: 10\r\n\r\nabc`,
@@ -333,7 +333,7 @@ describe('uploads', () => {
       ['a form of another page', { headers: { 'content-type': 'multipart/form-data' } }, 415],
       ['a request with text', { headers: { 'content-type': 'text/plain' } }, 415],
       ['a GET', { method: 'GET', body: undefined }, 405],
-    ])('%s is refused', async (_who, ask, status) => {
+    ])('%s is rejected', async (_who, ask, status) => {
       const answer = await send('name=x.csv', ask)
       expect(answer.status).toBe(status)
       expect(json(answer)).toMatchObject({ ok: false })

@@ -1,6 +1,6 @@
 /**
- * Tests the effect of many clients, slow clients and stolen links on the web host. The tests open
- * as many real sockets as a flood would.
+ * Tests the web host with many clients, slow clients and stolen links. The tests open as many real
+ * sockets as a flood would.
  */
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -50,7 +50,7 @@ const ownerIsServed = async (cookie: string): Promise<void> => {
 }
 
 describe('a flood', () => {
-  it('of 1,000 connections does not affect the owner, and few of them stay open', async () => {
+  it('of 1,000 connections does not affect the owner, and few of them remain open', async () => {
     const cookie = await at.signIn()
     const all = Array.from({ length: 1000 }, () => open())
     await Promise.all(all.map(({ socket }) => new Promise((done) => socket.once('connect', done))))
@@ -58,7 +58,7 @@ describe('a flood', () => {
     await expect.poll(() => all.filter(({ socket }) => !socket.closed).length).toBeLessThan(140)
   })
 
-  it('of 10,000 requests by strangers is refused, one by one', async () => {
+  it('of 10,000 requests by strangers is rejected, one by one', async () => {
     const cookie = await at.signIn()
     const flood = Array.from({ length: 20 }, () => open(head('/', 'X-A: b').repeat(500)))
     const answers = (): number =>
@@ -84,7 +84,7 @@ describe('a flood', () => {
     await ownerIsServed(await at.signIn())
   })
 
-  it('of 300 event streams gets each event, and leaves nothing behind', async () => {
+  it('of 300 event streams gets each event, and leaves no open connections', async () => {
     const cookie = await at.signIn()
     const streams: EventStream[] = await Promise.all(
       Array.from({ length: 300 }, () => at.stream(cookie)),
@@ -97,7 +97,7 @@ describe('a flood', () => {
     await expect.poll(() => at.core.listeners.size).toBe(0)
   })
 
-  it('of endless bodies is refused, and their bytes are not stored', async () => {
+  it('of endless bodies is rejected, and their bytes are not stored', async () => {
     const cookie = await at.signIn()
     const post = callHead(cookie, 'Transfer-Encoding: chunked')
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
@@ -121,13 +121,14 @@ describe('a flood', () => {
 })
 
 describe('slow clients', () => {
-  // Set this limit only here. On a busy machine, a flood of requests may take longer.
+  // Set this short limit only for these tests. On a busy machine, a flood of requests may take
+  // longer.
   beforeEach(async () => {
     await at.stop()
     at = await startHarness({ headersTimeoutMs: 300, requestTimeoutMs: 300, closeGraceMs: 100 })
   })
 
-  it('that send their headers letter by letter are disconnected, and affect nobody', async () => {
+  it('that send their headers byte by byte are disconnected, and affect no other client', async () => {
     const cookie = await at.signIn()
     const slow = Array.from({ length: 100 }, () => open(head('/').slice(0, -4)))
     const drip = setInterval(() => {
@@ -139,7 +140,7 @@ describe('slow clients', () => {
     await ownerIsServed(cookie)
   })
 
-  it('that send a body letter by letter are disconnected before the core is called', async () => {
+  it('that send a body byte by byte are disconnected before the core is called', async () => {
     const cookie = await at.signIn()
     const post = callHead(cookie, 'Content-Length: 100000')
     const slow = Array.from({ length: 50 }, () => open(post))
@@ -157,7 +158,7 @@ describe('slow clients', () => {
 describe('a stolen link', () => {
   const token = (): string => new URL(at.host.url).searchParams.get('token')!
 
-  it('that was used opens nothing: not as an address, a cookie, a header or a referring address', async () => {
+  it('that was used gives no access: as an address, a cookie, a header or a referrer', async () => {
     const link = token()
     const entered = await at.ask(`/?token=${link}`)
     const cookie = entered.headers['set-cookie']![0]!.split(';')[0]!
@@ -174,7 +175,7 @@ describe('a stolen link', () => {
     await ownerIsServed(cookie)
   })
 
-  it('is not passed to another site by the page that it opens', async () => {
+  it('is not leaked to another site by the page that it opens', async () => {
     for (const headers of [
       {},
       {
@@ -191,7 +192,7 @@ describe('a stolen link', () => {
     }
   })
 
-  it('is not used up, nor answered, under a name that an attacker pointed here', async () => {
+  it('is neither used up nor answered under a host name that an attacker points to this machine', async () => {
     const link = token()
     for (const host of [
       'evil.example',
@@ -204,7 +205,7 @@ describe('a stolen link', () => {
     expect((await at.ask(`/?token=${link}`)).status).toBe(303)
   })
 
-  it('of one server does not open another, and neither does its cookie', async () => {
+  it('of one server gives no access to another server, and neither does its cookie', async () => {
     const other = await startHarness()
     try {
       expect((await other.ask(`/?token=${token()}`)).status).toBe(403)
@@ -217,7 +218,7 @@ describe('a stolen link', () => {
     }
   })
 
-  it('with a valid cookie, a page of another origin still cannot call', async () => {
+  it('with a valid cookie, a page from another origin still cannot make calls', async () => {
     const cookie = await at.signIn()
     for (const origin of [
       'null',

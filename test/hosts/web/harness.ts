@@ -24,20 +24,23 @@ export interface Harness {
   core: FakeCore
   rendererDir: string
   logged: string[]
-  /** Sends the request without changes. Only the Host header is added. */
+  /** Sends the request unchanged, except for an added Host header. */
   ask(path: string, ask?: Ask): Promise<Answer>
   /** Exchanges the link for a cookie and returns a browser's Cookie header. */
   signIn(): Promise<string>
   /**
-   * Makes a call like our own page. Headers in `headers` take precedence, and undefined removes a
-   * header.
+   * Makes a call like our own page. Entries in `headers` override the page's headers, and undefined
+   * removes a header.
    */
   call(name: string, body?: string | Buffer, headers?: Headers): Promise<Answer>
   /**
    * Sends bytes on a bare socket. Returns everything received until the server closes the socket.
    */
   raw(text: string): Promise<string>
-  /** Opens an event stream. The result has the text received so far and the end of the stream. */
+  /**
+   * Opens an event stream. The result has the text received so far and a promise for the end of the
+   * stream.
+   */
   stream(cookie: string): Promise<EventStream>
   stop(): Promise<void>
 }
@@ -70,7 +73,7 @@ export async function startHarness(limits: Partial<WebHostLimits> = {}): Promise
         ([, value]) => value !== undefined,
       )
       const request = httpRequest(
-        // Use a new socket, because a response may change the connection for the next request.
+        // Use a new socket, because a response may affect the next request on its connection.
         { host: '127.0.0.1', port, path, method, headers: Object.fromEntries(sent), agent: false },
         (response) => {
           const chunks: Buffer[] = []
@@ -115,7 +118,7 @@ export async function startHarness(limits: Partial<WebHostLimits> = {}): Promise
       request.on('error', reject)
       request.on('response', (response) => {
         let text = ''
-        // Search only the end of the text, so a stream of megabytes stays cheap.
+        // Search only the end of the text, so that the search is fast for large streams.
         let tail = ''
         const waiting = new Set<() => void>()
         response.on('data', (chunk: Buffer) => {

@@ -1,4 +1,4 @@
-/** Tests the web host: its lifecycle, who may use it, and the files that it serves. */
+/** Tests the web host: its lifecycle, access control, and the files that it serves. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
@@ -32,7 +32,7 @@ describe('its lifecycle', () => {
       await again.close()
     })
 
-    it('on a busy port fails with the port and the remedy', async () => {
+    it('on a port in use fails with the port and a remedy', async () => {
       const { port } = at.host
       await expect(
         startWebHost({ core: at.core, rendererDir: at.rendererDir, port }),
@@ -43,7 +43,7 @@ describe('its lifecycle', () => {
       })
     })
 
-    it('without a built UI fails and says how to build it', async () => {
+    it('without a built UI fails and explains how to build it', async () => {
       const empty = mkdtempSync(join(tmpdir(), 'kl-empty-'))
       for (const rendererDir of [empty, join(empty, 'none')])
         await expect(startWebHost({ core: createFakeCore(), rendererDir })).rejects.toMatchObject({
@@ -68,7 +68,8 @@ describe('its lifecycle', () => {
       }
       const cookie = await at.signIn()
       expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
-      // The host closed the oldest connection first. The owner's open stream does not count.
+      // The host must close the oldest connections first. It must not close the owner's open
+      // stream.
       const stream = await at.stream(cookie)
       const more = Array.from({ length: 200 }, () => connect(port, '127.0.0.1'))
       for (const socket of more) socket.on('error', () => undefined)
@@ -81,7 +82,7 @@ describe('its lifecycle', () => {
     })
   })
 
-  describe('a client that does not finish', () => {
+  describe('a client that does not finish sending', () => {
     it('its headers is disconnected', async () => {
       const other = await startHarness({ headersTimeoutMs: 100, requestTimeoutMs: 60_000 })
       const text = await other.raw(
@@ -109,7 +110,7 @@ describe('its lifecycle', () => {
   })
 
   describe('an internal failure', () => {
-    it('is logged, and answered without details', async () => {
+    it('is logged, and the response has no details', async () => {
       const core = { ...createFakeCore(), call: async () => 1n as never }
       const lines: string[] = []
       const { dir, remove } = (await import('../support')).createRendererDir()
@@ -133,7 +134,7 @@ describe('its lifecycle', () => {
       remove()
     })
 
-    it('is not a refusal: those are not logged', async () => {
+    it('is logged, unlike a rejected request', async () => {
       await at.ask('/')
       await at.ask('/%ZZ')
       expect(at.logged).toEqual([])
@@ -141,9 +142,9 @@ describe('its lifecycle', () => {
   })
 
   describe('closing', () => {
-    it('ends event streams and idle connections at once, and frees the port', async () => {
+    it('ends event streams and idle connections immediately, and releases the port', async () => {
       await at.stop()
-      // If the host does not close a connection immediately, it stays open until this test fails.
+      // A connection that the host does not close immediately stays open until this test fails.
       at = await startHarness({ closeGraceMs: 600_000 })
       const cookie = await at.signIn()
       const streams = [await at.stream(cookie), await at.stream(cookie)]
@@ -154,7 +155,7 @@ describe('its lifecycle', () => {
       expect(await reachable(at.host.port)).toBe(false)
     })
 
-    it('lets a call that ends soon return its response', async () => {
+    it('allows a call that ends soon to return its response', async () => {
       const answer = at.call('sessions.list')
       while (at.core.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
       const closed = at.host.close()
@@ -170,7 +171,7 @@ describe('its lifecycle', () => {
       expect(await answer).toBe('cut off')
     })
 
-    it('twice is the same as once, and the core stays open for its owner', async () => {
+    it('twice has the same effect as once, and the core remains open for its owner', async () => {
       expect(at.host.close()).toBe(at.host.close())
       await at.host.close()
       expect(at.core.closed).toBe(0)
@@ -189,7 +190,7 @@ describe('access', () => {
     const pathOf = (url: string): string => url.slice(new URL(url).origin.length)
 
     describe('the one-time link', () => {
-      it('is on 127.0.0.1 and carries a token of 32 random bytes', () => {
+      it('is on 127.0.0.1 and contains a token of 32 random bytes', () => {
         const url = new URL(at.host.url)
         expect(url.origin).toBe(`http://127.0.0.1:${at.host.port}`)
         expect(at.host.origin).toBe(url.origin)
@@ -216,7 +217,7 @@ describe('access', () => {
         expect([page.status, page.body]).toEqual([200, indexHtml])
       })
 
-      it('works once, and then says how to get another', async () => {
+      it('works once, and then explains how to get another link', async () => {
         const path = pathOf(at.host.url)
         await at.ask(path)
         const again = await at.ask(path)
@@ -227,14 +228,14 @@ describe('access', () => {
         expect(again.body).toContain('<code>kernel-ladder serve</code>')
       })
 
-      it('works once even for the browser that used it', async () => {
+      it('works only once, even for the browser that used it', async () => {
         const path = pathOf(at.host.url)
         const cookie = (await at.ask(path)).headers['set-cookie']![0]!.split(';')[0]!
         expect((await at.ask(path, { headers: { cookie } })).status).toBe(403)
       })
 
       it.each(['', 'x', 'A'.repeat(43), '%00', 'a&token=b'])(
-        'is not opened by the wrong token %j, which leaves the right one valid',
+        'is not opened by the wrong token %j, and the right token remains valid',
         async (wrong) => {
           const refused = await at.ask(`/?token=${wrong}`)
           expect(refused.status).toBe(403)
@@ -243,14 +244,14 @@ describe('access', () => {
         },
       )
 
-      it('can be replaced by the operator: the new one works, the unused one no longer', async () => {
+      it('can be replaced by the operator: the new link works, and the unused link no longer works', async () => {
         const url = at.host.newUrl()
         expect(url).not.toBe(at.host.url)
         expect((await at.ask(pathOf(at.host.url))).status).toBe(403)
         expect((await at.ask(pathOf(url))).status).toBe(303)
       })
 
-      it('lets in a second browser in addition to the first', async () => {
+      it('admits a second browser in addition to the first', async () => {
         const cookies = [await at.signIn(), await at.signIn()]
         for (const cookie of cookies)
           expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
@@ -267,7 +268,7 @@ describe('access', () => {
         expect((await at.ask(pathOf(at.host.url))).status).toBe(303)
       })
 
-      it('followed from another site continues on a page of ours, so that the Strict cookie is sent', async () => {
+      it('opened from another site redirects to our page, so that the Strict cookie is sent', async () => {
         const answer = await at.ask(pathOf(at.host.url), {
           headers: {
             'sec-fetch-site': 'cross-site',
@@ -307,7 +308,7 @@ describe('access', () => {
         expect(answer.body).not.toContain('id="app"')
       })
 
-      it('a call is refused as a Reply and does not reach the core', async () => {
+      it('a call is rejected with a Reply and does not reach the core', async () => {
         const answer = await at.call('app.info', '{}', { cookie: undefined })
         expect(answer.status).toBe(401)
         expect(json(answer)).toEqual({
@@ -321,14 +322,14 @@ describe('access', () => {
         expect(at.core.calls).toEqual([])
       })
 
-      it('the event stream is refused', async () => {
+      it('the event stream is rejected', async () => {
         expect((await at.ask('/events')).status).toBe(401)
         expect(at.core.listeners.size).toBe(0)
       })
     })
 
     describe('the cookie', () => {
-      it('of a wrong value is refused', async () => {
+      it('with a wrong value is rejected', async () => {
         const cookie = await at.signIn()
         const [name] = cookie.split('=')
         for (const wrong of [
@@ -340,7 +341,7 @@ describe('access', () => {
           expect((await at.ask('/', { headers: { cookie: wrong } })).status).toBe(403)
       })
 
-      it('of another server, on another port, is refused', async () => {
+      it('of another server, on another port, is rejected', async () => {
         const other = await startHarness()
         const cookie = await other.signIn()
         await other.stop()
@@ -349,7 +350,7 @@ describe('access', () => {
         expect((await at.ask('/', { headers: { cookie: renamed } })).status).toBe(403)
       })
 
-      it('is found among others, even after a planted one of the same name', async () => {
+      it('is found among others, even after an injected cookie with the same name', async () => {
         const cookie = await at.signIn()
         const [name] = cookie.split('=')
         const sent = `theme=dark; ${name}=planted; ${cookie}; x=1`
@@ -371,7 +372,7 @@ describe('access', () => {
     })
 
     describe('the address', () => {
-      it('is loopback alone', async () => {
+      it('is only the loopback address', async () => {
         const outside = Object.values(networkInterfaces())
           .flat()
           .find((found) => found?.family === 'IPv4' && !found.internal)?.address
@@ -389,7 +390,7 @@ describe('access', () => {
     })
 
     describe('the Host header', () => {
-      it('may name 127.0.0.1 or localhost with the port', async () => {
+      it('may contain 127.0.0.1 or localhost with the port', async () => {
         for (const name of ['127.0.0.1', 'localhost']) {
           const host = `${name}:${at.host.port}`
           expect((await at.ask('/', { headers: { host, cookie } })).status).toBe(200)
@@ -409,7 +410,7 @@ describe('access', () => {
         `[::1]:${port}`,
         `x@127.0.0.1:${port}`,
       ]
-      it('of any other value is refused, for pages, files, events and calls', async () => {
+      it('with any other value is rejected, for pages, files, events and calls', async () => {
         for (const host of foreign(at.host.port)) {
           for (const path of ['/', '/logo.svg', '/events'])
             expect([host, (await at.ask(path, { headers: { host, cookie } })).status]).toEqual([
@@ -423,7 +424,7 @@ describe('access', () => {
         expect(at.core.listeners.size).toBe(0)
       })
 
-      it('of another value does not use up a link, and names the address that works', async () => {
+      it('with another value does not use up a link, and the response contains the correct address', async () => {
         const { pathname, search } = new URL(at.host.newUrl())
         const refused = await at.ask(pathname + search, { headers: { host: 'evil.example' } })
         expect(refused.status).toBe(403)
@@ -433,7 +434,7 @@ describe('access', () => {
         expect((await at.ask(pathname + search)).status).toBe(303)
       })
 
-      it('must be there, and only once', async () => {
+      it('must be present exactly once', async () => {
         const { port } = at.host
         const close = `Cookie: ${cookie}\r\nConnection: close\r\n\r\n`
         const own = `Host: 127.0.0.1:${port}\r\n`
@@ -446,7 +447,7 @@ describe('access', () => {
         expect(await at.raw(`GET / HTTP/1.1\r\n${own}${close}`)).toMatch(/^HTTP\/1.1 200/)
       })
 
-      it('is checked on an upgrade, which is never granted', async () => {
+      it('is checked for an upgrade request, which is never granted', async () => {
         const upgrade = 'Connection: Upgrade, close\r\nUpgrade: websocket\r\n'
         for (const host of ['evil.example', `127.0.0.1:${at.host.port}`]) {
           const text = await at.raw(`GET /events HTTP/1.1\r\nHost: ${host}\r\n${upgrade}\r\n`)
@@ -464,7 +465,7 @@ describe('access', () => {
         )
       })
 
-      it('of any other Origin, or none, is refused as a Reply and does not reach the core', async () => {
+      it('with any other Origin, or none, is rejected with a Reply and does not reach the core', async () => {
         const { port, origin } = at.host
         const origins = [
           undefined,
@@ -488,7 +489,7 @@ describe('access', () => {
       })
 
       it.each(['cross-site', 'same-site', 'none'])(
-        'that the browser marks %s is refused in spite of its Origin',
+        'that the browser marks %s is rejected despite its Origin',
         async (site) => {
           expect((await at.call('app.info', '{}', { 'sec-fetch-site': site })).status).toBe(403)
           expect(at.core.calls).toEqual([])
@@ -511,13 +512,13 @@ describe('access', () => {
         return (await at.ask('/logo.svg', { headers: { cookie, ...metadata } })).status
       }
 
-      it('by our page, or by a person who typed or followed the address, is answered', async () => {
+      it('by our page, or by a user who typed the address or followed a link, is answered', async () => {
         expect(await asked('same-origin', 'no-cors', 'image')).toBe(200)
         expect(await asked('none', 'navigate', 'document')).toBe(200)
         expect(await asked('cross-site', 'navigate', 'document')).toBe(200)
       })
 
-      it('by a page of another site or port is refused', async () => {
+      it('by a page from another site or port is rejected', async () => {
         for (const site of ['cross-site', 'same-site']) {
           expect(await asked(site, 'no-cors', 'image')).toBe(403)
           expect(await asked(site, 'cors', 'empty')).toBe(403)
@@ -527,7 +528,7 @@ describe('access', () => {
     })
 
     describe('every answer', () => {
-      it('carries the security headers, and none that opens it to other origins', async () => {
+      it('has the security headers, and no header that opens it to other origins', async () => {
         const answers = [
           await at.ask('/', { headers: { cookie } }),
           await at.ask('/assets/index-Ab3_x-9Z.js', { headers: { cookie } }),
@@ -555,7 +556,7 @@ describe('access', () => {
         }
       })
 
-      it('carries a policy that allows our own files and nothing else', () => {
+      it('has a policy that allows only our own files', () => {
         expect(contentSecurityPolicy.split('; ')).toEqual([
           "default-src 'none'",
           "script-src 'self'",
@@ -569,7 +570,7 @@ describe('access', () => {
         ])
       })
 
-      it('to a preflight is a refusal', async () => {
+      it('to a preflight request is a rejection', async () => {
         const answer = await at.ask('/rpc/app.info', {
           method: 'OPTIONS',
           headers: {
@@ -655,11 +656,11 @@ describe('access', () => {
         }
       })
 
-      it.each(['PUT', 'DELETE', 'PATCH', 'TRACE', 'OPTIONS'])('refuse %s', async (method) => {
+      it.each(['PUT', 'DELETE', 'PATCH', 'TRACE', 'OPTIONS'])('reject %s', async (method) => {
         expect((await at.ask('/', { method, headers: { cookie } })).status).toBe(405)
       })
 
-      it('refuse POST and list the allowed methods', async () => {
+      it('reject POST and list the allowed methods', async () => {
         const answer = await at.ask('/logo.svg', {
           method: 'POST',
           headers: { cookie, origin: at.host.origin },
@@ -671,7 +672,7 @@ describe('access', () => {
     describe('compression', () => {
       const path = '/assets/index-Ab3_x-9Z.js'
 
-      it('is used for text over 1 kB when the browser takes it', async () => {
+      it('is used for text over 1 kB if the browser accepts it', async () => {
         const answer = await get(path, { 'accept-encoding': 'br, gzip;q=0.8' })
         expect(answer.headers['content-encoding']).toBe('gzip')
         expect(answer.headers.vary).toBe('Accept-Encoding')
@@ -680,7 +681,7 @@ describe('access', () => {
       })
 
       it.each([undefined, 'br', 'gzip;q=0', 'gzip; q=0.0', 'xgzip'])(
-        'is left out for a browser that sends Accept-Encoding: %s',
+        'is not used for a browser that sends Accept-Encoding: %s',
         async (accepted) => {
           const answer = await get(
             path,
@@ -692,14 +693,14 @@ describe('access', () => {
         },
       )
 
-      it('is left out for small files and for what is compressed already', async () => {
+      it('is not used for small files and files that are already compressed', async () => {
         for (const small of ['/', '/logo.svg', '/font.woff2'])
           expect(
             (await get(small, { 'accept-encoding': 'gzip' })).headers['content-encoding'],
           ).toBe(undefined)
       })
 
-      it('is repeated when the file has changed', async () => {
+      it('is repeated after the file has changed', async () => {
         const file = join(at.rendererDir, 'changing.txt')
         for (const content of ['a'.repeat(2000), 'b'.repeat(3000)]) {
           writeFileSync(file, content)
@@ -709,7 +710,7 @@ describe('access', () => {
       })
     })
 
-    describe('nothing outside the folder is served', () => {
+    describe('files outside the folder are not served', () => {
       /** Sends a request on a bare socket, because clients normalize a path before sending it. */
       const rawGet = async (path: string): Promise<{ status: number; text: string }> => {
         const text = await at.raw(
@@ -751,7 +752,7 @@ describe('access', () => {
         '../secret.txt',
         '/\0',
         '/logo.svg\0.js',
-      ])('%j is refused', async (path) => {
+      ])('%j is rejected', async (path) => {
         const { status, text } = await rawGet(path)
         expect(status).toBe(400)
         expect(text).not.toContain(secret)
@@ -775,11 +776,11 @@ describe('access', () => {
         expect((await at.ask('/%ZZ')).status).toBe(400)
       })
 
-      it('but a link that stays inside is served', async () => {
+      it('but a link to a file inside the folder is served', async () => {
         expect((await get('/alias.svg')).headers['content-type']).toContain('image/svg+xml')
       })
 
-      it('and a very long address is refused without harm', async () => {
+      it('and a very long address is rejected without harm', async () => {
         expect((await rawGet(`/${'a'.repeat(17_000)}`)).status).toBe(431)
         expect((await get('/')).status).toBe(200)
       })

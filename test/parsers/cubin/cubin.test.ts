@@ -1,6 +1,6 @@
 /**
- * Tests cubins built by nvcc 13.0.88. The source of `kernels.so` has everything that a file can
- * contain. Also tests the host code of libraries, honest and hostile, and the messages about it.
+ * Tests cubins built by nvcc 13.0.88. The source of `kernels.so` uses all features of the file
+ * format. Also tests honest and malicious host code of libraries, and the messages about it.
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'
@@ -26,7 +26,7 @@ describe('a library', () => {
     expect([codes.ampere.architecture, codes.hopper.architecture]).toEqual([80, 90])
   })
 
-  it('is a cubin itself, or holds none', () => {
+  it('is a cubin itself, or contains none', () => {
     expect(cubinsOf(hopper)).toEqual([hopper])
     const hostOnly = library.slice()
     // Rename the section of the fatbin.
@@ -35,7 +35,7 @@ describe('a library', () => {
     expect(cubinsOf(hostOnly)).toEqual([])
   })
 
-  it('that is compressed is refused with the remedy', () => {
+  it('that is compressed is rejected with the remedy', () => {
     const compressed = library.slice()
     const container = Buffer.from(compressed).indexOf(Buffer.from([0x50, 0xed, 0x55, 0xba]))
     compressed[container + 16 + 40 + 1]! |= 0x80
@@ -83,7 +83,7 @@ describe('a kernel', () => {
     expect(everything(codes.ampere)).toMatchObject({ sharedBytes: 28, parameters: { base: 0x160 } })
   })
 
-  it('is code, every instruction of which is known', () => {
+  it('consists only of known instructions', () => {
     for (const { kernels, architecture } of Object.values(codes))
       for (const { code } of kernels) {
         const words = new Uint32Array(code.slice().buffer)
@@ -133,7 +133,7 @@ describe('variables', () => {
     expect(calls).toContainEqual({ caller: '_Z10everythingPficd', callee: 'vprintf' })
   })
 
-  it('in constant memory are bank 3', () => {
+  it('in constant memory are in bank 3', () => {
     const weights = constants.find(({ bank }) => bank === 3)!.bytes
     expect([...new Float32Array(weights.slice().buffer)]).toEqual([1, 2, 3, 4])
   })
@@ -144,7 +144,7 @@ describe('lines', () => {
   const source = packedRow('cubins.jsonl', 'kernels.so').source.split('\n')
   const lineOf = (text: string): number => source.findIndex((line) => line.includes(text)) + 1
 
-  it('name where inlined code comes from, and through which calls', () => {
+  it('show the origin of inlined code, and the calls that lead to it', () => {
     const twice = lines.find(({ inlined }) => inlined?.function.includes('twice'))!
     expect(placesOf(lines, twice.address).map(({ line }) => line)).toEqual([
       lineOf('x * x + 1'),
@@ -154,12 +154,12 @@ describe('lines', () => {
     expect(placesOf(lines, twice.address)[0]!.file).toMatch(/\/kernels\.cu$/)
   })
 
-  it('name a function that is called under its own name', () => {
+  it('show a called function under its own name', () => {
     const { offset } = subprograms[0]!
     expect(placesOf(lines, offset).map(({ line }) => line)).toEqual([lineOf('float called(')])
   })
 
-  it('end at a damaged table with endless inlining', () => {
+  it('stop at a damaged table with endless inlining', () => {
     const rows = [{ address: 0, file: 'a.cu', line: 1, inlined: null } as (typeof lines)[number]]
     for (let line = 2; line <= 5_000; line += 1)
       rows.push({ address: 0, file: 'a.cu', line, inlined: { function: 'f', at: rows.at(-1)! } })
@@ -171,7 +171,7 @@ describe('lines', () => {
     expect(placesOf(rows, 0)).toHaveLength(100)
   })
 
-  it('do not exist before the first', () => {
+  it('do not exist before the first line entry', () => {
     expect(placesOf([], 16)).toEqual([])
     expect(placesOf(lines, -1)).toEqual([])
   })
@@ -191,7 +191,7 @@ it('the cubin reader reads variables of 4 GiB and more, although nvcc truncates 
   expect(grown.size).toBe(last.size + 2 ** 32)
 })
 
-describe('what is damaged', () => {
+describe('damaged machine code', () => {
   const sentence = (bytes: Uint8Array): string => {
     try {
       for (const cubin of cubinsOf(bytes)) readCubin(cubin)
@@ -271,7 +271,7 @@ describe('what is damaged', () => {
         view.setUint16(sections('.debug_line').offset + 4, 9, true)
       },
     ],
-  ] as const)('is named: %s', (part, change) => {
+  ] as const)('is reported: %s', (part, change) => {
     expect(changed(change)).toBe(`The machine code is damaged: ${part} cannot be read.`)
   })
 
@@ -283,7 +283,7 @@ describe('what is damaged', () => {
     ).toBe('The machine code is for sm_100, whose encoding is not known.')
   })
 
-  it('never causes another error, and ends, whatever bytes are changed or cut off', () => {
+  it('never causes another error or a hang when bytes are changed or removed', () => {
     let state = 12345
     const random = (below: number): number => {
       state = (state * 1103515245 + 12345) % 2 ** 31

@@ -14,7 +14,7 @@ describe('compile_commands.json', () => {
     ],
     ["'' a", ['', 'a']],
     ['  ', []],
-  ])('%j is split like in a shell', (command, words) => {
+  ])('%j is split as in a shell', (command, words) => {
     expect(shellWords(command)).toEqual(words)
   })
 
@@ -24,7 +24,7 @@ describe('compile_commands.json', () => {
     '--use_fast_math -Xptxas -dlcm=ca -O3 -DNAME="\\"a b\\"" -std=gnu++20 "--generate-code=arch=compute_90,code=[sm_90]" ' +
     '-Xcompiler=-fPIC -MD -MT k.o -MF k.o.d -x cu -c /p/k.cu -o k.o'
 
-  it('gives the settings of `build`, and leaves out file names and architectures', () => {
+  it('is converted to `build` settings, without file names and architectures', () => {
     expect(settingsOf({ directory: '/p', file: 'k.cu', command })).toEqual({
       std: 'c++20',
       flags: ['--use_fast_math', '-Xptxas', '-dlcm=ca', '-Xcompiler=-fPIC'],
@@ -33,7 +33,7 @@ describe('compile_commands.json', () => {
     })
   })
 
-  it('may have its words in a list, and options separate from their values', () => {
+  it('may have its words in a list, and options separated from their values', () => {
     const words = [
       'nvcc',
       '-I',
@@ -52,7 +52,7 @@ describe('compile_commands.json', () => {
     })
   })
 
-  it.each(['', '{}', '[1]', '[{"file": "a"}]'])('%j is none', (text) => {
+  it.each(['', '{}', '[1]', '[{"file": "a"}]'])('%j is not a command', (text) => {
     expect(parseCompileCommands(text)).toBeNull()
   })
 })

@@ -15,7 +15,7 @@ const launch = {
   arguments: '0000000000000000',
 }
 
-it('the launches before a program was stopped count', () => {
+it('launches before a program was stopped are included', () => {
   const lines = ['{"event":"kernel","mangled":"_Z1fPf","name":"f(float*)"}', JSON.stringify(launch)]
   const found = parseRecordedProgram(`${lines.join('\n')}\n${JSON.stringify(launch).slice(0, 40)}`)
   expect(found.kernels).toEqual(new Map([['_Z1fPf', 'f(float*)']]))
@@ -23,14 +23,14 @@ it('the launches before a program was stopped count', () => {
   expect(found).toMatchObject({ ended: null, error: null })
 })
 
-it('a program that ended by itself reports how', () => {
+it('the exit of a program that ended on its own is reported', () => {
   expect(parseRecordedProgram('{"event":"ended","how":"exit","launches":3}').ended).toEqual({
     how: 'exit',
     launches: 3,
   })
 })
 
-it("a program's own output is no launch", () => {
+it("a program's own output is not a launch", () => {
   const forged = JSON.stringify({ ...launch, grid: 'many' })
   expect(parseRecordedProgram(`{"event":"launch"}\n${forged}\nhello\n{`).launches).toEqual([])
 })

@@ -50,7 +50,7 @@ describe('tools', () => {
       })
     })
 
-    describe("the probe's line", () => {
+    describe('the output line of the probe', () => {
       const kernel = {
         name: 'k(int)',
         mangled: '_Z1ki',
@@ -75,7 +75,7 @@ describe('tools', () => {
         })
       })
 
-      it('is missing if the probe ended early, and if the output is not its own', () => {
+      it('is missing if the probe ended early or if the output is not from the probe', () => {
         for (const text of ['', 'hello', '{"event":"launches"}', line.replace('[1,2,3]', '[1,2]')])
           expect(parseProbedLaunches(text)).toBeNull()
       })
@@ -87,7 +87,7 @@ describe('tools', () => {
     const xml = capture('nvidia-smi/580.159.04-h200/query-xml').stdout
 
     describe('nvidia-smi -q -x', () => {
-      it('gives the driver and each GPU', () => {
+      it('contains the driver and each GPU', () => {
         expect(parseNvidiaSmi(xml)).toEqual({
           driver: '580.159.04',
           cuda: '13.0',
@@ -111,7 +111,7 @@ describe('tools', () => {
         })
       })
 
-      it('counts the programs that compute on a GPU, and not those that draw', () => {
+      it('counts the programs that compute on a GPU, but not programs that draw', () => {
         const program = (type: string, name: string): string =>
           `<process_info><pid>7</pid><type>${type}</type><process_name>${name}</process_name></process_info>`
         const listing = [
@@ -130,7 +130,7 @@ describe('tools', () => {
         expect(computing('N/A')).toBe(0)
       })
 
-      it('gives null for what the driver does not know', () => {
+      it('has null for values that the driver does not report', () => {
         const unknown = xml
           .replaceAll(/<sm_clock>[^<]*/g, '<sm_clock>N/A')
           .replace(/<gpu_temp>[^<]*/, `<gpu_temp>${'9'.repeat(400)} C`)
@@ -148,7 +148,7 @@ describe('tools', () => {
         })
       })
 
-      it('lists several GPUs in order, and none if there is none', () => {
+      it('lists several GPUs in order, or none', () => {
         const gpu = /\t<gpu id[\s\S]*<\/gpu>/.exec(xml)![0]
         const two = xml.replace(gpu, `${gpu}\n${gpu.replaceAll(':06.0', ':3b.0')}`)
         expect(parseNvidiaSmi(two).gpus.map(({ pciBusId }) => pciBusId)).toEqual([
@@ -158,15 +158,15 @@ describe('tools', () => {
         expect(parseNvidiaSmi(xml.replace(gpu, '')).gpus).toEqual([])
       })
 
-      it('expands no entity that the document declares', () => {
+      it('is parsed without expanding entities that the document declares', () => {
         const hostile = xml
           .replace(/<!DOCTYPE[^>]*>/, '<!DOCTYPE nvidia_smi_log [<!ENTITY e "expanded">]>')
           .replace('NVIDIA H200', '&e;')
         expect(parseNvidiaSmi(hostile).gpus[0]?.name).toBe('&e;')
       })
 
-      it('that fails says that there is no GPU', () => {
-        // The text is from nvidia-smi on a machine whose driver is not loaded.
+      it('that fails means that there is no GPU', () => {
+        // Output of nvidia-smi on a machine without a loaded driver.
         const text =
           "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.\n"
         expect(() => parseNvidiaSmi(text)).toThrow(
@@ -177,7 +177,7 @@ describe('tools', () => {
         )
       })
 
-      it('that is cut off, or is something else, is refused', () => {
+      it('that is truncated or unrelated is rejected', () => {
         expect(() => parseNvidiaSmi(xml.slice(0, 9000))).toThrow(/not complete output/)
         expect(() => parseNvidiaSmi('<html></html>')).toThrow(/not complete output.*<html>/)
       })
@@ -185,16 +185,16 @@ describe('tools', () => {
 
     describe('a PCI bus id', () => {
       it.each(['00000000:3B:00.0', '0000:3b:00.0', '3b:00.0', '0000:3b:00'])(
-        '%s has one spelling',
+        '%s is normalized to one notation',
         (text) => expect(normalizePciBusId(text)).toBe('00000000:3B:00.0'),
       )
-      it('in a wrong format is refused', () => {
+      it('in an invalid format is rejected', () => {
         expect(() => normalizePciBusId('GPU 0')).toThrow(/"GPU 0"/)
       })
     })
 
-    describe('before it is written anywhere', () => {
-      // The original capture with made-up values instead of REDACTED.
+    describe('before the output is stored', () => {
+      // The original capture, with invented values instead of REDACTED.
       const secrets: Record<string, string> = {
         serial: '1650000000001',
         uuid: 'GPU-11111111-2222-3333-4444-555555555555',
@@ -240,12 +240,12 @@ describe('tools', () => {
         expect(parseNvidiaSmi(redacted)).toEqual(parseNvidiaSmi(original))
       })
 
-      it('an absent value stays absent, and a second time changes nothing', () => {
+      it('an absent value remains absent, and a second pass changes nothing', () => {
         expect(redacted).toContain('<host_id>N/A</host_id>')
         expect(redactNvidiaSmi(redacted)).toBe(redacted)
       })
 
-      it('holds for the capture in this repository', () => {
+      it('the capture in this repository contains no identifiers', () => {
         expect(redactNvidiaSmi(xml)).toBe(xml)
         expect(xml).toContain('<serial>REDACTED</serial>')
         expect(xml).toContain('<uuid>REDACTED</uuid>')
@@ -282,7 +282,7 @@ describe('tools', () => {
     describe('text of unrealistic size', () => {
       const digits = '1'.repeat(600_000)
 
-      it('with grouped digits is not read as its last group', () => {
+      it('with grouped digits is not parsed as its last group', () => {
         const { kernels } = parseNvccOutput(
           "ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 8 registers, 1.024 bytes smem\n",
         )
@@ -294,7 +294,7 @@ describe('tools', () => {
         ['in the properties of a kernel', `    ${digits} bytes stack, 8 bytes stack frame`],
         ['as a line of a source', `x.cu(${digits}): error: no`],
         ['as registers', `ptxas info    : Used ${digits} registers`],
-      ])('%s is passed over', (_, line) => {
+      ])('%s is skipped', (_, line) => {
         const { kernels, diagnostics } = parseNvccOutput(
           [
             "ptxas info    : Compiling entry function 'k' for 'sm_90'",
@@ -340,7 +340,7 @@ describe('tools', () => {
         expect(diagnostics).toEqual([])
       })
 
-      it('has a kernel once for each architecture, with the constants that ptxas names', () => {
+      it('has a kernel once per architecture, with the constants that ptxas reports', () => {
         const { kernels } = parse('two-architectures')
         expect(
           kernels.map(({ architecture, registers, constantBytes }) => ({
@@ -363,7 +363,7 @@ describe('tools', () => {
         expect(parseNvccOutput(text).kernels).toEqual(kernels)
       })
 
-      it('is summed up as the highest of each over the kernels', () => {
+      it('is summarized as the maximum of each value over the kernels', () => {
         expect(summarizeBuild(kernels)).toEqual({
           registersPerThread: 32,
           staticSharedBytes: 1024,
@@ -384,7 +384,7 @@ describe('tools', () => {
       })
     })
 
-    describe('messages at their place', () => {
+    describe('messages with their location', () => {
       it.each([
         ['syntax', [error('syntax.cu', 3, 'expected a ";"')]],
         [
@@ -413,7 +413,7 @@ describe('tools', () => {
         expect(parse(name).diagnostics).toEqual(expected),
       )
 
-      it('details of a message are kept, the source line and the caret below it are not', () => {
+      it('details of a message are included, but not the source line and the caret', () => {
         expect(parse('no-instance').diagnostics).toEqual([
           error(
             'no-instance.cu',
@@ -443,19 +443,19 @@ describe('tools', () => {
         expect(kernels).toHaveLength(1)
       })
 
-      it('one in a header has the file of the header', () => {
+      it("a message in a header has the header's file name", () => {
         expect(
           parse('host-warning').diagnostics.map(({ file, line }) => `${file}:${line}`),
         ).toEqual(['helper.cuh:1', 'host-warning.cu:3'])
       })
 
-      it('one that nvcc prints in two passes is listed once', () => {
+      it('a message that nvcc prints in two passes is listed once', () => {
         expect(parse('hash-warning').diagnostics).toHaveLength(1)
         expect(parse('two-architectures').diagnostics).toHaveLength(1)
       })
     })
 
-    describe('messages without a place in the source', () => {
+    describe('messages without a source location', () => {
       it.each([
         [
           'too-much-shared',
@@ -468,14 +468,14 @@ describe('tools', () => {
         expect(parse(name).diagnostics).toEqual([error(null, null, message)]),
       )
 
-      it('an error in PTX that nobody wrote has no file', () => {
+      it('an error in generated PTX has no file', () => {
         const [first] = parse('ptx-error').diagnostics
         expect(first).toEqual(
           error(null, null, "Unknown modifier '.instruction' (line 29 of the generated PTX)"),
         )
       })
 
-      it('advice of ptxas with a number is a note, its statistics are not', () => {
+      it('numbered advice from ptxas is a note, but its statistics are not', () => {
         const { diagnostics, kernels } = parse('wgmma-serialized')
         expect(
           diagnostics.map(({ severity, message }) => `${severity} ${message.slice(0, 34)}`),
@@ -489,7 +489,7 @@ describe('tools', () => {
       })
     })
 
-    it('the linker says which library is missing', () => {
+    it("the linker's message has the missing library", () => {
       const text =
         '/usr/bin/ld: cannot find -lnot_there: No such file or directory\ncollect2: error: ld returned 1 exit status\n'
       expect(parseNvccOutput(text).diagnostics[0]).toEqual(
@@ -497,7 +497,7 @@ describe('tools', () => {
       )
     })
 
-    it('unrelated text yields nothing', () => {
+    it('unrelated text yields no messages', () => {
       expect(parseNvccOutput('hello\n\n  world\n')).toEqual({ kernels: [], diagnostics: [] })
     })
   })
@@ -509,14 +509,14 @@ describe('compute-sanitizer', () => {
   const savedBy = (name: string): string => calls[name]!.saved!
 
   describe('a real report', () => {
-    it.each(names)('of %s holds as many records as its summary counts', (name) => {
+    it.each(names)('of %s contains as many records as its summary states', (name) => {
       const { records, complete } = parseSanitizerXml(savedBy(name))
       const summary = parseSanitizerSummary(calls[name]!.stdout)
       expect(complete).toBe(true)
       expect(records.length + summary!.notPrinted).toBe(summary!.total)
     })
 
-    it('places a write out of bounds at its line, thread and address, and counts equal ones', () => {
+    it('reports an out-of-bounds write with its line, thread and address, and counts equal ones', () => {
       const [first, api, ...rest] = groupRecords(
         parseSanitizerXml(savedBy('memcheck-out-of-bounds')).records,
       )
@@ -532,7 +532,7 @@ describe('compute-sanitizer', () => {
         block: [0, 0, 0],
         address: '0x7f81a5400100',
       })
-      // The next API call reports the failed launch. That call has no source location.
+      // The next API call reports the failed launch, and it has no source location.
       expect(api).toMatchObject({
         kind: 'Api',
         count: 1,
@@ -542,7 +542,7 @@ describe('compute-sanitizer', () => {
       expect(api?.message).toContain('due to "unspecified launch failure"')
     })
 
-    it('names both accesses of a race and counts its hazards', () => {
+    it('contains both accesses of a race and the number of hazards', () => {
       expect(parseSanitizerXml(savedBy('racecheck-race')).records).toEqual([
         {
           kind: 'Analysis',
@@ -582,7 +582,7 @@ describe('compute-sanitizer', () => {
   describe('an incomplete report', () => {
     const whole = savedBy('initcheck-uninitialised')
 
-    it('is never mistaken for a complete one, wherever it was cut, and keeps its whole records', () => {
+    it('is never mistaken for a complete report, and its complete records are read', () => {
       const last = whole.lastIndexOf('</ComputeSanitizerOutput>')
       for (let length = 0; length <= last + 20; length += 97) {
         const text = whole.slice(0, length)
@@ -590,7 +590,7 @@ describe('compute-sanitizer', () => {
         try {
           parsed = parseSanitizerXml(text)
         } catch (error) {
-          // A document that is cut before its root element cannot be recognized.
+          // A document that is truncated before its root element cannot be recognized.
           expect(length).toBeLessThan(whole.indexOf('<ComputeSanitizerOutput') + 23)
           expect(String(error)).toContain('not a compute-sanitizer report')
           continue
@@ -608,18 +608,18 @@ describe('compute-sanitizer', () => {
         'nested beyond reason',
         `<ComputeSanitizerOutput>${'<a>'.repeat(100_000)}</record></ComputeSanitizerOutput>`,
       ],
-    ])('is refused in a sentence when it is %s', (_what, text) => {
+    ])('is rejected with an error message if it is %s', (_what, text) => {
       expect(() => parseSanitizerXml(text)).toThrow(/not a compute-sanitizer report/)
     })
 
-    it('does not expand entities that it declares itself', () => {
+    it('is parsed without expanding its own entities', () => {
       const laughs = `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>
       <ComputeSanitizerOutput><record><kind>&b;</kind><what><text>&b; &lt;T&gt; &#65;</text></what></record></ComputeSanitizerOutput>`
       const [record] = parseSanitizerXml(laughs).records
       expect(record).toMatchObject({ kind: '&b;', message: '&b; <T> A' })
     })
 
-    it('leaves out missing data', () => {
+    it('may lack data', () => {
       const bare =
         '<ComputeSanitizerOutput><record><where><line>x</line></where></record></ComputeSanitizerOutput>'
       expect(parseSanitizerXml(bare).records[0]).toMatchObject({
@@ -632,7 +632,7 @@ describe('compute-sanitizer', () => {
   })
 
   describe('the summary', () => {
-    it('counts errors, hazards, and what was not printed', () => {
+    it('counts errors, hazards, and records that were not printed', () => {
       const of = (text: string) => parseSanitizerSummary(`a line\n${text}\n`)
       expect(of('========= ERROR SUMMARY: 0 errors')).toEqual({ total: 0, notPrinted: 0 })
       expect(of('========= ERROR SUMMARY: 1 error')).toEqual({ total: 1, notPrinted: 0 })
@@ -647,7 +647,7 @@ describe('compute-sanitizer', () => {
       ).toEqual({ total: 200, notPrinted: 100 })
     })
 
-    it('is not searched for at every digit of a long number', () => {
+    it('is found in linear time in a text with a long number', () => {
       const line = `========= ERROR SUMMARY: ${'1'.repeat(600_000)}`
       expect(parseSanitizerSummary(`${line}\n${line} errors`)).toBeNull()
     })
@@ -656,12 +656,12 @@ describe('compute-sanitizer', () => {
       expect(parseSanitizerSummary('no newline========= ERROR SUMMARY: 2 errors')?.total).toBe(2)
     })
 
-    it('is null, not zero, if the tool did not get that far', () => {
+    it('is null, not zero, if the tool ended before it', () => {
       expect(parseSanitizerSummary('========= COMPUTE-SANITIZER\n')).toBeNull()
       expect(parseSanitizerSummary('')).toBeNull()
     })
 
-    it('gives way to the tool’s last words', () => {
+    it('is overridden by the tool’s last message', () => {
       expect(lastSanitizerWord('========= COMPUTE-SANITIZER\n========= Error: no device\n')).toBe(
         'Error: no device',
       )
@@ -699,14 +699,14 @@ describe('the runner', () => {
   const parse = (event: unknown) => parseRunnerLine(JSON.stringify(event))
 
   describe('a line of the runner', () => {
-    it('of a recording, whose runner wrote one matrix, names no buffer', () => {
+    it('of an older recording, with only one result matrix, has no buffer name', () => {
       const { outOfBoundsBuffers: _buffers, changedInputs: _inputs, ...old } = verify
       expect(
         parse({ ...old, firstMismatch: { row: 0, col: 3, expected: 1.5, actual: null } }),
       ).toEqual({ ...verify, firstMismatch: { ...verify.firstMismatch, buffer: null } })
     })
 
-    it('is read as the event it names', () => {
+    it('is parsed as the event in its type field', () => {
       expect(parse(timing)).toEqual(timing)
       expect(parse(verify)).toEqual(verify)
       const reference = { event: 'start', rung: null, case: 'f32', stage: 'reference' }
@@ -724,12 +724,12 @@ describe('the runner', () => {
       { event: 'progress', stage: 'reference', fraction: 0.25 },
     ])('reports progress: %j', (event) => expect(parse(event)).toEqual(event))
 
-    it('keeps what follows an error’s message', () => {
+    it('preserves the text after an error’s message', () => {
       const error = { event: 'error', kind: 'memory', message: 'too large', neededBytes: 9e9 }
       expect(parse(error)).toEqual(error)
     })
 
-    it('may have a line end and fields of a later version', () => {
+    it('may have a line ending and fields of a later version', () => {
       expect(parseRunnerLine('{"event":"profiled","rung":"01_naive","later":1}\r')).toEqual({
         event: 'profiled',
         rung: '01_naive',
@@ -752,7 +752,7 @@ describe('the runner', () => {
     ])('a line with %s is null', (_, line) => expect(parseRunnerLine(line)).toBeNull())
   })
 
-  describe('a known event of a wrong shape counts as output of the rung', () => {
+  describe('a known event with an invalid shape is treated as output of the rung', () => {
     it.each([
       ['the name alone', { event: 'timing' }],
       ['a missing field', { ...timing, medianMs: undefined }],
@@ -768,16 +768,16 @@ describe('the runner', () => {
       ['launches without kernels', { event: 'launches', rung: 'a' }],
     ])('an event with %s is null', (_, event) => expect(parse(event)).toBeNull())
 
-    it('even a number beyond all limits', () =>
+    it('even a number beyond all limits is handled', () =>
       expect(
         parseRunnerLine(JSON.stringify({ ...timing, spread: 'x' }).replace('"x"', '1e999')),
       ).toBeNull())
 
-    it('and endlessly nested lists', () =>
+    it('endlessly nested lists are handled', () =>
       expect(parseRunnerLine(`{"event":"timing","rung":${'['.repeat(200_000)}`)).toBeNull())
   })
 
-  describe('what a rung launches', () => {
+  describe('the launches of a rung', () => {
     const event = {
       event: 'launches',
       rung: '13_split_k',
@@ -795,20 +795,20 @@ describe('the runner', () => {
       reason: null,
     }
 
-    it('is read with its kernels, or with the reason why it is unknown', () => {
+    it('are parsed with their kernels, or with the reason why they are unknown', () => {
       expect(parseRunnerLine(JSON.stringify(event))).toEqual(event)
       const unknown = { event: 'launches', rung: 'a', kernels: [], reason: 'no' }
       expect(parseRunnerLine(JSON.stringify(unknown))).toEqual(unknown)
     })
 
-    it('is unknown if a grid has two extents', () => {
+    it('are unknown if a grid has two extents', () => {
       const wrong = { ...event, kernels: [{ ...event.kernels[0], grid: [1, 2] }] }
       expect(parseRunnerLine(JSON.stringify(wrong))).toBeNull()
     })
   })
 
   describe('the ceilings of the GPU', () => {
-    it('are read, and null if they could not be measured', () => {
+    it('are parsed, and null if they could not be measured', () => {
       const event = {
         event: 'ceilings',
         fp32Gflops: 60123.4,

@@ -40,7 +40,7 @@ it('the parameters of a kernel have their names and types', () => {
   ])
 })
 
-it('a launch has its kernel, its configuration and its arguments; one in a string is none', () => {
+it('a launch has its kernel, configuration and arguments; text in a string is no launch', () => {
   expect(byName.get('launch_scale')!.launches).toEqual([
     {
       kernel: 'scale',
@@ -51,7 +51,7 @@ it('a launch has its kernel, its configuration and its arguments; one in a strin
 })
 
 it.each(['', '{', '__global__ void f(', '<<<>>>(', '"', '/*'])(
-  'a damaged source %j gives no functions',
+  'a damaged source %j has no functions',
   (damaged) => {
     expect(sourceFunctions(damaged)).toEqual([])
   },

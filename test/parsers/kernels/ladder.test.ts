@@ -1,4 +1,4 @@
-/** Tests ladder files: shipped files, a user's files, and the published schema. */
+/** Tests ladder files: built-in files, a user's files, and the published schema. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -36,7 +36,7 @@ describe('ladders that ship', () => {
     parseLadderFile(JSON.stringify({ ...ladder, ...change }), 'ladders/a.json', tasks)
 
   describe('a ladder file', () => {
-    it("is read, with the task's problem as the default", () => {
+    it("is parsed, with the task's problem as the default", () => {
       expect(parse({})).toEqual({ ...ladder, scalars: {}, options: {} })
       const scalars = { beta: 0.5 }
       expect(parse({ scalars, reference: null })).toMatchObject({ scalars, reference: null })
@@ -44,7 +44,7 @@ describe('ladders that ship', () => {
 
     const shipped = join(import.meta.dirname, '../../../cuda-kernels/gemm/ladders')
     it.each(readdirSync(shipped).filter((name) => name.endsWith('.json')))(
-      '%s is sound',
+      '%s is valid',
       (name) => {
         expect(
           `${parseLadderFile(readFileSync(join(shipped, name), 'utf8'), name, tasks).id}.json`,
@@ -88,7 +88,7 @@ describe('ladders that ship', () => {
         { rungs: [{ id: 'a' }, { id: 'b', as: 'a' }] },
         /rungs\[1\]: It repeats the name a/,
       ],
-    ])('%s is refused', (_, change, expected) => {
+    ])('%s is rejected', (_, change, expected) => {
       expect(() => parse(change)).toThrow(
         expect.objectContaining({ kind: 'input', message: expect.stringMatching(expected) }),
       )
@@ -101,7 +101,7 @@ describe('ladders that ship', () => {
       )
     })
 
-    it('JSON that is no object', () => {
+    it('JSON that is not an object', () => {
       expect(() => parseLadderFile('[]', 'ladders/a.json', tasks)).toThrow(
         /not a ladder: the document: /,
       )
@@ -143,7 +143,7 @@ describe('a ladder of programs', () => {
     [{ rungs: [{ id: 'a', title: 'A', program: ['a'], params: {} }] }, /no key "params"/],
     [{ reference_rung: 'c' }, /no rung c; the rungs are a, b/],
     [{ rungs: [{ ...document.rungs[0], after: 'x' }] }, /after names x/],
-  ])('%j is refused with its line', (change, expected) => {
+  ])('%j is rejected with its line', (change, expected) => {
     expect(() => read(change)).toThrow(expected)
     expect(() => read(change)).toThrow(/^ladder\.json:\d+:\d+: /)
   })
@@ -165,14 +165,14 @@ describe('ladder.yaml', () => {
   }
 
   describe('a ladder document', () => {
-    it.each(readdirSync(templates))('of the template %s is sound', (name) => {
+    it.each(readdirSync(templates))('of the template %s is valid', (name) => {
       const source = readFileSync(join(templates, name, 'ladder.yaml'), 'utf8')
       const { task, ladder } = parseLadderDocument(source, name)
       expect(ladder.id).toBe(name)
       expect(Task.parse(task)).toEqual(task)
     })
 
-    it('of the example in docs/guides/ladders.md is sound, and so are the headers of its rungs', () => {
+    it('of the example in docs/guides/ladders.md is valid, as are the headers of its rungs', () => {
       const docs = readFileSync(join(templates, '../../docs/guides/ladders.md'), 'utf8')
       const files = new Map(
         [...docs.matchAll(/^`([\w.]+)`\n\n```\w+\n([^]*?)^```/gm)].map(([, name, text]) => [
@@ -190,7 +190,7 @@ describe('ladder.yaml', () => {
       expect(files.get('reference.cu')).toContain('kl_reference(')
     })
 
-    it('becomes a ladder and a task like those that ship', () => {
+    it('becomes a ladder and a task like the built-in ones', () => {
       const { task, ladder } = parseLadderDocument(text, 'lab/ladder.yaml')
       expect(task).toMatchObject({
         id: 'softmax',
@@ -207,7 +207,7 @@ describe('ladder.yaml', () => {
       })
     })
 
-    it('may leave out sizes that have a value, and may be JSON', () => {
+    it('may omit sizes that have a value, and may be JSON', () => {
       const document = {
         kernel_ladder: 1,
         id: 'one',
@@ -370,14 +370,14 @@ describe('ladder.yaml', () => {
       ],
       ['an anchor', 'task:\n', 'task: &a\n', /:\d+:7: Anchors and aliases/],
       ['an alias', 'ROWS: 4096\n    COLS: 4096', 'ROWS: &n 4096\n    COLS: *n', /:11:11: Anchors/],
-    ])('with %s is refused at its line and column', (_what, from, to, expected) => {
+    ])('with %s is rejected with line and column', (_what, from, to, expected) => {
       expect(text).toContain(from)
       const told = faultsOf(text.replace(from, to))
       expect(told).toMatch(expected)
       expect(told).toMatch(/^lab\/ladder\.yaml:\d+:\d+: [^\n]+\n/)
     })
 
-    it('reports its faults of every kind at once, by line', () => {
+    it('reports all its faults together, by line', () => {
       const wrong = text
         .replace('summary:', 'sumary: x\nsummary:')
         .replace('shape: [ROWS, COLS], access: out', 'shape: [ROWS, COL], access: out')
@@ -391,7 +391,7 @@ describe('ladder.yaml', () => {
     })
 
     it.each(['reference.py', '{ rung: 01_naive }'])(
-      'computes no inputs and masks nothing with the reference %s',
+      'cannot have computed inputs or masks with the reference %s',
       (reference) => {
         const told = faultsOf(
           text
@@ -403,23 +403,23 @@ describe('ladder.yaml', () => {
       },
     )
 
-    it('does not report a misspelled key as a missing one too', () => {
+    it('reports a misspelled key, but not also as a missing key', () => {
       const told = faultsOf(text.replace('fill: {', 'fil: {'))
       expect(told).toMatch(/no key "fil"/)
       expect(told.trim().split('\n')).toHaveLength(1)
     })
 
-    it('with a wrong name in the first of `at` has no fault where that is inherited', () => {
+    it('with a wrong name in the first entry of `at` has no fault in entries that inherit it', () => {
       const told = faultsOf(text.replace('- { ROWS: 4096,', '- { ROW: 4096,'))
       expect(told).toMatch(/^lab\/ladder\.yaml:32:\d+: [^\n]+\n[^\n]*$/)
     })
 
-    it('that is empty, or no map, says so', () => {
+    it('that is empty or not a map is rejected with that reason', () => {
       expect(faultsOf('# nothing\n')).toBe('lab/ladder.yaml:1:1: The file is empty.\n')
       expect(faultsOf('- a\n')).toBe('lab/ladder.yaml:1:1: The file is not a map of keys.\n')
     })
 
-    it('with exploding anchors is refused at once', () => {
+    it('with exploding anchors is rejected immediately', () => {
       const bomb = Array.from(
         { length: 30 },
         (_, i) => `k${i}: &k${i} [${i === 0 ? 'x' : `*k${i - 1}, *k${i - 1}`}]`,
@@ -427,7 +427,7 @@ describe('ladder.yaml', () => {
       expect(faultsOf(bomb.join('\n'))).toMatch(/Anchors and aliases/)
     })
 
-    it('with thousands of keys is refused without searching for each of them', () => {
+    it('with thousands of keys is rejected without searching for each key', () => {
       const repeated = faultsOf('task: 1\n'.repeat(5000))
       expect(repeated).toMatch(/2:1: The key "task" is repeated; it first appears on line 1/)
       expect(repeated.split('is repeated')).toHaveLength(21)
@@ -435,7 +435,7 @@ describe('ladder.yaml', () => {
       expect(faultsOf(`a: ${'['.repeat(300)}\n`.repeat(500))).toMatch(/lists deeper than 64/)
     })
 
-    it('of explicit keys in each other is refused before a parser sees them', () => {
+    it('with nested explicit keys is rejected before a parser sees them', () => {
       expect(faultsOf('? '.repeat(1000))).toMatch(/more than 64 explicit keys/)
       const stairs = Array.from({ length: 1000 }, (_, at) => `${' '.repeat(at)}?`)
       expect(faultsOf(stairs.join('\n'))).toMatch(/more than 64 explicit keys/)

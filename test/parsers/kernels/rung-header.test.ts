@@ -38,7 +38,7 @@ function faultOf(text: string): string {
 }
 
 describe('a header', () => {
-  it('is read whole', () => {
+  it('is parsed completely', () => {
     expect(parse(header)).toEqual({
       id: '05_thread_tile_2d',
       title: '2D thread tile',
@@ -59,7 +59,7 @@ describe('a header', () => {
     })
   })
 
-  it('needs no predecessor, prediction, parameter or architecture', () => {
+  it('requires no predecessor, prediction, parameter or architecture', () => {
     expect(parse('// @rung 03_shared_tile\n// @idea i\n// @dtype f32\n').title).toBe('Shared tile')
     expect(parse('// @rung 07\n// @idea i\n// @dtype f32\n').title).toBe('07')
     expect(parse('// @rung a\n// @title A\n// @idea i\n// @dtype f32\n')).toMatchObject({
@@ -70,7 +70,7 @@ describe('a header', () => {
     })
   })
 
-  it('names the fused operations, in the order in which they apply', () => {
+  it('lists the fused operations, in the order in which they are applied', () => {
     expect(change('// @requires', '// @epilogue relu, bias\n// @requires').flags).toEqual([
       'bias',
       'relu',
@@ -94,7 +94,7 @@ describe('a header', () => {
     readdirSync(join(import.meta.dirname, '../../../cuda-kernels/gemm'))
       .filter((name) => name.endsWith('.cu') && name !== gemm.reference)
       .map((name) => basename(name, '.cu')),
-  )('of the shipped rung %s is whole and has its name', (id) => {
+  )('of the shipped rung %s is complete and has its name', (id) => {
     const text = readFileSync(
       join(import.meta.dirname, `../../../cuda-kernels/gemm/${id}.cu`),
       'utf8',
@@ -109,21 +109,21 @@ describe('a header of unrealistic size', () => {
     ['a value', (blanks: string) => `// @title a${blanks}b`, 600_000],
     ['a line that goes on', (blanks: string) => `// @title a\n//   b${blanks}c`, 600_000],
     ['a value without end', (blanks: string) => `// @title a${blanks}`, 600_000],
-  ])('reads %s with blanks as long as a book', (_, line, count) => {
+  ])('parses %s with an extremely long run of blanks', (_, line, count) => {
     const blanks = ' \t'.repeat(count / 2)
     const { title } = parse(`// @rung a\n${line(blanks)}\n// @idea i\n// @dtype f32\n`)
     expect([`a${blanks}b`, `a b${blanks}c`, 'a']).toContain(title)
   })
 
-  it('reads a value of 50,000 lines', () => {
+  it('parses a value of 50,000 lines', () => {
     const more = '//   word\n'.repeat(50_000)
     const { idea } = parse(`// @rung a\n// @title t\n// @idea i\n${more}// @dtype f32\n`)
     expect(idea).toBe(`i${' word'.repeat(50_000)}`)
   })
 })
 
-describe('a fault is reported with file, line, key and what to write instead', () => {
-  it('with all others of the header, in file order', () => {
+describe('a fault is reported with the file, line, key and a correction', () => {
+  it('together with all other faults of the header, in file order', () => {
     const text = header
       .replace('@title ', '@titel ')
       .replace('sharedLoads down', 'sharedLoads less')
@@ -219,8 +219,8 @@ describe('a fault is reported with file, line, key and what to write instead', (
   ])('%s is a fault', (_, fault, expected) => expect(fault).toMatch(expected))
 })
 
-describe('parameters become flags of nvcc', () => {
-  it('sorted by name, so that one set of parameters is one command line', () => {
+describe('parameters become nvcc flags', () => {
+  it('sorted by name, so that equal parameters give equal command lines', () => {
     expect(parameterFlags({ TM: 8, BK: 16, TN: -1 })).toEqual(['-DBK=16', '-DTM=8', '-DTN=-1'])
     expect(parameterFlags({})).toEqual([])
   })
@@ -241,7 +241,7 @@ function faultsOf(from: string | RegExp, to: string): string {
 }
 
 describe('a task file', () => {
-  it('is read, and stays the same in a session', () => {
+  it('is parsed, and remains the same in a session', () => {
     expect(gemm).toMatchObject({ id: 'gemm', struct: 'KlGemm', sizes: { m: { max: 2 ** 28 } } })
     expect(Task.parse(JSON.parse(JSON.stringify(gemm)))).toEqual(gemm)
   })
@@ -302,7 +302,7 @@ describe('a task file', () => {
       /k is missing/,
     ],
     ['a size of zero', 'max: 268435456', 'max: 0', /sizes\.m\.max/],
-  ])('with %s is refused at its line and column', (_what, from, to, expected) => {
+  ])('with %s is rejected with line and column', (_what, from, to, expected) => {
     expect(faultsOf(from, to)).toMatch(expected)
     expect(faultsOf(from, to)).toMatch(/^gemm\/task\.yaml:\d+:\d+: /)
   })

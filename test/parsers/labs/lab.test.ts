@@ -1,4 +1,4 @@
-/** Tests labs and the answers that students submit. */
+/** Tests the parsers for labs and for the answers that students submit. */
 import { describe, expect, it } from 'vitest'
 import { faultSentence, type Lab } from '../../../src-main/domain/labs/lab'
 import { gemm } from '../../support'
@@ -55,13 +55,13 @@ questions:
     return good.replace(from, to)
   }
 
-  it('accepts a plain number for an answer', () => {
+  it('accepts a plain number as an answer', () => {
     const text = swap('answer: ceil(m / 32) / smCount', 'answer: 4')
     expect(faultsOf(text)).toEqual([])
     expect(parseLab(readLabText(text), 'x/lab.md', references).lab?.questions[0]?.answer).toBe('4')
   })
 
-  it('of excessively nested keys and lists is refused before a parser sees it', () => {
+  it('with excessively nested keys and lists is rejected before a parser sees it', () => {
     for (const [piece, fault] of [
       ['? ', /^x\/lab\.md:2: It has more than 64 explicit keys/],
       ['[', /^x\/lab\.md:2: It has lists in lists deeper than 64/],
@@ -72,7 +72,7 @@ questions:
     }
   })
 
-  it('is front matter and text', () => {
+  it('consists of front matter and text', () => {
     const { lab, body, pictures, faults } = parseLab(readLabText(good), 'x/lab.md', references)
     expect(faults).toEqual([])
     expect(lab).toMatchObject({
@@ -153,7 +153,7 @@ questions:
     ['a tag', swap('minutes: 30', 'minutes: !!js/function 30'), 'x/lab.md:8: Unresolved tag'],
     ['no front matter', '# Warps', 'x/lab.md:1: It does not begin with front matter'],
     ['no text', good.slice(0, good.indexOf('# Warps')), 'x/lab.md:29: There is no text'],
-  ])('with %s is refused with its line', (_what, text, sentence) => {
+  ])('with %s is rejected with its line', (_what, text, sentence) => {
     const { lab, faults } = parseLab(readLabText(text), 'x/lab.md', references)
     expect(lab).toBeNull()
     expect(faults.map(faultSentence)).toContainEqual(expect.stringContaining(sentence))
@@ -168,7 +168,7 @@ describe('answers.yaml', () => {
   const read = (text: string) => parseAnswers(text, 'answers.yaml', lab)
 
   describe('answers', () => {
-    it('are read in either style of YAML, with comments as questions', () => {
+    it('are parsed in either YAML style, with questions as comments', () => {
       const wanted = {
         predictions: { loads: { direction: 'up', factor: 2 } },
         questions: { blocks: 3 },
@@ -193,11 +193,11 @@ describe('answers.yaml', () => {
       ['keys as values', 'a: ? '],
       ['indentation', '    '],
       ['quoted signs of a comment', "'a #': ? "],
-    ])('are refused if they nest by %s, before a parser sees them', (_, piece) => {
+    ])('are rejected if they nest by %s, before a parser sees them', (_, piece) => {
       expect(() => read(piece.repeat(12_000))).toThrow(/answers\.yaml:1: this is nested deeper/)
     })
 
-    it('are refused if they nest over lines', () => {
+    it('are rejected if they nest over lines', () => {
       expect(() => read('[\n'.repeat(12_000))).toThrow(/answers\.yaml:65: this is nested deeper/)
       const steps = Array.from({ length: 100 }, (_, at) => `${' '.repeat(at)}a:`).join('\n')
       expect(() => read(steps)).toThrow(/answers\.yaml:34: this is nested deeper/)

@@ -1,6 +1,6 @@
 /**
- * Makes synthetic reports for cases without a capture. Each launch is a real launch's message with
- * new NVTX ranges, thread and time. Everything else is as ncu wrote it.
+ * Creates synthetic reports for cases without a capture. Each launch is the message of a real
+ * launch with new NVTX ranges, thread and time. All other data is unchanged.
  */
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 
@@ -18,7 +18,7 @@ const text = (writer: BinaryWriter, field: number, value: string): BinaryWriter 
 const number = (writer: BinaryWriter, field: number, value: number): BinaryWriter =>
   writer.tag(field, WireType.Varint).uint64(value)
 
-/** Returns the message with some fields replaced. The other fields keep their bytes. */
+/** Returns the message with some fields replaced. The bytes of other fields do not change. */
 export function withFields(message: Uint8Array, fields: ReadonlyMap<number, Write>): Uint8Array {
   const reader = new BinaryReader(message)
   const writer = new BinaryWriter()
@@ -143,8 +143,8 @@ export interface MadeLaunch {
 }
 
 /**
- * Returns a report whose launches are based on a real report's launches. It keeps the real sources,
- * names and session.
+ * Returns a report whose launches are based on a real report's launches. The result has the real
+ * sources, names and session.
  */
 export function madeReport(base: Uint8Array, launches: readonly MadeLaunch[]): Uint8Array {
   const { start, blocks } = takeApart(base)
@@ -174,9 +174,9 @@ export function madeReport(base: Uint8Array, launches: readonly MadeLaunch[]): U
 }
 
 /**
- * Returns a report like those of ncu 2025.4 and later, which sample only cycles without an issue.
- * It is made from a report of ncu 2025.3. The metrics of all samples are renamed to meaningless
- * names of the same length.
+ * Returns a report like those from ncu 2025.4 and later, which sample only cycles without an issued
+ * instruction. The report is created from a report of ncu 2025.3. The metrics of all samples are
+ * renamed to meaningless names of the same length.
  */
 export function withNotIssuedSamplesAlone(report: Uint8Array): Uint8Array {
   const text = Buffer.from(report).toString('latin1')

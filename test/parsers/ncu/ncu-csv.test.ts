@@ -1,4 +1,4 @@
-/** Tests the parser for ncu's CSV tables, given a whole text or a stream. */
+/** Tests the parser for ncu's CSV tables, with a whole text and with a stream. */
 import { describe, expect, it } from 'vitest'
 import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { ncuCapture } from '../../captures'
@@ -13,7 +13,7 @@ describe('whole tables', () => {
   const metric = (text: string, launch: number, name: string) =>
     parseNcuRawCsv(text).launches[launch]?.metrics[name]
 
-  describe('ncu -o REPORT --csv --page raw over a program that also prints', () => {
+  describe('ncu -o REPORT --csv --page raw with a program that also prints', () => {
     const { launches, messages, notes } = parseNcuRawCsv(twoRungs)
 
     it('gives one launch per row, with its kernel, extents, device and passes', () => {
@@ -73,7 +73,7 @@ describe('whole tables', () => {
       expect(first).not.toHaveProperty('Kernel Name')
     })
 
-    it("returns ncu's messages, and finds nothing wrong", () => {
+    it("returns ncu's messages, and reports no problem", () => {
       expect(messages.map(({ level, text }) => `${level}: ${text.slice(0, 40)}`)).toEqual([
         'warning: Note: Running with unmodified GPU clocks',
         'info: Connected to process 466 (./probe)',
@@ -108,13 +108,13 @@ describe('whole tables', () => {
       expect(parseNcuRawCsv(`\uFEFF${table}\r\n`).launches).toEqual(launches)
     })
 
-    it('without a row of units, so that the values have none', () => {
+    it('without a row of units, so that the values have no units', () => {
       const bare = lines.toSpliced(headerAt + 1, 1).join('\n')
       expect(parseNcuRawCsv(bare).launches).toHaveLength(3)
       expect(metric(bare, 0, 'gpu__time_duration.sum')).toEqual({ value: 434208, unit: '' })
     })
 
-    it('nowhere if ncu profiled nothing', () => {
+    it('nowhere if ncu profiled no kernels', () => {
       expect(parseNcuRawCsv(ncuCapture('no-kernels')).launches).toEqual([])
       expect(parseNcuRawCsv('')).toEqual({ launches: [], messages: [], notes: [] })
     })
@@ -174,7 +174,7 @@ describe('whole tables', () => {
       expect(metric(scaled, 0, 'smsp__inst_executed_op_shared_ld.sum')?.value).toBe(67108864)
     })
 
-    it('with a decimal comma are refused, with the remedy', () => {
+    it('with a decimal comma are rejected with the remedy', () => {
       expect(() => parseNcuRawCsv(twoRungs.replaceAll('"8.65"', '"8,65"'))).toThrow(
         expect.objectContaining({
           kind: 'input',
@@ -185,15 +185,15 @@ describe('whole tables', () => {
     })
   })
 
-  describe('a table that is cut off', () => {
-    it('in its last row gives the whole rows and says that one is missing', () => {
+  describe('a truncated table', () => {
+    it('in its last row gives the complete rows and reports a missing row', () => {
       const cut = twoRungs.trimEnd().slice(0, -100)
       const { launches, notes } = parseNcuRawCsv(cut)
       expect(launches.map(({ id }) => id)).toEqual([0, 1])
       expect(said(notes)).toEqual([expect.stringMatching(/ends in the middle of a row.*\\"2\\"/)])
     })
 
-    it('exactly between two cells of its last row gives the same', () => {
+    it('exactly between two cells of its last row gives the same result', () => {
       const text = twoRungs.trimEnd()
       const cut = text.slice(0, text.lastIndexOf(',"'))
       const { launches, notes } = parseNcuRawCsv(cut)
@@ -209,14 +209,14 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "0,466"/)])
     })
 
-    it('in its header gives nothing and says so', () => {
+    it('in its header gives no launches and reports this', () => {
       const { launches, notes } = parseNcuRawCsv(lines[headerAt]!.slice(0, 2000))
       expect(launches).toEqual([])
       expect(said(notes)).toEqual([expect.stringContaining('middle of its header')])
     })
   })
 
-  it("ncu's details page is refused, with the command that exports the raw one", () => {
+  it("ncu's details page is rejected with the command that exports the raw page", () => {
     const details =
       '"ID","Process ID","Process Name","Kernel Name","Metric Name","Metric Unit","Metric Value"\n"0","1","p","k","Duration","ns","5"\n'
     expect(() => parseNcuRawCsv(details)).toThrow(
@@ -242,7 +242,7 @@ describe('streams', () => {
   }
 
   describe('the raw page in pieces', () => {
-    it.each([7, 1000, 1 << 20])('of %i characters reads as in one', async (size) => {
+    it.each([7, 1000, 1 << 20])('of %i characters is parsed like the whole page', async (size) => {
       const whole = parseNcuRawCsv(twoRungs)
       const { launches, total, messages, notes, page } = await read(twoRungs, size)
       expect({ launches, messages, notes }).toEqual(whole)
@@ -258,7 +258,7 @@ describe('streams', () => {
       expect([launches.length, total]).toEqual([2, 3])
     })
 
-    it('that ends in a row gives the whole rows and a note', async () => {
+    it('that ends within a row gives the complete rows and a note', async () => {
       const { launches, notes } = await read(twoRungs.trimEnd().slice(0, -100))
       expect(launches).toHaveLength(2)
       expect(said(notes)).toEqual([expect.stringMatching(/^A row cannot be read: .*2/)])
@@ -292,7 +292,7 @@ describe('streams', () => {
       })
     })
 
-    it('is refused if a line has no end', async () => {
+    it('is rejected if a line never ends', async () => {
       await expect(read('x'.repeat(34 * 2 ** 20), 2 ** 20)).rejects.toMatchObject({ kind: 'input' })
     })
   })
@@ -315,7 +315,7 @@ describe('streams', () => {
       ['German', '.', ','],
       ['French', '\u202f', ','],
       ['Swiss', '’', '.'],
-    ])('numbers with %s separators are read', async (_, group, decimal) => {
+    ])('numbers with %s separators are parsed', async (_, group, decimal) => {
       const text = localized(group, decimal)
       expect(text).not.toBe(twoRungs)
       expect(await value(text, 'gpu__time_duration.sum')).toBe(434208)
@@ -323,7 +323,7 @@ describe('streams', () => {
       expect(await value(text, 'smsp__inst_executed_op_shared_ld.sum')).toBe(67108864)
     })
 
-    it('that changes within the table ends the import', async () => {
+    it('that changes within the table stops the import', async () => {
       const lines = localized('.', ',').trimEnd().split('\n')
       const mixed = [...lines.slice(0, -1), twoRungs.trimEnd().split('\n').at(-1)].join('\n')
       await expect(read(mixed)).rejects.toMatchObject({
@@ -334,7 +334,7 @@ describe('streams', () => {
   })
 
   describe('the details page', () => {
-    it('gives a launch its metrics by label, and by name if a label maps to one', async () => {
+    it('has metrics by label, or by name if the label maps to a metric name', async () => {
       const { page, launches, total, notes } = await read(details)
       expect(page).toBe('details')
       expect(total).toBe(3)
@@ -346,7 +346,7 @@ describe('streams', () => {
       expect(notes).toEqual([])
     })
 
-    it('gives a launch ncu’s advice, as the whole page read at once does', async () => {
+    it('has ncu’s recommendations, as in the whole page', async () => {
       const { launches } = await read(details)
       const rules = parseRules(details)
       expect(launches.map((launch) => launch.rules)).toEqual([0, 1, 2].map((id) => rules.get(id)))
@@ -354,7 +354,7 @@ describe('streams', () => {
       expect((await read(full)).launches[0]).not.toHaveProperty('rules')
     })
 
-    it('agrees with the raw page of the same report where it names a metric', async () => {
+    it('agrees with the raw page of the same report for metrics in both', async () => {
       const [own, raw] = [(await read(details)).launches, (await read(full)).launches]
       for (const name of [
         'gpu__time_duration.sum',

@@ -69,7 +69,7 @@ describe('the source page of ncu', () => {
     expect(instructions[0]).toMatchObject({ text: 'LDC R1, c[0x0][0x28]', opcode: 'LDC' })
   })
 
-  it('reads an instruction’s counters as ncu printed them', () => {
+  it('has an instruction’s counters as printed by ncu', () => {
     const store = tile.kernels[0]!.instructions.find(({ text }) => text === 'STS [R10], R17')
     expect(store).toMatchObject({
       offset: 0x290,
@@ -89,7 +89,7 @@ describe('the source page of ncu', () => {
     expect(load).toMatchObject({ globalL1Requests: 1048576, globalL2Sectors: 4194304 })
   })
 
-  it('splits the samples of an instruction by the stall reasons of its warps, without a rest', () => {
+  it('splits all samples of an instruction by the stall reasons of its warps', () => {
     for (const { samples, stalls } of tile.kernels[0]!.instructions)
       expect(Object.values(stalls!).reduce((sum, value) => sum + value, 0)).toBe(samples)
   })
@@ -107,7 +107,7 @@ describe('the source page of ncu', () => {
         ).toBe(line[figure])
   })
 
-  it('writes jumps as offsets, so that the same code reads the same wherever it was loaded', () => {
+  it('prints jumps as offsets, so that code is equal regardless of its load address', () => {
     const jumps = tile.kernels[0]!.instructions.filter(({ opcode }) => opcode === 'BRA')
     expect(jumps.map(({ text }) => text)).toEqual(['@!P0 BRA 0x8e0', '@!P0 BRA 0x210', 'BRA 0x900'])
     const elsewhere = toDeepProfiles(launches, {
@@ -120,13 +120,13 @@ describe('the source page of ncu', () => {
     expect(identicalSass(tile, rest)).toBe(false)
   })
 
-  it('counts what was executed by opcode, and leaves out padding', () => {
+  it('counts executed instructions by opcode, and excludes padding', () => {
     const { opcodes } = tile.kernels[0]!
     expect(opcodes).toMatchObject({ FFMA: 32 * 1048576, LDS: 64 * 1048576, 'LDG.E': 2 * 1048576 })
     expect(opcodes).not.toHaveProperty('NOP')
   })
 
-  it('has nothing for a kernel that is not on the page, and keeps those after it', () => {
+  it('has no data for a kernel that is not on the page, but has the kernels after it', () => {
     const [second, last] = rest.kernels
     expect(second).toMatchObject({ instructions: [], lines: [], opcodes: null })
     expect(said(rest.notes)).toContain(`ncu showed no instructions for ${second!.name}.`)
@@ -150,14 +150,14 @@ describe('the source page of ncu', () => {
     })
   })
 
-  /** The capture without its line and source columns, as ncu prints a page with SASS alone. */
+  /** The capture without its line and source columns, like a page with only SASS. */
   const sassOnly = page
     .split('\n')
     .filter((line) => /^"(","|Function|Line No)/.test(line) || /^"","","0x/.test(line))
     .map((line) => line.replace(/^("Line No","Source",|"","",)/, ''))
     .join('\n')
 
-  it('gives the sums for a rung’s figures without reading the lines of the source', () => {
+  it('provides the sums for a rung’s figures without reading the source lines', () => {
     const { sections } = parseSourcePage(page)
     const report = toDeepProfiles(launches, {
       ...{ sass: parseSourcePage(sassOnly), rules, nameOf },
@@ -172,12 +172,12 @@ describe('the source page of ncu', () => {
     expect(countsOf(report.countedOf('03_a'))).toEqual(countsOf(instructionsOf(tile)))
     expect(report.countedOf('03_a').length).toBeGreaterThan(100)
     expect(() => report.get('03_a')).toThrow('read')
-    // One kernel of the rung is not on the page, so a sum over the others would be too small.
+    // One kernel of the rung is not on the page, so a sum over the others would be too low.
     expect(report.countedOf('04_b')).toEqual([])
     expect(report.countedOf('nobody')).toEqual([])
   })
 
-  it('uses the SASS view for the instructions, and the other for their lines', () => {
+  it('uses the SASS view for the instructions, and the source view for their lines', () => {
     const sass = parseSourcePage(sassOnly)
     expect(sass.sections.map(({ file }) => file)).toEqual([null, null])
     const both = toDeepProfiles(launches, { sass, lines: parseSourcePage(page), rules, nameOf })
@@ -196,7 +196,7 @@ describe('the source page of ncu', () => {
     expect(parseSourcePage(text).sections).toHaveLength(sections)
   })
 
-  it('gives profiles that match their schema, without a path of the machine', () => {
+  it('gives profiles that match their schema, without paths of this machine', () => {
     for (const profile of profiles.values()) {
       expect(DeepProfile.parse(profile)).toEqual(profile)
       expect(JSON.stringify(profile)).not.toContain('/probe/')
@@ -204,8 +204,8 @@ describe('the source page of ncu', () => {
   })
 })
 
-describe('ncu’s advice', () => {
-  it("is listed by launch, with ncu's estimated speedup", () => {
+describe('ncu’s recommendations', () => {
+  it("are listed by launch, with ncu's estimated speedup", () => {
     expect([...rules.keys()]).toEqual([0, 1, 2])
     expect(tile.kernels[0]!.rules.map(({ name }) => name)).toContain('UncoalescedSharedAccess')
     expect(tile.kernels[0]!.rules.find(({ name }) => name === 'SharedMemoryConflicts')).toEqual({
@@ -218,17 +218,17 @@ describe('ncu’s advice', () => {
     })
   })
 
-  it('has no figure if ncu estimates none, which is not 0', () => {
+  it('have no figure, rather than 0, if ncu estimates none', () => {
     const bottleneck = tile.kernels[0]!.rules.find(({ name }) => name === 'SOLBottleneck')
     expect(bottleneck).toMatchObject({ kind: 'info', estimatedSpeedup: null, speedupType: null })
   })
 
-  it.each(['', '==ERROR== nothing\n', '"ID","Process ID"\n'])('is empty for %j', (text) => {
+  it.each(['', '==ERROR== nothing\n', '"ID","Process ID"\n'])('are empty for %j', (text) => {
     expect(parseRules(text).size).toBe(0)
   })
 })
 
-describe('questions to a deep profile', () => {
+describe('queries on a deep profile', () => {
   it('the hot lines, by a chosen figure', () => {
     const [hottest, second] = lineHeat(tile, 'samples')
     expect(hottest).toMatchObject({ file: 'probe.cu', line: 10, value: 39599 })

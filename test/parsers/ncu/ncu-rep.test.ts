@@ -21,7 +21,7 @@ import { withNotIssuedSamplesAlone } from './made-reports'
 import { parseRules } from '../../../src-main/parsers/ncu/ncu-advice'
 
 const bytes = ncuReport('launches-two-rungs')
-// The raw output of the same ncu version that wrote the report.
+// Raw output of the ncu version that wrote the report.
 const printed = parseNcuRawCsv(ncuCapture('launches-two-rungs'))
 const report = parseNcuRep(bytes)
 
@@ -32,14 +32,14 @@ const asPrinted = (report: NcuValue['value'], csv: NcuValue['value']): boolean =
     : report === csv
 
 describe('a report', () => {
-  it('gives the launches that ncu prints of it', () => {
+  it('has the launches that ncu prints', () => {
     const bare = (launches: typeof report.launches) => launches.map(({ metrics: _, ...own }) => own)
     expect(bare(report.launches)).toEqual(bare(printed.launches))
     expect(report.launches).toHaveLength(3)
     expect(report.notes).toEqual([])
   })
 
-  it('names its tool and its time', () => {
+  it("has the tool's name and the time", () => {
     expect(report.ncuVersion).toBe('2025.3.1.0')
     expect(report.createdAt?.toISOString()).toBe('2026-11-21T02:44:56.000Z')
     expect(report.commandLine).toContain('--clock-control none')
@@ -57,7 +57,7 @@ describe.each([
     page.startsWith('programs/') ? programCapture(page.slice(9)).stdout : ncuCapture(page),
   ).launches
 
-  it('gives every metric that ncu prints, and no other, to the printed digits and with its unit', () => {
+  it('has exactly the metrics that ncu prints, to the printed digits and with their units', () => {
     expect(launches).toHaveLength(pages.length)
     let compared = 0
     for (const [index, { metrics }] of pages.entries()) {
@@ -93,12 +93,12 @@ it('a page in automatic units has the values and units of the report', () => {
   }
 })
 
-describe('a report that is cut off', () => {
-  // A prime number of cuts, so the cuts are at different positions in the blocks.
+describe('a truncated report', () => {
+  // Use a prime number of cuts, so that the cuts are at different positions in the blocks.
   const step = Math.floor(bytes.length / 59)
   const cuts = Array.from({ length: 59 }, (_, n) => 4 + n * step + n)
 
-  it.each(cuts)('at byte %i gives what is before the cut, and a note', (length) => {
+  it.each(cuts)('at byte %i gives the launches before the cut, and a note', (length) => {
     const cut = parseNcuRep(bytes.slice(0, length))
     expect(cut.launches).toEqual(report.launches.slice(0, cut.launches.length))
     expect(cut.launches.length).toBeLessThan(3)
@@ -135,13 +135,13 @@ describe('a report that is cut off', () => {
         expect(cut.launches, `${at}`).toEqual(launches.slice(0, cut.launches.length))
         expect(said(cut.notes).join(), `${at}`).toContain(`truncated at byte ${at}`)
       }
-    // The format has no end mark. After a complete block, nothing shows that another block is
-    // missing.
+    // The format has no end mark. A file that ends after a complete block does not show that
+    // another block is missing.
     for (const { begins } of blocks)
       expect(parseNcuRep(bytes.subarray(0, begins)).notes).toEqual([])
   })
 
-  it('says how many launches it gave', () => {
+  it('reports the number of launches that were read', () => {
     const { launches, notes } = parseNcuRep(bytes.slice(0, bytes.length - 10))
     expect(launches).toHaveLength(2)
     expect(said(notes)).toEqual([expect.stringContaining('launches after the first 2 are missing')])
@@ -149,20 +149,20 @@ describe('a report that is cut off', () => {
 })
 
 describe('foreign bytes', () => {
-  it('are rejected if they do not begin like a report', () => {
+  it('are rejected if they do not start like a report', () => {
     expect(() => parseNcuRep(new TextEncoder().encode('PK\u0003\u0004'))).toThrow(
       expect.objectContaining({ kind: 'input', message: expect.stringContaining('NVR') }),
     )
   })
 
-  it('after the beginning of a report give a note, and cost nothing', () => {
+  it('after the start of a report give a note, and take no time', () => {
     const garbage = Uint8Array.from({ length: 4096 }, (_, n) => (n * 167 + 13) % 256)
     const { launches, notes } = parseNcuRep(new Uint8Array([0x4e, 0x56, 0x52, 0, ...garbage]))
     expect(launches).toEqual([])
     expect(notes).toHaveLength(1)
   })
 
-  it('that announce more than exists are not believed', () => {
+  it('that announce more data than exists are ignored', () => {
     const header = [8, 0, 16, 255, 255, 255, 255, 15, 40, 255, 255, 255, 255, 15]
     const { notes } = parseNcuRep(
       new Uint8Array([0x4e, 0x56, 0x52, 0, 2, 0, 0, 0, 8, 7, header.length, 0, 0, 0, ...header]),
@@ -170,7 +170,7 @@ describe('foreign bytes', () => {
     expect(said(notes)).toEqual([expect.stringContaining('truncated')])
   })
 
-  it('that are empty launches are left out, with few notes', () => {
+  it('that are empty launches are omitted, with few notes', () => {
     const header = [16, 144, 78, 40, 192, 184, 2]
     const { launches, notes } = parseNcuRep(
       new Uint8Array([
@@ -180,13 +180,13 @@ describe('foreign bytes', () => {
       ]),
     )
     expect(launches).toEqual([])
-    // The notes name a few launches, then say that reading stopped, then give the total.
+    // The notes list a few launches, then state that reading stopped, and then the total.
     expect(notes).toHaveLength(22)
     expect(said(notes).join()).toContain('In total, 10000 launches')
   })
 
   it('in the middle of a report neither hang nor crash', () => {
-    // A simple seeded generator, so a failure can be reproduced.
+    // A simple seeded generator, so that failures can be reproduced.
     let seed = 7
     const random = (below: number): number => {
       seed = (seed * 1103515245 + 12345) % 2 ** 31
@@ -200,7 +200,7 @@ describe('foreign bytes', () => {
     }
   })
 
-  it('of a newer format are read as far as they are known, with a note', () => {
+  it('of a newer format are parsed as far as possible, with a note', () => {
     const newer = bytes.slice()
     newer[9] = 9
     const { launches, notes } = parseNcuRep(newer)
@@ -209,7 +209,7 @@ describe('foreign bytes', () => {
   })
 })
 
-// Tests code and counters from a report against ncu's printed pages of the report.
+// Compares code and counters from a report with the pages that ncu prints for the report.
 
 const bare = (path: string): string => path.split('/').pop()!
 const withCode = parseNcuRep(ncuReport('set-full'))
@@ -261,7 +261,7 @@ describe('the code in a report', () => {
   })
 })
 
-it("a report’s advice matches ncu's printed advice", () => {
+it("a report’s recommendations match ncu's printed recommendations", () => {
   for (const [index, { kernel }] of codes.entries()) {
     const printed = rules.get(index) ?? []
     expect(kernel.rules).toHaveLength(printed.length)
@@ -275,7 +275,7 @@ it("a report’s advice matches ncu's printed advice", () => {
   }
 })
 
-it('inlined code is at its own line and at those of its callers', () => {
+it('inlined code belongs to its own line and to the lines of its callers', () => {
   const deep = parseNcuRep(ncuReport('five-kernels'))
   const { kernel, sources } = deep.codeOf(deep.launches[0]!, bare)!
   expect(sources.map(({ path }) => bare(path)).sort()).toEqual(['01_naive.cu', 'gemm_common.cuh'])
@@ -285,9 +285,9 @@ it('inlined code is at its own line and at those of its callers', () => {
   expect(kernel.lines.some(({ file, line }) => file === '01_naive.cu' && line === 19)).toBe(true)
 })
 
-it('damaged machine code yields none, without hanging or throwing', () => {
+it('damaged machine code yields no code, without a hang or an exception', () => {
   const bytes = ncuReport('five-kernels').slice()
-  // A simple seeded generator, so a failure can be reproduced.
+  // A simple seeded generator, so that failures can be reproduced.
   let seed = 11
   const random = (below: number): number => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % below
   for (let n = 0; n < 20_000; n += 1) bytes[2000 + random(30_000)] = random(256)
@@ -295,7 +295,7 @@ it('damaged machine code yields none, without hanging or throwing', () => {
   for (const launch of damaged.launches) damaged.codeOf(launch, bare)
 })
 
-describe('a synthesized report that counts the samples in cycles without an issue', () => {
+describe('a synthetic report with samples from cycles without an issued instruction', () => {
   const [all, notIssued] = [
     ncuReport('five-kernels'),
     withNotIssuedSamplesAlone(ncuReport('five-kernels')),
@@ -305,7 +305,7 @@ describe('a synthesized report that counts the samples in cycles without an issu
     return { schema: deepSchemaVersion, rung: 'a', kernels: [kernel], notes: [] }
   }) as [DeepProfile, DeepProfile]
 
-  it('has stall reasons of those samples, and says so', () => {
+  it('has stall reasons for those samples, and is marked accordingly', () => {
     expect(all.kernels[0]!.stallSamples).toBe('all')
     expect(notIssued.kernels[0]!.stallSamples).toBe('notIssued')
     const [full, part] = [stallHistogram(all)!, stallHistogram(notIssued)!]
@@ -316,7 +316,7 @@ describe('a synthesized report that counts the samples in cycles without an issu
     expect(first!.samples).toBeNull()
   })
 
-  it('is compared with one like it, and with one of all samples by a sentence alone', () => {
+  it('is compared with a similar report; a report with all samples only gives a message', () => {
     expect(stallDelta(notIssued, notIssued)).not.toBeNull()
     expect(stallObstacle(all, all)).toBeNull()
     expect(stallDelta(all, notIssued)).toBeNull()
@@ -361,7 +361,7 @@ describe.each([
   it.each([
     ['report', inReport],
     ['table', inTable],
-  ])('in a %s has no value and says why', (_, read) => {
+  ])('in a %s has no value but a reason', (_, read) => {
     const launch = read()
     expect(launch.kernelName).toBe(real!.kernelName)
     expect(launch.metrics[name]).toEqual({ value: null, unit: '%', reported: written })

@@ -28,15 +28,15 @@ describe('cells', () => {
     ])('%s is the number %d', (cell, value) => expect(parseNcuCell(cell)).toBe(value))
 
     it.each(['', ' ', 'n/a', 'N/A', 'nan', '-nan', '(!) nan', '(!) n/a', 'inf', '-inf', 'no data'])(
-      '%j says that there is no figure, which is not zero',
+      '%j means a missing figure, not zero',
       (cell) => expect(parseNcuCell(cell)).toBeNull(),
     )
 
-    it.each(['PolicySpread', 'all', 'No-CC', 'NVIDIA H200', '12,34'])('%s stays a word', (cell) =>
+    it.each(['PolicySpread', 'all', 'No-CC', 'NVIDIA H200', '12,34'])('%s remains a word', (cell) =>
       expect(parseNcuCell(cell)).toBe(cell),
     )
 
-    it('has a decimal comma if it is no thousands separator', () => {
+    it('has a decimal comma if the comma is not a thousands separator', () => {
       expect(['8,16', '1.234,5', '67.108.864,00'].map(hasDecimalComma)).toEqual([true, true, true])
       expect(['8.16', '1,234', '1,234.5', 'all'].map(hasDecimalComma)).toEqual(Array(4).fill(false))
     })
@@ -71,7 +71,7 @@ describe('cells', () => {
     ])('%s → %s × %d', (text, unit, factor) => expect(toBaseUnit(text)).toEqual({ unit, factor }))
   })
 
-  it('a plain number reads exactly as JavaScript reads it, and nothing else is one', () => {
+  it('a plain number is parsed as in JavaScript, and other text is rejected', () => {
     let seed = 5
     const random = (below: number): number => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % below
     for (let round = 0; round < 5000; round += 1) {
@@ -88,7 +88,7 @@ describe('cells', () => {
 describe('launches', () => {
   const { launches } = parseNcuRawCsv(ncuCapture('import-set-full'))
 
-  it('describes the resources of one block of a launch, in bytes and counts', () => {
+  it('has the resources of one block of a launch, in bytes and counts', () => {
     expect(launches.map(launchResources)[0]).toEqual({
       registersPerThread: 32,
       staticSharedBytes: 8192,
@@ -99,7 +99,7 @@ describe('launches', () => {
     })
   })
 
-  it('distinguishes absent from zero, and yields nothing for empty input', () => {
+  it('distinguishes absent from zero, and has no resources for empty input', () => {
     const { metrics } = launches[0]!
     const { launch__barrier_count: _, ...rest } = metrics
     expect(launchResources({ metrics: rest })).toMatchObject({
@@ -128,7 +128,7 @@ describe('metric lists', () => {
     metrics: { ...kernel.metrics, [name]: { value, unit } },
   })
 
-  describe('a rung of one kernel', () => {
+  describe('a rung with one kernel', () => {
     const metrics = toMetrics(onlyKernel, 'card')
 
     it('has every metric of the level', () => {
@@ -136,7 +136,7 @@ describe('metric lists', () => {
       expect(toMetrics(onlyKernel, 'none')).toEqual({})
     })
 
-    it('has the values of the report, in units of the registry', () => {
+    it("has the report's values in the registry's units", () => {
       expect(metrics).toMatchObject({
         wavesPerSm: { value: 3.88, unit: 'waves', evidence: 'measured' },
         theoreticalOccupancy: { value: 100, unit: '%', evidence: 'measured' },
@@ -164,17 +164,17 @@ describe('metric lists', () => {
       expect(metrics.sharedStoreBankConflicts?.value).toBe(15154225)
     })
 
-    it('weighs rates by the time of each kernel', () => {
+    it('weights rates by the time of each kernel', () => {
       const expected = (89.96 * 401408 + 68.89 * 4928) / (401408 + 4928)
       expect(metrics.achievedOccupancy?.value).toBeCloseTo(expected, 9)
     })
 
-    it('takes properties of a launch from the kernel that ran longest, in any order', () => {
+    it('uses the launch properties of the longest kernel, in any order', () => {
       expect(metrics.registersPerThread?.value).toBe(32)
       expect(toMetrics(twoKernels.toReversed(), 'card').registersPerThread?.value).toBe(32)
     })
 
-    it('cannot weigh without the durations, and says so; counts need none', () => {
+    it('cannot weight rates without durations, and reports this; counts need no durations', () => {
       const metrics = toMetrics(without(twoKernels, 'gpu__time_duration.sum'), 'card')
       expect(said(metrics.achievedOccupancy)).toMatchObject({
         value: null,
@@ -198,14 +198,14 @@ describe('metric lists', () => {
       expect(toMetrics(without([kernel], first), 'card').sharedLoads?.value).toBe(7)
     })
 
-    it('a name that lacks a figure for one of the kernels is skipped for one that has all', () => {
+    it('a name without a figure for one of the kernels is skipped in favor of a complete one', () => {
       const kernels = [withFigure(twoKernels[0]!, first, null, 'inst'), twoKernels[1]!]
       expect(toMetrics(kernels, 'card').sharedLoads?.value).toBe(67108864)
     })
   })
 
-  describe('unavailable is not zero, and has its reason', () => {
-    it('none of the names was reported', () => {
+  describe('an unavailable metric is not zero, and has a reason', () => {
+    it('ncu reported none of the names', () => {
       const names = [
         'smsp__inst_executed_op_shared_ld.sum',
         'smsp__sass_inst_executed_op_shared_ld.sum',
@@ -218,7 +218,7 @@ describe('metric lists', () => {
       })
     })
 
-    it('a metric that this ncu does not know leaves its column out', () => {
+    it('a metric that this ncu does not support has no column', () => {
       const { launches } = parseNcuRawCsv(ncuCapture('unknown-metric'))
       const metrics = toMetrics(launches.slice(0, 1), 'card')
       expect(said(metrics.achievedOccupancy?.reason)).toMatch(
@@ -227,7 +227,7 @@ describe('metric lists', () => {
       expect(metrics.wavesPerSm?.value).toBe(3.88)
     })
 
-    it('the name was reported without a figure, and the kernel is named', () => {
+    it('the name was reported without a figure, and the reason has the kernel', () => {
       const name = 'sm__warps_active.avg.pct_of_peak_sustained_active'
       const kernels = [twoKernels[0]!, withFigure(twoKernels[1]!, name, null, '%')]
       expect(said(toMetrics(kernels, 'card').achievedOccupancy)).toMatchObject({
@@ -279,12 +279,12 @@ describe('metric lists', () => {
 })
 
 describe('failures', () => {
-  describe('nothing is wrong', () => {
+  describe('no failure is reported', () => {
     it.each(['launches-two-rungs', 'set-full', 'no-nvtx'])('with a run that profiled: %s', (name) =>
       expect(recognizeNcuFailure(ncuCapture(name), 0)).toBeNull(),
     )
 
-    it('with a metric that ncu 2025.3 does not know: it profiles without it, silently', () => {
+    it('with a metric that ncu 2025.3 does not support: ncu profiles without it and prints no message', () => {
       expect(recognizeNcuFailure(ncuCapture('unknown-metric'), 0)).toBeNull()
     })
 
@@ -292,22 +292,22 @@ describe('failures', () => {
       expect(recognizeNcuFailure(ncuCapture('out-of-bounds-application'), 0)).toBeNull()
     })
 
-    it('if ncu only names a file whose name looks like a failure', () => {
+    it('if ncu only prints a file name that looks like a failure', () => {
       const text = '==PROF== Connected to process 7 (./nsight-compute-lock)'
       expect(recognizeNcuFailure(text, 0)).toBeNull()
     })
 
-    it('if the program, and not ncu, prints the words', () => {
+    it('if the program, not ncu, prints the words', () => {
       expect(recognizeNcuFailure('grep ERR_NVGPUCTRPERM\nNo kernels were profiled', 0)).toBeNull()
     })
   })
 
   describe('as captured', () => {
-    it('no kernel was profiled, though the exit code is 0', () => {
+    it('no kernel was profiled, although the exit code is 0', () => {
       expect(recognizeNcuFailure(ncuCapture('no-kernels'), 0)?.kind).toBe('no-kernels')
     })
 
-    it('the program cannot be started, and is named', () => {
+    it('the program cannot be started, and the message has its name', () => {
       expect(said(recognizeNcuFailure(ncuCapture('not-an-executable'), 1))).toMatchObject({
         kind: 'not-executable',
         message: expect.stringContaining('./nothere'),
@@ -315,7 +315,7 @@ describe('failures', () => {
     })
   })
 
-  // No captures of these texts exist. test/fakes/ncu.mjs states where they are from.
+  // No captures of these texts exist. test/fakes/ncu.mjs documents their sources.
   describe('as quoted', () => {
     const quoted = (kind: keyof typeof ncuFailures): string => ncuFailures[kind].text
 
@@ -335,7 +335,7 @@ describe('failures', () => {
       expect(said(failure?.remedy)).toMatch(remedy)
     })
 
-    it('names the metric and the exit code that ncu names', () => {
+    it('contains the metric and the exit code from ncu', () => {
       expect(
         said(recognizeNcuFailure('==ERROR== Failed to find metric sm__nope.sum', 1)?.message),
       ).toMatch('sm__nope.sum')
@@ -363,7 +363,7 @@ describe('failures', () => {
   })
 
   describe('an unexpected failure', () => {
-    it("is reported in ncu's words, not by its consequences", () => {
+    it("is reported with ncu's message, not by its consequences", () => {
       const text =
         '==ERROR== Failed to profile "gemm" in process 7\n==ERROR== The moon is full.\n==ERROR== The application returned an error code (9).'
       expect(said(recognizeNcuFailure(text, 9))).toMatchObject({
@@ -378,12 +378,12 @@ describe('failures', () => {
     })
   })
 
-  it('a line of quotes alone is scanned once, not from each quote', () => {
+  it('a line that contains only quotes is scanned once, not from each quote', () => {
     const line = `==ERROR== ${"'".repeat(400_000)}`
     expect(recognizeNcuFailure(line, 1)?.kind).toBe('other')
   })
 
-  describe('metrics that ncu does not know', () => {
+  describe('metrics that ncu does not support', () => {
     it.each([
       ['==ERROR== Failed to find metric regex:^sm__nope\\.(sum|min)$', ['sm__nope']],
       ['==ERROR== Failed to find metric sm__nope.sum', ['sm__nope.sum']],
@@ -393,7 +393,7 @@ describe('failures', () => {
       ],
       ['Failed to find metric sm__nope.sum', []],
       [ncuCapture('unknown-metric'), []],
-    ])('are those that ncu names itself', (text, names) => {
+    ])("are those in ncu's own message", (text, names) => {
       expect(unknownMetrics(text)).toEqual(names)
     })
   })

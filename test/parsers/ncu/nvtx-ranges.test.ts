@@ -12,14 +12,14 @@ const rangesOf = (ranges: Ranges, thread = 466): string[] =>
   parseNcuRep(madeReport(base, [{ thread, ranges }])).launches[0]!.ranges
 
 describe('the NVTX ranges of a launch', () => {
-  it('are those of the report that the made ones begin with', () => {
+  it('match those of the real report behind the synthetic ones', () => {
     expect(real.launches.map(({ ranges }) => ranges)).toEqual([['03_a'], ['04_b'], ['04_b']])
     const same = parseNcuRep(madeReport(base, [{ of: 0 }, { of: 1 }, { of: 2 }]))
     expect(same.launches).toEqual(real.launches)
     expect(same.notes).toEqual([])
   })
 
-  it('are its own thread’s, outermost first', () => {
+  it('are those of its own thread, outermost first', () => {
     const pushed = {
       466: [
         ['step', 10],
@@ -32,7 +32,7 @@ describe('the NVTX ranges of a launch', () => {
     expect(rangesOf({ pushed }, 471)).toEqual([])
   })
 
-  it('include those that another thread started, in the order of opening', () => {
+  it('include ranges that another thread started, in the order of opening', () => {
     const started = [
       ['overlapping', 11],
       ['from another thread', 5],
@@ -45,7 +45,7 @@ describe('the NVTX ranges of a launch', () => {
     ])
   })
 
-  it('are not those of a library’s domain', () => {
+  it('exclude ranges of a library’s domain', () => {
     expect(rangesOf({ library: { 466: [['ncclAllReduce', 30]] } })).toEqual([])
   })
 
@@ -55,7 +55,7 @@ describe('the NVTX ranges of a launch', () => {
   })
 })
 
-it('a launch of another thread is of the same process', () => {
+it('a launch of another thread belongs to the same process', () => {
   const { launches, notes } = parseNcuRep(madeReport(base, [{}, { thread: 471 }]))
   expect(launches.map(({ processId }) => processId)).toEqual([466, 466])
   expect(said(notes)).toEqual([])
@@ -70,7 +70,7 @@ describe.each([
   const { launches, notes } = parseNcuRep(rangesReport(name))
   const page = rangesCapture(name)
 
-  it('has the ranges, names and values that ncu prints of it', async () => {
+  it('has the ranges, names and values that ncu prints', async () => {
     const printed: NcuLaunch[] = []
     await readNcuCsv(once(page), (launch) => printed.push(launch) > 0)
     expect(launches).toHaveLength(count)
@@ -94,7 +94,7 @@ describe.each([
   })
 })
 
-it('ncu’s own reports say which ranges were open, in the order of opening', () => {
+it('ncu’s own reports contain the open ranges, in the order of opening', () => {
   const of = (name: string) => parseNcuRep(rangesReport(name)).launches.map(({ ranges }) => ranges)
   expect(of('push-pop').slice(0, 5)).toEqual([
     [],

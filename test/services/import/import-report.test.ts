@@ -36,7 +36,7 @@ async function setUp(text?: string | Uint8Array, name = 'mine.csv') {
 }
 
 describe('a report', () => {
-  it('becomes a session that reads back: one rung per launch, with our metrics and ncu’s', async () => {
+  it('becomes a readable session with one rung per launch, our metrics and ncu’s metrics', async () => {
     const { run } = await setUp()
     const { session, folder } = await run(captured)
     expect(await readSession(folder)).toEqual(session)
@@ -65,7 +65,7 @@ describe('a report', () => {
     expect(Object.keys(first!.ncuMetrics!)).toHaveLength(299)
   })
 
-  it('keeps the report next to it, and states what is unknown', async () => {
+  it('stores the report next to the session, and lists unknown data', async () => {
     const { run } = await setUp()
     const { session, folder } = await run(captured)
     expect(await readFile(join(folder, 'profile.ncu-rep'))).toEqual(await readFile(captured))
@@ -73,7 +73,7 @@ describe('a report', () => {
     expect(JSON.stringify(session)).not.toMatch(/\/tmp\/x|"vm"|192\.0\.2/)
   })
 
-  it('that is cut off is imported in part, and says so', async () => {
+  it('that is truncated is imported partially, with a note', async () => {
     const { run } = await setUp((await readFile(captured)).subarray(0, 90_000), 'cut.ncu-rep')
     const { session } = await run()
     expect(said(session.warnings).join()).toContain('launches after the first 1 are missing')
@@ -96,7 +96,7 @@ describe('a report with its code', () => {
     return run()
   }
 
-  it('becomes sources, instructions and lines with their counters, and advice', async () => {
+  it('becomes sources, instructions and lines with their counters, and recommendations', async () => {
     const { session, folder } = await import1()
     expect(session.settings.profile).toBe('deep')
     expect(session.rungs.map(({ file }) => file)).toEqual([
@@ -126,7 +126,7 @@ describe('a report with its code', () => {
     }
   })
 
-  it('of ncu’s own full set has the figures derived from its parts: traffic, operations, a roofline', async () => {
+  it('of ncu’s full set has the figures that can be derived: traffic, operations and a roofline', async () => {
     const { run } = await setUp(ncuReport('set-full'), 'full.ncu-rep')
     const { session } = await run()
     const [{ metrics, ncuMetrics }] = session.rungs as [RungResult]
@@ -136,12 +136,12 @@ describe('a report with its code', () => {
       evidence: 'derived',
     })
     expect(metrics.l2Bytes!.value).toBe(32 * counted('lts__t_sectors.sum'))
-    // The kernel computes 1024³ in tiles of 32, with FFMA alone.
+    // The kernel computes a 1024³ product in tiles of 32, using only FFMA.
     expect(metrics.fp32Operations!.value).toBe(2 * 1024 ** 3)
     expect(roofline(session).paths.dram.map(({ rung }) => rung)).toContain(session.rungs[0]!.id)
   })
 
-  it('printed as source page gives the same instructions and lines', async () => {
+  it('printed as a source page gives the same instructions and lines', async () => {
     const { run } = await setUp(ncuCapture('source-cuda-sass'), 'source.csv')
     const { session, folder } = await run()
     expect(session.rungs.map(({ title }) => title)).toEqual(['tile_kernel<32>', 'scale'])
@@ -224,7 +224,7 @@ describe('the CSV of ncu', () => {
     ])
   })
 
-  it('of the details page says what it lacks', async () => {
+  it('of the details page reports missing data', async () => {
     const { run } = await setUp(ncuCapture('import-details'))
     const { session } = await run()
     const { metrics } = session.rungs[0]!
@@ -237,7 +237,7 @@ describe('the CSV of ncu', () => {
     expect(session.device).toBeNull()
   })
 
-  it('of the details page keeps ncu’s advice with the session, and says that nothing else exists', async () => {
+  it('of the details page preserves ncu’s recommendations, and reports that other data is missing', async () => {
     const { run } = await setUp(ncuCapture('import-details'))
     const { session, folder } = await run()
     const advice = await readDeep(folder, session.rungs[0]!.id)
@@ -251,12 +251,12 @@ describe('the CSV of ncu', () => {
     expect(await readDeep(other.folder, other.session.rungs[0]!.id)).toBeNull()
   })
 
-  it('in UTF-16, as PowerShell redirects it', async () => {
+  it('can be in UTF-16, as redirected by PowerShell', async () => {
     const { run } = await setUp(Buffer.from(`\uFEFF${ncuCapture('no-nvtx')}`, 'utf16le'))
     expect((await run()).session.rungs).toHaveLength(4)
   })
 
-  it('of any size takes no more memory', async () => {
+  it('takes the same memory at any size', async () => {
     const { run, file } = await setUp('')
     const [head, row] = [
       ncuCapture('no-nvtx')
@@ -280,13 +280,13 @@ describe('the CSV of ncu', () => {
     const { session } = await run().finally(() => clearInterval(watch))
     expect(session.rungs).toHaveLength(500)
     expect(said(session.warnings).join()).toContain(`contains ${rows} launches; the first 500`)
-    // Memory holds the session of 500 launches and its text twice, but not the file.
+    // Memory contains the session of 500 launches and its text twice, but not the file.
     expect((peak - before) / 2 ** 20).toBeLessThan(400)
   })
 })
 
 describe('kernels as a ladder', () => {
-  it('in the requested order and with the requested names', async () => {
+  it('have the requested order and the requested names', async () => {
     const { run, file } = await setUp(ncuCapture('no-nvtx'))
     const { session } = await run(file, {
       order: ['03_scale', '00_tile_kernel'],
@@ -304,7 +304,7 @@ describe('kernels as a ladder', () => {
     [{ order: ['03_scale', '03_scale'] }, /more than once/],
     [{ names: new Map([['nope', 'x']]) }, /imported id "nope"/],
     [{ order: ['03_scale'], names: new Map([['00_tile_kernel', 'x']]) }, /--order omits/],
-  ])('%j is refused', async (options, message) => {
+  ])('%j is rejected', async (options, message) => {
     const { run, file } = await setUp(ncuCapture('no-nvtx'))
     await expect(run(file, options)).rejects.toMatchObject({
       kind: 'input',
@@ -313,7 +313,7 @@ describe('kernels as a ladder', () => {
   })
 })
 
-describe('what cannot be imported', () => {
+describe('files that cannot be imported', () => {
   const table = ncuCapture('launches-two-rungs')
   it.each([
     ['an empty file', '', /is empty/],
@@ -330,7 +330,7 @@ describe('what cannot be imported', () => {
       new Uint8Array([0x4e, 0x56, 0x52, 0]),
       /no kernel launch.*truncated/,
     ],
-  ])('%s is refused with the reason', async (_, content, message) => {
+  ])('%s is rejected with the reason', async (_, content, message) => {
     const { run, store } = await setUp(content)
     await expect(run()).rejects.toMatchObject({
       kind: 'input',
@@ -349,7 +349,7 @@ describe('what cannot be imported', () => {
     await expect(run()).rejects.toThrow(/permission denied|contains no kernel launch/)
   })
 
-  it('into an existing folder, which stays unchanged', async () => {
+  it('into an existing folder, which is not changed', async () => {
     const { run, dir } = await setUp(table)
     const out = join(dir, 'taken')
     await mkdir(out)
@@ -360,7 +360,7 @@ describe('what cannot be imported', () => {
     expect(await readdir(out)).toEqual([])
   })
 
-  it('leaves nothing behind in a folder it claimed', async () => {
+  it('leave no files in a folder created for them', async () => {
     const { run, dir } = await setUp('hello')
     await expect(run(undefined, { out: join(dir, 'new') })).rejects.toThrow()
     expect(await readdir(dir)).toEqual(['mine.csv'])
@@ -383,7 +383,7 @@ describe('an HTML report', () => {
       expect(await isHtmlFile(join(dir, other))).toBe(false)
   })
 
-  it('is imported as the session it was made of, sources with it', async () => {
+  it('is imported as the session it was created from, including sources', async () => {
     for (const sample of [recording(), withTroubles()]) {
       const { path, store } = await written(sample)
       const { session, folder } = await importHtml(path, { store })
@@ -396,7 +396,7 @@ describe('an HTML report', () => {
     }
   })
 
-  it('of two sessions asks which', async () => {
+  it('of two sessions requires a choice', async () => {
     const after = recording()
     after.session.id = 'after'
     const { path, store } = await written(recording(), after)
@@ -424,7 +424,7 @@ describe('an HTML report', () => {
     },
   )
 
-  it('leaves nothing behind if it cannot be read or saved', async () => {
+  it('leaves no files if it cannot be read or saved', async () => {
     const { dir, path, store } = await written(recording())
     const text = await readFile(path, 'utf8')
     await writeFile(path, text.slice(0, -2000).replace('</script>', ''))

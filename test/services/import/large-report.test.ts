@@ -32,7 +32,7 @@ async function writeLarge(path: string, count: number): Promise<void> {
 const imported = async (file: string, dir: string) =>
   importReport(file, { store: join(dir, 'store'), appVersion: '0.0.0' })
 
-it('10,000 kernels are read one by one, and the shown ones are named', async () => {
+it('10,000 kernels are read one by one, and the imported kernels are listed', async () => {
   const dir = await tempDir()
   const file = join(dir, 'large.ncu-rep')
   await writeLarge(file, 10_000)
@@ -71,7 +71,7 @@ const hasZstd = (() => {
   }
 })()
 
-it.skipIf(!hasZstd)('a .ncu-repz is imported as the report that it holds', async () => {
+it.skipIf(!hasZstd)('a .ncu-repz is imported as the report that it contains', async () => {
   const dir = await tempDir()
   const [plain, packed] = [join(dir, 'own.ncu-rep'), join(dir, 'own.ncu-repz')]
   await writeFile(plain, base)
@@ -96,7 +96,7 @@ function framed(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(Buffer.concat(parts))
 }
 
-it('a .ncu-repz that was cut gives the launches before the cut, and says so', async () => {
+it('a truncated .ncu-repz gives the launches before the cut, with a note', async () => {
   const dir = await tempDir()
   const file = join(dir, 'cut.ncu-repz')
   const whole = framed(base)
@@ -110,7 +110,7 @@ it('a .ncu-repz that was cut gives the launches before the cut, and says so', as
   await expect(imported(file, dir)).rejects.toThrow('cut.ncu-repz is damaged or truncated')
 })
 
-it('a report of whole ranges has no counters per kernel, and says so', async () => {
+it('a report of whole ranges has no counters per kernel, with a note', async () => {
   const dir = await tempDir()
   const [range, graph] = [join(dir, 'range.ncu-rep'), join(dir, 'graph.ncu-rep')]
   await writeFile(range, rangesReport('range-whole'))
@@ -124,7 +124,7 @@ it('a report of whole ranges has no counters per kernel, and says so', async () 
   expect(said(session.warnings).join(' ')).toContain('has no counters by kernel')
 })
 
-it('a report of an untested ncu says so', async () => {
+it('a report from an untested ncu version has a note', async () => {
   const dir = await tempDir()
   const file = join(dir, 'newer.ncu-rep')
   const text = Buffer.from(base).toString('latin1')

@@ -62,7 +62,7 @@ it('kernels are grouped by their ranges, longest first, each with its own counte
   }
 })
 
-it('the table has a line per range with its time, and no counter of the range', async () => {
+it('the table has one line per range with its time, but no counters for the range', async () => {
   const text = sessionText(await imported(nestedRanges))
   const lines = text.split('\n').slice(1, 12)
   expect(lines.map((line) => /^\S+( \S+)*/.exec(line)![0])).toEqual([
@@ -101,7 +101,7 @@ it('a report without ranges has no groups', async () => {
   expect(sessionText(session)).not.toContain('[')
 })
 
-it('a printed report lists kernels by range, and names it', async () => {
+it("a printed report lists kernels by range, with the range's name", async () => {
   const session = await imported(nestedRanges)
   const { rows, columns } = ladderTable(
     buildReport({ session, sources: {}, scrub: scrubber(noPrivates), sections: [], date: null }),

@@ -26,7 +26,7 @@ import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/labs/trust'
 
 describe('checks', () => {
-  /** Returns the sentences of an outcome. All must be translatable. */
+  /** Returns all sentences of an outcome. Each must be translatable. */
   const texts = ({ checks, predictions, questions }: LabOutcome): Statement[] =>
     [...checks, ...predictions, ...questions]
       .flatMap((part) => [part.sentence, ...('explanation' in part ? part.explanation : [])])
@@ -69,7 +69,7 @@ describe('checks', () => {
       expect(texts(outcome)).toEqual([])
     })
 
-    it('does not pass its starter, and says by how much', async () => {
+    it('does not pass its starter, and shows by how much', async () => {
       const machine = await fakeMachine()
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.starter)
@@ -77,7 +77,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(1)
       expect(attempt.outcome.predictions[0]).toMatchObject({ status: 'not-given' })
       expect(texts(attempt.outcome)).toEqual([])
-      // The question is unanswered, so the outcome does not reveal its answer.
+      // The question is unanswered, so the outcome must not reveal its answer.
       expect(attempt.outcome.questions[0]).toMatchObject({ status: 'not-given', answer: null })
     })
 
@@ -99,7 +99,7 @@ describe('checks', () => {
       ],
       ['compile-error', { right: 'failed', clean: 'failed', lean: 'failed' }, /Does not compile/],
       ['out-of-bounds', { right: 'passed', clean: 'failed', fast: 'passed' }, /memcheck findings/],
-    ])('fails code that is %s where it is at fault', async (fault, statuses, sentence) => {
+    ])('fails code that is %s at the corresponding check', async (fault, statuses, sentence) => {
       const machine = await fakeMachine()
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, `${lab.solution}// fault: ${fault}\n`)
@@ -110,7 +110,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(1)
     })
 
-    it('without a GPU still builds and makes the static checks; the rest is unavailable and no pass', async () => {
+    it('without a GPU still builds and runs the static checks; the other checks are unavailable and do not pass', async () => {
       const machine = await fakeMachine(['nvidia-smi', 'ncu'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution)
@@ -122,7 +122,7 @@ describe('checks', () => {
         lean: 'passed',
       })
       expect(said(attempt.outcome.reason)).toMatch(/nvidia-smi is not on this machine/)
-      // The reason does not suggest ladder targets that need no GPU.
+      // The reason must not suggest ladder targets that need no GPU.
       expect(said(attempt.outcome.reason)).toMatch(/`--target recorded` shows/)
       expect(said(attempt.outcome.reason)).not.toContain('static:')
       expect(attempt.outcome.build.occupancy.length).toBeGreaterThan(0)
@@ -130,7 +130,7 @@ describe('checks', () => {
       expect(attempt.outcome.cacheState).toBeNull()
     })
 
-    it('without a GPU code that does not compile is not yet passed', async () => {
+    it('without a GPU, code that does not compile does not pass', async () => {
       const machine = await fakeMachine(['nvidia-smi'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, `${lab.solution}\nint x = undeclared;\n`)
@@ -141,7 +141,7 @@ describe('checks', () => {
       })
     })
 
-    it('without counter permission the counters are unavailable, the time is not', async () => {
+    it('without counter permission, the counters are unavailable but the time is available', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'counter-permission' })
       const lab = await testLab(machine)
@@ -157,7 +157,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(3)
     })
 
-    it('without compute-sanitizer that check is unavailable, with the remedy’s reason', async () => {
+    it('without compute-sanitizer, its check is unavailable, with the reason and remedy', async () => {
       const machine = await fakeMachine(['compute-sanitizer'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution)
@@ -165,7 +165,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(3)
     })
 
-    it('on a machine without tools says so for every check', async () => {
+    it('on a machine without tools reports this for every check', async () => {
       const machine = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution)
@@ -173,7 +173,7 @@ describe('checks', () => {
       expect(said(attempt.outcome.reason)).toMatch(/nvcc was not found/)
     })
 
-    it('as recorded refuses to judge code that was not recorded', async () => {
+    it('as recorded does not judge code that was not recorded', async () => {
       const machine = await fakeMachine(['nvidia-smi'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, `${lab.solution}\n// mine\n`, undefined, 'recorded')
@@ -223,7 +223,7 @@ describe('checks', () => {
   })
 
   describe('third-party labs', () => {
-    it('are not used before the user allows it, and again when a file changed', async () => {
+    it('are not used before the user allows it, or after a file has changed', async () => {
       const machine = await fakeMachine()
       const shipped = await testLab(machine)
       expect(await isTrusted(machine.setup, shipped)).toBe(true)
@@ -246,7 +246,7 @@ describe('checks', () => {
       ).rejects.toThrow()
     })
 
-    it('with a link out of the folder, a huge file, a missing one or circular dependencies are rejected by name', async () => {
+    it('with an outside link, a huge or missing file or circular dependencies are rejected by name', async () => {
       const machine = await fakeMachine()
       await rm(join(machine.kernelsDir, 'labs'), { recursive: true, force: true })
       await testLab(
@@ -338,7 +338,7 @@ Of \`N\` numbers.
     ),
   })
 
-  /** Creates the folder of a lab that is not shipped. */
+  /** Creates the folder of a third-party lab. */
   async function labIn(machine: Machine, change: Record<string, string | null> = {}) {
     const folder = join(machine.dir, 'sums-lab')
     for (const [name, text] of Object.entries({ ...filesOf(), ...change })) {
@@ -353,7 +353,7 @@ Of \`N\` numbers.
     readLab(folder, await libraryOf(machine))
 
   describe('a lab with its own ladder folder', () => {
-    it('is checked on its own task: at its sizes, with its rungs and its reference', async () => {
+    it('is checked with its own task, sizes, rungs and reference', async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const all = { right: 'passed', clean: 'passed', busy: 'passed', fast: 'passed' }
@@ -363,7 +363,7 @@ Of \`N\` numbers.
       expect(statusesOf(await check(machine, lab, lab.starter))).toEqual({ ...all, fast: 'failed' })
     })
 
-    it('has a session without a ladder folder, and a question of its own sizes', async () => {
+    it('has a session without a ladder folder, and a question about its own sizes', async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const out = join(machine.dir, 'attempt')
@@ -376,7 +376,7 @@ Of \`N\` numbers.
       expect(rungs.map(({ id }) => id)).toEqual(['a', 'b', 'submission'])
     })
 
-    it('is replayed once its attempt was stored, without the sources of its ladder', async () => {
+    it('can be replayed after its attempt was stored, without the sources of its ladder', async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const out = join(machine.dir, 'sums-lab-solution-h200')
@@ -391,7 +391,7 @@ Of \`N\` numbers.
       expect(bare.calls()).toEqual([])
     })
 
-    it('is trusted as a whole, and needs trust again after a file of its ladder changed', async () => {
+    it('is trusted as a whole, and must be trusted again after a file of its ladder changed', async () => {
       const machine = await fakeMachine()
       const folder = await labIn(machine)
       const lab = await read(machine, folder)

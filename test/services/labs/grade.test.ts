@@ -1,6 +1,6 @@
 /**
- * Tests grading without a sandbox: the outcome that counts, and the rows that a killed grading
- * keeps.
+ * Tests grading without a sandbox: how an outcome is chosen, and the rows that survive a killed
+ * grading.
  */
 import { readdir, readFile, writeFile, cp, mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -50,7 +50,7 @@ describe('the row of a submission', () => {
       status: 'refused',
       reason: error.message,
     })
-    // The judge crashed, ran out of memory, or printed half a document.
+    // Cases in which the judge crashed, ran out of memory, or printed half a document.
     for (const [stdout, code, why] of [
       ['', 137, 'exit code 137'],
       ['', null, 'heap out of memory'],
@@ -66,7 +66,7 @@ describe('the row of a submission', () => {
 })
 
 describe('a folder of submissions', () => {
-  it('has a row for each name, in one line, whatever bytes it contains', async () => {
+  it('has a one-line row for each name, even if it contains unusual bytes', async () => {
     const dir = await tempDir()
     const at = (bytes: string) =>
       Buffer.concat([Buffer.from(`${dir}/`), Buffer.from(bytes, 'latin1')])
@@ -178,7 +178,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
           expect(value.value, id).toEqual(expect.any(Number))
         }
       }
-      // Every prediction has a before, an after, and an explanation from counters.
+      // Every prediction has a value before, a value after, and an explanation from counters.
       for (const { id, before, after, direction, explanation } of outcome.predictions) {
         expect([before.value, after.value], id).toEqual([
           expect.any(Number) as number,
@@ -192,7 +192,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
   )
 
   it.each(some.map((lab) => [lab.id, lab] as const))(
-    '%s: its starter fails exactly the checks that its lab names',
+    '%s: its starter fails exactly the checks listed in its lab',
     async (_, lab) => {
       const machine = await fakeMachine(nothing)
       const attempt = await check(machine, lab, lab.starter, undefined, 'recorded')
@@ -207,7 +207,10 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
     },
   )
 
-  /** Restores waves that ncu rounded to 0. They were shown as 0 when the outcomes were recorded. */
+  /**
+   * Returns the value with small wave counts as 0, as they were shown when the outcomes were
+   * recorded.
+   */
   function wavesAsThen(value: unknown): unknown {
     if (typeof value === 'string') return value.replace(/^0\.00\d+ waves$/, '0 waves')
     if (Array.isArray(value)) return value.map(wavesAsThen)
@@ -223,7 +226,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
   it.each(
     both.filter(({ lab }) => some.includes(lab)).map((entry) => [entry.name, entry] as const),
   )(
-    '%s replays to the session and the checks that were written on the GPU',
+    '%s replays to the session and checks that were recorded on the GPU',
     async (name, { lab, which }) => {
       const machine = await fakeMachine(nothing)
       const attempt = attemptOf(name)
@@ -240,8 +243,8 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
       })
       const then = recordedOutcomeOf(attempt)
       const now = await check(machine, lab, lab[which], undefined, 'recorded')
-      // Titles are the author's and may change after a recording. Checks that were added to a lab
-      // later are missing from the recording.
+      // Authors may change titles after a recording. Checks that were added to a lab later are
+      // missing from the recording.
       const before = new Set(then.outcome.checks.map(({ id }) => id))
       // Later versions added the note that a counter has noise.
       const first = (sentence: Statement): Statement =>
@@ -259,7 +262,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
   )
 }
 
-/** Returns whether the command line's tests also check the lab. */
+/** Returns whether the CLI tests also check the lab. */
 const isUsual = ({ id }: LabFolder): boolean =>
   ['01-coalescing', '02-shared-tile', '12-tensor-cores'].includes(id)
 describe('the recorded outcomes of three labs', areJudgedAgain(labs.filter(isUsual)))
@@ -270,7 +273,7 @@ describe(
 )
 
 describe('the recorded outcomes', () => {
-  it('cover every starter and every solution, and are no recordings of a ladder', async () => {
+  it('cover every starter and every solution, and are not ladder recordings', async () => {
     const names = both.map(({ name }) => name).sort()
     expect(attempts.map(({ name }) => name)).toEqual(names)
     expect(await sharingSessions(join(recordedLabs(recordingsDir), sharedSessions))).toEqual(names)
@@ -280,7 +283,7 @@ describe('the recorded outcomes', () => {
   })
 
   it.each(both.map((entry) => [entry.name, entry] as const))(
-    '%s matches the shipped code, keeps the sources of its rungs, and names no serial number and no folder of its machine',
+    '%s matches the shipped code, has the sources of its rungs, and contains no serial number or folder of its machine',
     async (name, { lab, which }) => {
       const { folder, row } = attemptOf(name)
       const session = await readSession(folder)
@@ -299,7 +302,7 @@ describe('the recorded outcomes', () => {
     },
   )
 
-  it('are not offered if their list is damaged, and a check names the row', async () => {
+  it('are not offered if their list is damaged, and a check reports the row', async () => {
     const dir = await tempDir()
     const [lab] = labs
     const { row } = attemptOf(`${lab!.id}-solution-h200`)
@@ -334,7 +337,7 @@ describe('the recorded outcomes', () => {
     expect(await offered()).toEqual([])
   })
 
-  it("give no verdict on a changed file, with the reason, and include the compiler's messages if there is one", async () => {
+  it("give no verdict on a changed file but the reason, and the compiler's messages if nvcc is available", async () => {
     const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
     for (const lab of labs) {
       const mine = `${lab.solution}\n// mine\n`
@@ -349,7 +352,7 @@ describe('the recorded outcomes', () => {
 })
 
 describe("adding a user's folder", () => {
-  it('reveals nothing about a folder that is no lab: neither names nor whether it exists', async () => {
+  it('reveals nothing about a folder that is not a lab: neither file names nor its existence', async () => {
     const dir = await tempDir()
     await mkdir(join(dir, 'private'))
     await symlink('/etc/hostname', join(dir, 'private', 'salaries.xlsx'))

@@ -1,5 +1,6 @@
 /**
- * A lab for the fake tools. Its size is the recording's, and its submissions replay recorded rungs.
+ * A lab for the fake tools. It has the size of the recording, and its submissions replay recorded
+ * rungs.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

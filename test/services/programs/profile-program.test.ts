@@ -1,6 +1,6 @@
 /**
- * Tests profiling with a program under the fake ncu. The fake really runs the program and takes the
- * kernels from ncu's H200 output.
+ * Tests profiling of a program with the fake ncu. The fake really runs the program, and uses
+ * kernels from ncu's output on an H200.
  */
 import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -86,13 +86,13 @@ describe('a program', () => {
       (await readDeep(folder, first!.id))!.kernels[0]!.lines.map(({ text }) => text),
     ).toContain('if (first + n < count) data[first + n] *= Doubled ? 2.0f : 0.5f;')
     expect(session.device?.name).toBe('NVIDIA H200')
-    // ncu's report does not name the driver, so the session has this machine's driver.
+    // ncu's report does not contain the driver version, so the session has this machine's version.
     const { answer } = (await askDriver(setup.machine.toolbox(null)))!
     expect(answer?.driver).toMatch(/^\d+\.\d+/)
     expect(session.device).toMatchObject({ driver: answer!.driver, cudaDriver: answer!.cuda })
   })
 
-  it('is given its arguments exactly, and its exit code is kept', async () => {
+  it('gets its exact arguments, and its exit code is stored', async () => {
     const { profile, output } = await setUp('twelve')
     const words = ['a b', '', '--kernel-name', '$HOME', "it's"]
     const { session } = await profile(['sh', '-c', 'printf "[%s]" "$@"; exit 7', 'sh', ...words])
@@ -117,7 +117,7 @@ describe('a program', () => {
     expect(session.program!.exitCode).toBe(0)
   })
 
-  it('keeps the finished times if it takes too long, or is stopped', async () => {
+  it('has the finished times if it takes too long or is stopped', async () => {
     const { profile } = await setUp('twelve', {}, { processes: true })
     const slow: [string, ...string[]] = ['sh', '-c', 'sleep 30 & wait']
     const late = await profile(slow, { timeoutSeconds: 2 })
@@ -128,23 +128,23 @@ describe('a program', () => {
     expect(stopped.session.completion).toBe('cancelled')
   })
 
-  it('may launch far more than is timed, in one process or in many', async () => {
+  it('may launch far more kernels than are timed, in one process or in many', async () => {
     const { profile } = await setUp('twelve', { FAKE_PROCESSES: '4500' })
     const { session } = await profile(['sh', '-c', 'exit 7'])
     expect(said(session.warnings).join()).toContain('Only the first 5000 launches were timed')
-    // Later output of ncu is neither stored nor needed. Its last lines say how the program ended.
+    // Later output of ncu is neither stored nor needed. Its last lines show how the program ended.
     expect(session.program).toMatchObject({ launches: 5000, exitCode: 7 })
     expect(session.rungs).toHaveLength(7)
   })
 
-  it('on several GPUs says that only one of them is shown', async () => {
+  it('on several GPUs has a note that only one of them is shown', async () => {
     const { profile } = await setUp('twelve', { FAKE_GPUS: '2' })
     const { session } = await profile(anything)
     expect(session.program!.launches).toBe(14)
     expect(said(session.warnings).join()).toContain('The launches ran on 2 GPUs')
   })
 
-  it('is filtered by kernel, range, skip and count', async () => {
+  it('can be filtered by kernel, range, skip and count', async () => {
     const launches = async (filters: Partial<ProfileProgramOptions['filters']>) => {
       const { profile } = await setUp('twelve')
       const { session } = await profile(anything, { filters })
@@ -173,10 +173,10 @@ describe('a program', () => {
     expect(session.program!.launches).toBe(14)
   })
 
-  it('before and after: the fusion is reported, and the total', async () => {
+  it('before and after a change: the fusion and the total are reported', async () => {
     const { profile } = await setUp('before,none')
     const before = await profile(anything)
-    // The second run profiled nothing. The times of the first run are kept.
+    // The second run profiled no kernels. The times of the first run are preserved.
     expect(before.session.rungs.length).toBe(17)
     expect(said(before.session.warnings).join()).toContain('timed and not profiled')
     setEnv({ FAKE_PROGRAM: 'after' })
@@ -223,7 +223,7 @@ describe('distinct messages exist for', () => {
     expect(own).toMatch(text)
   })
 
-  it('filters that match nothing, with the names that there are', async () => {
+  it('filters that match nothing, with the existing names', async () => {
     expect(await failure('twelve', anything, { filters: { kernels: 'scael' } })).toEqual([
       'input',
       expect.stringContaining('"scael"'),
@@ -251,7 +251,7 @@ describe('distinct messages exist for', () => {
     )
   })
 
-  it('an ncu that may not read the counters', async () => {
+  it('an ncu without permission to read the counters', async () => {
     const [kind, text] = await failure('twelve', anything, {}, { FAKE_NCU: 'counter-permission' })
     expect(kind).toBe('missing')
     expect(text).toMatch(/not permitted/)
@@ -296,7 +296,7 @@ describe('a program whose kernels wait for each other', () => {
       profile(command, { stuckAfterMs: 200, ...more })
   }
 
-  it('is timed by CUPTI, with concurrent kernels and without counters, and says why', async () => {
+  it('is timed by CUPTI, with concurrent kernels and without counters, and has a reason', async () => {
     const events: string[] = []
     const { session, trouble } = await (await stuck())({ emit: ({ type }) => events.push(type) })
     expect(events).toEqual(['preview', 'stuck', 'previewed'])
@@ -318,7 +318,7 @@ describe('a program whose kernels wait for each other', () => {
     expect(session).toMatchObject({ completion: 'complete', program: { launches: 4, exitCode: 0 } })
   })
 
-  it('is not compared in time with one that ncu timed', async () => {
+  it('is not compared by time with a program that ncu timed', async () => {
     const { session: together } = await (await stuck())()
     const { profile } = await setUp('twelve', { FAKE_STUCK: '' })
     const { session: oneByOne } = await profile(anything)
@@ -336,7 +336,7 @@ describe('a program whose kernels wait for each other', () => {
       ['sh', '-c', 'echo no-cupti > "$KERNEL_LADDER_ACTIVITY"'] as [string, ...string[]],
       'CUPTI, which times kernels beside each other, was not found',
     ],
-  ])('is refused in a sentence with %s', async (_, more, command, sentence) => {
+  ])('is rejected with an error message with %s', async (_, more, command, sentence) => {
     await expect((await stuck())(more, command)).rejects.toThrow(sentence)
   })
 })

@@ -1,6 +1,6 @@
 /**
- * Tests the shipped profiles of a program against ncu's own output. The profiles are from before
- * and after fusing its norm and activation.
+ * Compares the built-in profiles of a program with ncu's own output. The profiles are from before
+ * and after a fusion of its norm and activation.
  */
 import { describe, expect, it } from 'vitest'
 import { readNcuCsv } from '../../../src-main/parsers/ncu/ncu-csv-stream'
@@ -32,8 +32,8 @@ const saidByNcu = async (folder: string, key: string): Promise<string> =>
   (await readRaw(folder, key))!.stdout
 
 /**
- * Returns a kernel key without template arguments and namespaces. The raw page keeps them and the
- * table drops them.
+ * Returns a kernel key without template arguments and namespaces. The raw page contains them, but
+ * the table does not.
  */
 const keyOf = (name: string, { grid, block }: Pick<NcuLaunch, 'grid' | 'block'>): string =>
   JSON.stringify([parseKernelName(name).base, grid, block])
@@ -46,7 +46,7 @@ describe('recorded programs', async () => {
     (typeof opened)[0]['session'],
   ]
 
-  it('are listed with those of ladders, but are no runs to replay', async () => {
+  it('are listed with ladder recordings, but cannot be replayed as runs', async () => {
     const listed = await listRecordings(recordingsDir)
     expect(
       listed.filter(({ summary }) => summary.problem === null).map(({ name }) => name),
@@ -61,7 +61,7 @@ describe('recorded programs', async () => {
     await expect(run).rejects.toMatchObject({ kind: 'input' })
   })
 
-  it.each(names)('%s has the launches, times and total of its own table from ncu', async (name) => {
+  it.each(names)('%s has the launches, times and total of its ncu table', async (name) => {
     const { session, folder } = opened[names.indexOf(name)]!
     const launches: NcuLaunch[] = []
     await readNcuCsv(once(await saidByNcu(folder, 'ncu/preview-log')), (launch) => {
@@ -92,7 +92,7 @@ describe('recorded programs', async () => {
       if (metrics.achievedOccupancy?.value == null) continue
       /**
        * Returns the metrics that differ. ncu prints two decimals, which affects quotients. The
-       * current registry also requests more metrics than the recording did.
+       * current registry also has more metrics than the recording requested.
        */
       const unequal = (launch: NcuLaunch): string[] =>
         Object.entries(toMetrics([launch], 'standard')).flatMap(([id, { value }]) => {
@@ -103,7 +103,7 @@ describe('recorded programs', async () => {
             ? []
             : [`${id} ${own} ${value}`]
         })
-      // Several kernels of one function differ only in template arguments. The page writes these
+      // Some kernels of a function differ only in template arguments, which the page writes
       // differently.
       const found = launches
         .filter((one) => keyOf(one.kernelName, one) === keyOf(kernel!.name, kernel!))
@@ -113,14 +113,14 @@ describe('recorded programs', async () => {
     expect(compared).toBeGreaterThan(150)
   })
 
-  it('have a report, in which no kernel is a step from the one before it', () => {
+  it('have a report in which no kernel is a step from the previous kernel', () => {
     expect(whyOfSteps(before)).toEqual([])
     const [a, b] = before.rungs.map((rung) => ({ session: before, rung }))
     expect(whyOf(a!, b!)).toMatchObject({ causes: [], reason: { key: 'why.otherKernel' } })
     expect(printedSummary(before, stepsOf(before)).unpaid).toEqual([])
   })
 
-  it('are summed up by their kernels, launches, GPU time and hottest kernel', () => {
+  it('are summarized by their kernels, launches, GPU time and hottest kernel', () => {
     const inWords = (session: typeof before): string =>
       printedSummary(session, stepsOf(session))
         .best.flat()
@@ -144,7 +144,7 @@ describe('recorded programs', async () => {
     expect(inWords({ ...before, rungs: [] })).toContain('No rung was verified')
   })
 
-  it('have no steps as an import either, because their kernels are not steps of each other', () => {
+  it('have no steps as an import either, because their kernels are independent', () => {
     const { program: _program, ...rest } = before
     const imported: typeof before = { ...rest, target: { kind: 'imported', name: 'it.ncu-rep' } }
     const { jumps, unpaid } = printedSummary(imported, stepsOf(imported))

@@ -66,7 +66,7 @@ const [ones, nearly] = [
 ]
 
 describe('a ladder of programs', () => {
-  it('has wall times, the kernels of a run under ncu, and is saved', async () => {
+  it('has wall times and the kernels of a run under ncu, and is saved', async () => {
     const { run, folder } = await setUp(
       { '00_eager': writes(ones), '01_fused': writes(ones) },
       { programs: { output }, more: { reference_rung: '00_eager' } },
@@ -92,7 +92,7 @@ describe('a ladder of programs', () => {
       first!.timing!.medianMs / second!.timing!.medianMs,
       12,
     )
-    // The total is ncu's own sum over the captured launches.
+    // The total is ncu's sum over the captured launches.
     expect(second!.profiledTime).toMatchObject({ launches: 46 })
     expect(second!.profiledTime!.totalMs).toBeCloseTo(0.424352, 6)
     const kernels = second!.profile!.kernels.map(({ profiledTime: time }) => time!)
@@ -104,7 +104,7 @@ describe('a ladder of programs', () => {
     expect(text).toContain('01_fused: 17 kernels')
   })
 
-  it('reports what is wrong with each, and keeps the rest', async () => {
+  it("reports each program's fault, and keeps the other results", async () => {
     const { run } = await setUp(
       {
         '00_right': writes(ones),
@@ -175,7 +175,7 @@ describe('a ladder of programs', () => {
     ])
   })
 
-  it('passes words exactly, runs in its folder, may print a lot, and is stopped at its time limit', async () => {
+  it('passes arguments exactly, runs programs in its folder, and stops them at the time limit', async () => {
     const words = ['a b', '', '$HOME', "it's", '*']
     const { run, folder } = await setUp(
       {
@@ -194,7 +194,7 @@ describe('a ladder of programs', () => {
     expect(session.rungs[1]!.status).not.toBe('wrong')
   })
 
-  it('keeps its wall times if ncu is missing, and reports that', async () => {
+  it('still has wall times if ncu is missing, and reports the missing tool', async () => {
     const { run } = await setUp({ '00_one': ['true'] }, { without: ['ncu'] })
     const { session, missing } = await run({ profile: 'card' })
     expect(missing).toMatchObject({ kind: 'missing' })
@@ -202,7 +202,7 @@ describe('a ladder of programs', () => {
     expect(said(session.warnings).join()).toContain('ncu was not found')
   })
 
-  it('that launches no kernel has a wall time alone', async () => {
+  it('that launches no kernel has only a wall time', async () => {
     const { run } = await setUp({ '00_cpu': ['true'] })
     setEnv({ FAKE_PROGRAM: 'none' })
     const { session, missing } = await run({ profile: 'card' })
@@ -211,7 +211,7 @@ describe('a ladder of programs', () => {
     expect(session.rungs[0]!.timing).not.toBeNull()
   })
 
-  it('keeps what is finished when it is cancelled', async () => {
+  it('keeps finished results when canceled', async () => {
     const { run, store } = await setUp({ '00_one': ['true'], '01_two': ['true'] })
     const stop = new AbortController()
     const { session, folder } = await run(
@@ -229,7 +229,7 @@ describe('a ladder of programs', () => {
     expect(await readdir(store)).toEqual([folder!.split('/').at(-1)])
   })
 
-  it('is opened, and never run untrusted', async () => {
+  it('can be opened untrusted, but never run', async () => {
     const { run, setup, folder } = await setUp({ '00_one': writes('x') })
     const { ladder, files, faults } = await openFolder(setup, folder)
     expect(faults).toEqual([])
@@ -245,7 +245,7 @@ describe('a ladder of programs', () => {
     [{ at: { n: 1 } }, '--at does not go'],
     [{ params: { TILE: 8 } }, '--param does not go'],
     [{ rungs: ['00_on'] }, 'Did you mean'],
-  ])('refuses %j', async (request, expected) => {
+  ])('rejects %j', async (request, expected) => {
     const { run } = await setUp({ '00_one': ['true'] })
     const { message, remedy } = toErrorShape(await run(request).catch((error: unknown) => error))
     expect(said([message, remedy ?? '']).join(' ')).toContain(expected)

@@ -1,5 +1,5 @@
 /**
- * Tests timing old and new code alternately. The machine has fake tools, and the sources set the
+ * Tests alternating timings of old and new code. The tools are fakes, and the sources set the
  * times.
  */
 import { spawnSync } from 'node:child_process'
@@ -72,7 +72,7 @@ function git(folder: string, ...args: string[]): string {
 }
 
 describe('against a session', () => {
-  it('finds unchanged code the same, though it was built again', async () => {
+  it('reports unchanged code as the same, although it was rebuilt', async () => {
     const machine = await withBaseline()
     const report = await start(machine)
     expect(report).toMatchObject({
@@ -84,8 +84,8 @@ describe('against a session', () => {
     expect(new Set(Object.values(verdictsOf(report)))).toEqual(new Set(['same']))
     expect(report.rungs.every(({ sameBuild, rounds }) => sameBuild && rounds === 6)).toBe(true)
     expect(row(report, '01_naive').cycles!.ratio).toBeCloseTo(1, 2)
-    // Each round is a separate process. The builds are at other addresses, and the rungs are in
-    // another order.
+    // Each round is a separate process, with the builds at other addresses and the rungs in another
+    // order.
     const compared = machine.calls('runner').filter(([, command]) => command === 'compare')
     const after = (call: readonly string[], option: string): string[] =>
       call.filter((_, at) => call[at - 1] === option)
@@ -98,7 +98,7 @@ describe('against a session', () => {
     expect(new Set(libraries.map((word) => word.split('=')[1])).size).toBe(3 * rungs.length)
   })
 
-  it('says that a difference in identical machine code is not caused by the code', async () => {
+  it('reports that a difference in identical machine code is not caused by the code', async () => {
     const machine = await withBaseline()
     setEnv({ FAKE_NEW_SLOWER: '1.03' })
     const report = await start(machine)
@@ -136,7 +136,7 @@ describe('against a session', () => {
     expect(row(await start(machine, only), '90_python').verdict).toBe('slower')
   })
 
-  it('finds what got slower, twice, and what got faster', async () => {
+  it('finds slower rungs, in two measurements, and faster rungs', async () => {
     const machine = await withBaseline()
     await slow(machine, '02_coalesced', 1.02)
     await slow(machine, '03_shared_tile', 0.9)
@@ -157,7 +157,7 @@ describe('against a session', () => {
     expect(notes).toContain('Measuring 02_coalesced again…')
   })
 
-  it('stores the variation of identical code, and ignores anything below', async () => {
+  it('stores the variation of identical code, and ignores smaller changes', async () => {
     const machine = await withBaseline()
     await slow(machine, '02_coalesced', 1.02)
     await start(machine)
@@ -186,7 +186,7 @@ describe('against a session', () => {
     expect(row(report, '01_naive')).toMatchObject({ ratio: null, rounds: 0 })
   })
 
-  it('gives no verdict on a rung that dies during timing', async () => {
+  it('gives no verdict on a rung that crashes during timing', async () => {
     const machine = await withBaseline()
     await machine.addFault('02_coalesced', 'compare-crash')
     const report = await start(machine)
@@ -224,7 +224,7 @@ describe('against a session', () => {
     [{ size: 512 }, /base is of 1024³ f32, .*this would measure 512³ f32/],
     [{ ladder: 'gemm-3xtf32' }, /session of the ladder gemm-fp32, not of gemm-3xtf32/],
     [{ rungs: ['06_float4'] }, /base has none of these rungs: 06_float4/],
-  ])('refuses %j', async (request, sentence) => {
+  ])('rejects %j', async (request, sentence) => {
     const machine = await withBaseline()
     const rest = 'ladder' in request ? { rungs: ['60_tf32x3'] } : {}
     await expect(start(machine, { ...rest, ...request })).rejects.toMatchObject({
@@ -233,7 +233,7 @@ describe('against a session', () => {
     })
   })
 
-  it('rejects one whose sources are gone, or that is newer', async () => {
+  it('rejects a session with missing sources, or of a newer version', async () => {
     const machine = await withBaseline()
     const folder = join(machine.store, 'base')
     await cp(folder, join(machine.store, 'newer'), { recursive: true })
@@ -248,7 +248,7 @@ describe('against a session', () => {
     })
   })
 
-  it('builds foreign code only if the user allows it', async () => {
+  it('builds third-party code only if the user allows it', async () => {
     const machine = await withBaseline()
     const elsewhere = join(machine.dir, 'elsewhere')
     await cp(join(machine.store, 'base'), elsewhere, { recursive: true })
@@ -259,7 +259,7 @@ describe('against a session', () => {
     expect((await start(machine, { against: elsewhere }, { trust: true })).exitCode).toBe(0)
   })
 
-  it('works against a recording too', async () => {
+  it('also works against a recording', async () => {
     const machine = await fakeMachine()
     const report = await start(machine, { against: 'recorded:gemm-fp32-h200-1024' })
     expect(report.rungs).toHaveLength(3)
@@ -272,8 +272,8 @@ describe('against a git revision', () => {
   const kept = ['gemm', 'include', 'runner']
 
   /**
-   * Creates a repository of the kernels. The first commit is as shipped. Then 02_coalesced is
-   * slower.
+   * Creates a repository of the kernels. The first commit has the built-in kernels. The second
+   * commit makes 02_coalesced slower.
    */
   async function repository(): Promise<Machine> {
     const machine = await fakeMachine()
@@ -287,7 +287,7 @@ describe('against a git revision', () => {
     return machine
   }
 
-  it('finds slowdowns in the work tree, and changes neither it nor the index', async () => {
+  it('finds slowdowns in the working tree, and changes neither the tree nor the index', async () => {
     const machine = await repository()
     const before = git(machine.kernelsDir, 'status', '--porcelain')
     const report = await start(machine, { against: 'HEAD' })
@@ -303,12 +303,12 @@ describe('against a git revision', () => {
     })
     expect(git(machine.kernelsDir, 'status', '--porcelain')).toBe(before)
     expect(before).toContain('02_coalesced.cu')
-    // A commit that does not touch the kernels changes nothing.
+    // A commit that does not change the kernels has no effect.
     git(machine.kernelsDir, 'commit', '-qam', 'second')
     expect((await start(machine, { against: 'HEAD' })).exitCode).toBe(0)
   })
 
-  it('refuses a revision that does not build, is unknown, or is of no repository', async () => {
+  it('rejects a revision that does not build, is unknown, or has no repository', async () => {
     const machine = await repository()
     await machine.addFault('03_shared_tile', 'compile-error')
     git(machine.kernelsDir, 'commit', '-qam', 'broken')
@@ -331,7 +331,7 @@ describe('against a git revision', () => {
     })
   })
 
-  it('rejects a task whose buffers were different', async () => {
+  it('rejects a task whose buffers have changed', async () => {
     const machine = await repository()
     const file = join(machine.kernelsDir, 'gemm', 'task.yaml')
     const text = await readFile(file, 'utf8')
@@ -344,8 +344,8 @@ describe('against a git revision', () => {
   })
 })
 
-describe('what is printed', () => {
-  it('has the worst on top, and no markup from a session', async () => {
+describe('the printed report', () => {
+  it('has the worst rungs at the top, and no markup from a session', async () => {
     const machine = await withBaseline()
     await slow(machine, '03_shared_tile', 1.05)
     await machine.addFault('01_naive', 'wrong')

@@ -1,4 +1,4 @@
-/** Tests the printed baseline check as Markdown and as JSON by its published schema. */
+/** Tests the baseline check as Markdown and as JSON with the published schema. */
 import { join } from 'node:path'
 import MarkdownIt from 'markdown-it'
 import { describe, expect, it } from 'vitest'
@@ -25,7 +25,7 @@ const document = (now: Sample, baseline?: Sample): CiDocument =>
   CiDocument.parse(JSON.parse(check(now, true, baseline).text))
 
 describe('the check in Markdown', () => {
-  it('has the headline first and one row per rung, the worse and the undecided on top', () => {
+  it('has the headline first and one row per rung, with slower and undecided rungs at the top', () => {
     const now = editRung(slowed(recording(), '05_thread_tile_2d', 1.05), '06_float4', {
       timing: null,
     })
@@ -44,7 +44,7 @@ describe('the check in Markdown', () => {
     expect(text).toContain('has different parameters: `BK=8 BM=128 BN=128 TM=8 TN=8` and `BM=64`.')
   })
 
-  it('says first what differs, and why times are not compared', () => {
+  it('starts with the differences, and why times are not compared', () => {
     const now = recording()
     now.session.device!.name = 'NVIDIA <b>B200'
     now.session.device!.driver = '590.1'
@@ -60,7 +60,7 @@ describe('the check in Markdown', () => {
 describe('the check in JSON', () => {
   const samples = (): Sample[] => [recording(), withTroubles(), withHostileStrings()]
 
-  it('is valid by the published schema', () => {
+  it('matches the published schema', () => {
     for (const now of samples())
       for (const baseline of samples()) {
         const value: unknown = JSON.parse(check(now, true, baseline).text)
@@ -94,13 +94,14 @@ describe('recordings of the H200', () => {
     return { session, sources: (await readSources(folder, session)).texts }
   }
 
-  it('two runs of one ladder pass, and throttled ones against themselves are undecided', async () => {
+  it('two runs of one ladder pass, and throttled runs compared with themselves are undecided', async () => {
     const [one, two, throttled] = await Promise.all(
       ['gemm-fp32-h200-4096', 'gemm-fp32-h200-4096-deep', 'gemm-3xtf32-h200-8192'].map(open),
     )
-    // A product of this size reads its operands so often that a warm L2 makes no difference.
+    // Pretend that the L2 contents are equal. A product of this size reads its operands so often
+    // that a warm L2 makes no difference.
     two!.session.settings.cacheState = one!.session.settings.cacheState
-    // The naive rung is so slow that it has only four samples.
+    // The naive rung is so slow that its timing has only four samples.
     for (const { session } of [one!, two!])
       session.rungs = session.rungs.filter(({ id }) => id !== '01_naive')
     expect(document(two!, one!)).toMatchObject({ verdict: 'pass', normalized: false })

@@ -1,4 +1,4 @@
-/** Tests HTML reports, and the data that no report may reveal. */
+/** Tests HTML reports, and that no report contains private data. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -48,7 +48,7 @@ describe('HTML', () => {
     reportHtml([sample], options, template, noPrivates)
   const frozenIn = (html: string): FrozenReport => parseReportHtml(html, 'report.html').report
 
-  it('has the script of the built template, compressed; one without is refused', async () => {
+  it('has the compressed script of the built template; a template without a script is rejected', async () => {
     const reportTemplate = join(await tempDir(), 'template.html')
     const read = async (text: string) => {
       await writeFile(reportTemplate, text)
@@ -62,7 +62,7 @@ describe('HTML', () => {
   })
 
   describe('an HTML report', () => {
-    it('holds the session, its sources and all sections', () => {
+    it('contains the session, its sources and all sections', () => {
       const { session, sources } = recording()
       const frozen = frozenIn(page({ session, sources }))
       expect(frozen).toEqual({
@@ -73,7 +73,7 @@ describe('HTML', () => {
       })
     })
 
-    it('of a report that was read back has the same bytes, whatever the session contains', () => {
+    it('created from an imported report has the same bytes, for any session', () => {
       const empty = recording()
       empty.session.rungs = []
       empty.session.device = null
@@ -106,7 +106,7 @@ describe('HTML', () => {
       )
     })
 
-    it('that expands from a small size is refused before it fills the memory', () => {
+    it('that expands enormously is rejected before it fills the memory', () => {
       const html = page(recording())
       const withDeep = (text: string): string => {
         const packed = gzipSync(text).toString('base64')
@@ -122,7 +122,7 @@ describe('HTML', () => {
       expect(refused(`{"01_naive":{"schema":2,"kernels":[${kernel}]}}`)).toThrow(/5000000 cells/)
     })
 
-    it("keeps hostile text out of the page's markup, even without scripts", () => {
+    it("keeps malicious text out of the page's markup, even without scripts", () => {
       const html = page(withHostileStrings())
       const inert = new RegExp(
         `<script type="application/json" id="${frozenElementId}">[^<]*</script>`,
@@ -166,7 +166,7 @@ describe('HTML', () => {
       )
     })
 
-    it('sets two sessions side by side, and refuses two that cannot be compared', () => {
+    it('shows two sessions side by side, and rejects two that cannot be compared', () => {
       const before = recording()
       const after = slowed(recording(), '06_float4', 1.5)
       const html = reportHtml([before, after], {}, template, noPrivates)
@@ -191,7 +191,7 @@ describe('HTML', () => {
         html.replace('"report":3,', '"report":7,'),
         'it was written by a newer kernel-ladder',
       ],
-    ])('refuses %s with the reason and what to do', (what, text, reason) => {
+    ])('rejects %s with the reason and a remedy', (what, text, reason) => {
       expect(() => frozenIn(text)).toThrow(reason)
       expect(() => frozenIn(text)).toThrow('report.html')
       const remedy = what === 'a newer one' ? 'Update kernel-ladder' : 'unmodified file'
@@ -205,7 +205,7 @@ describe('HTML', () => {
 describe('privacy', () => {
   const privates = { folders: ['/srv/people/mallory'], words: ['frosthost17', 'mallory'] }
 
-  /** A text with everything that must not leave the machine, in the forms that tools use. */
+  /** Text with all kinds of private data, in the forms that tools use. */
   const marker = [
     '/home/mallory/secret-a/x.cu(3): error',
     '"/net/my secret-b/dir"',
@@ -231,8 +231,8 @@ describe('privacy', () => {
     /mallory|secret-|frosthost|deadbeef|9abc|SN7654321|1320123456789|de:ad:be|10\.20\.30|lab\.example/i
 
   /**
-   * Fields whose format is fixed, or that the schema ties to other fields. They cannot contain
-   * private text.
+   * Fields with a fixed format, and fields that depend on other fields. They cannot contain private
+   * text.
    */
   const fixed = new Set(
     'after reference createdAt unit evidence status cacheState kind completion severity metric direction profile requires url speedupType stallSamples'.split(
@@ -242,7 +242,9 @@ describe('privacy', () => {
 
   const taskProse = 'title summary formula result name'.split(' ')
 
-  /** Puts the marker in a task's author texts. The other strings are names and expressions. */
+  /**
+   * Puts the marker in the author's texts of a task. The other strings are names and expressions.
+   */
   function markTask(value: unknown, key: string): unknown {
     if (typeof value === 'string') return taskProse.includes(key) ? marker : value
     if (Array.isArray(value)) return value.map((item) => markTask(item, key))
@@ -329,7 +331,7 @@ describe('privacy', () => {
     })
 
     it.each(texts(marked()))('do not leak as %s', (_format, text) => {
-      // TeX and Markdown may insert escape marks between letters.
+      // TeX and Markdown may insert escape characters between letters.
       for (const form of [text, text.replaceAll(/\\(?=[_-])|-\{\}|\{\}/g, '')])
         expect(secrets.exec(form)?.[0]).toBeUndefined()
     })
@@ -342,7 +344,7 @@ describe('privacy', () => {
       expect(sentence('nvcc: /home/mallory/a.cu: no such file')).toBe('nvcc: <path>: no such file')
     })
 
-    it('remove nothing from a shipped recording', () => {
+    it('remove nothing from a built-in recording', () => {
       const { session, sources } = recording()
       const { source: scrub } = scrubber(privates)
       expect(JSON.parse(report({ session, sources }, { format: 'json' }, privates))).toEqual(
@@ -351,7 +353,7 @@ describe('privacy', () => {
       for (const source of Object.values(sources)) expect(scrub(source)).toBe(source)
     })
 
-    it('cost time proportional to the length of a hostile text', () => {
+    it('take time proportional to the length of a malicious text', () => {
       const { sentence } = scrubber(privates)
       // Measure CPU time, which other load does not affect.
       const before = process.cpuUsage()

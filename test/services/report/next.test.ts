@@ -20,7 +20,7 @@ const session = Session.parse(await readSession(join(recordingsDir, 'transpose-h
 const opened = { session, sources: {}, deep: () => Promise.resolve(null) }
 const next = await adviseOnAll({ assets: { recordingsDir } }, opened)
 
-it('Markdown and print name the first step of each rung except the reference, in ladder order', () => {
+it('Markdown and PDF show the first step of each rung except the reference, in ladder order', () => {
   const sample = { ...opened, next }
   const md = report(sample, { format: 'md' }, noPrivates)
   const [, section = ''] = md.split('## What to change next\n')
@@ -41,7 +41,7 @@ it('Markdown and print name the first step of each rung except the reference, in
   expect(report(opened, { format: 'md' }, noPrivates)).not.toContain('What to change next')
 })
 
-it('HTML includes all advice, without names of the machine', () => {
+it('HTML includes all recommendations, without names of the machine', () => {
   const [id, advice] = Object.entries(next)[0]!
   const line = { file: '/home/jane/k.cu', line: 3, text: 'x', share: 1, changed: null }
   const cited: Next = { ...advice, steps: advice.steps.map((step) => ({ ...step, lines: [line] })) }

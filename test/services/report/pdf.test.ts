@@ -21,7 +21,7 @@ import { htmlDiff } from '../../../src-main/services/report/print-parts'
 
 /**
  * Prints with a fake printer that records the documents and puts each heading on its own page.
- * Returns both prints.
+ * Returns the draft and the final document.
  */
 async function printed(
   samples: Sample | [Sample, Sample],
@@ -68,14 +68,14 @@ function fakePdf(ids: readonly string[]): Uint8Array {
   return Buffer.from(`%PDF-1.4\n${objects.join('\n')}\n`, 'latin1')
 }
 
-describe('a report for print', () => {
-  it('has the pages of a draft in its contents, and the date of the session', async () => {
+describe('a printed report', () => {
+  it('has page numbers from a draft in its table of contents, and the date of the session', async () => {
     const { documents, drafts, stages, pdf } = await printed(recording())
     expect([drafts, stages]).toEqual([
       [true, false],
       ['layout', 'print'],
     ])
-    // The draft hides content that the final report shows.
+    // The draft hides the page numbers that the final report shows.
     expect(documents.map((html) => html.includes('visibility: hidden'))).toEqual([true, false])
     const contents = (html: string): string[] =>
       [...html.matchAll(/<a href="#([\w-]+)">.*?<span>(\d*)<\/span>/g)].map(
@@ -129,7 +129,7 @@ describe('a report for print', () => {
     expect(whole.step).not.toContain('Moved too')
   })
 
-  it('has no bars for what the occupancy drawing shows, except with a caption', async () => {
+  it('has no bar chart for data in the occupancy chart, except with a caption', async () => {
     const svg = '<svg width="10" height="10"></svg>'
     const drawn = new Map([['occupancy', { svg, label: 'Occupancy limiters' }]])
     const bars = async (options: Parameters<typeof printed>[1]) => {
@@ -143,14 +143,14 @@ describe('a report for print', () => {
     expect(await bars({ drawn, captions })).toEqual(['Waves per SM', 'FMA pipe utilization'])
   })
 
-  it('lets no hostile text become markup', async () => {
+  it('contains no markup from malicious text', async () => {
     const [html = ''] = (await printed(withHostileStrings())).documents
     expect(html).not.toMatch(/<script|<img|<[a-z]+ [^>]*\bon\w+=/i)
     expect(html.replaceAll('\n', '').replaceAll('\t', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
   })
 })
 
-describe('two sessions for print', () => {
+describe('two printed sessions', () => {
   const after = (): Sample => {
     const sample = slowed(recording(), '06_float4', 1.5)
     sample.sources['06_float4'] += '// <changed>\n'
@@ -159,7 +159,7 @@ describe('two sessions for print', () => {
     return sample
   }
 
-  it('includes warnings, times, changed metrics, diffs and both origins', async () => {
+  it('include warnings, times, changed metrics, diffs and both origins', async () => {
     const [, html = ''] = (await printed([recording(), after()])).documents
     expect(html).toContain('<title>FP32 matrix multiplication at 4096³ FP32: two sessions</title>')
     expect(html).toContain('The driver versions differ: 580.159.04 and 590.')
@@ -172,7 +172,7 @@ describe('two sessions for print', () => {
     expect(html.match(/kernel-ladder run --ladder gemm-fp32/g)!.length).toBe(2)
   })
 
-  it('includes only the chosen sections, and is refused where they may not be compared', async () => {
+  it('include only the chosen sections, and are rejected if they cannot be compared', async () => {
     const chosen = await printed([recording(), after()], { sections: ['compare'] })
     const titles = [...chosen.documents[1]!.matchAll(/<h2 id="([\w-]+)"/g)].map(([, id]) => id)
     expect(titles).toEqual(['summary', 'sources', 'provenance'])
@@ -181,14 +181,14 @@ describe('two sessions for print', () => {
     await expect(async () => printed([recording(), other])).rejects.toThrow(/cannot be compared/)
   })
 
-  it('lets no hostile text become markup', async () => {
+  it('contain no markup from malicious text', async () => {
     const [html = ''] = (await printed([withHostileStrings(), withHostileStrings()])).documents
     expect(html).not.toMatch(/<script|<img|<[a-z]+ [^>]*\bon\w+=/i)
   })
 })
 
-describe('a diff for print', () => {
-  it('joins lines of one kind, and separates one that wraps', () => {
+describe('a printed diff', () => {
+  it('joins consecutive lines of the same kind, except lines that wrap', () => {
     const long = `+${'x'.repeat(200)}`
     const lines = [' a', '-b', '-c', '+d', long, '+e']
     expect(htmlDiff([{ oldStart: 1, oldLines: 3, newStart: 4, newLines: 4, lines }])).toBe(
@@ -198,7 +198,7 @@ describe('a diff for print', () => {
 })
 
 describe('a PDF in another format', () => {
-  it('has no places, and is unchanged', () => {
+  it('has no heading positions, and is unchanged', () => {
     const other = Buffer.from('%PDF-2.0\nstream of objects\n')
     expect(placesInPdf(other).size).toBe(0)
     expect(Buffer.from(stablePdf(other, new Date(0)))).toEqual(other)
@@ -206,7 +206,7 @@ describe('a PDF in another format', () => {
 })
 
 describe('the same pages printed twice', () => {
-  it('have the same bytes, from whatever number on the browser counted their elements', () => {
+  it("have the same bytes, regardless of the browser's element numbering", () => {
     const from = (first: number): Uint8Array =>
       Buffer.from(
         [0, 1, 2].map((at) => `/ID (node${String(first + at).padStart(8, '0')})`).join('\n'),
@@ -239,7 +239,7 @@ describe('a chart', () => {
     expect(svg).toContain('stroke-dasharray')
   })
 
-  it('with more bars than fit on a page is several, on one scale', () => {
+  it('with too many bars for a page is split into several charts with the same scale', () => {
     const bars = Array.from({ length: 100 }, (_, index) => ({
       label: `${index}`,
       value: index,
@@ -283,7 +283,7 @@ describe('the browser of this machine', () => {
     return path
   }
 
-  it('is reported missing if there is none, and the user’s choice is not overridden', async () => {
+  it('is reported as missing if there is none, and the user’s choice is not overridden', async () => {
     setEnv({ PATH: '', KERNEL_LADDER_PATH_ONLY: '1', KERNEL_LADDER_CHROMIUM: '', CHROME_PATH: '' })
     setEnv({ CHROMIUM_PATH: '' })
     await expect(printPdf('x')).rejects.toMatchObject({
@@ -297,7 +297,7 @@ describe('the browser of this machine', () => {
     })
   })
 
-  it('may be any that the browser tests find, even one without a window', async () => {
+  it('may be any browser that the tests find, even a headless one', async () => {
     const folder = await tempDir()
     const path = join(folder, 'chromium-headless-shell')
     await writeFile(path, '#!/bin/sh\necho shell >&2; exit 3\n')
@@ -311,7 +311,7 @@ describe('the browser of this machine', () => {
     })
   })
 
-  it('that fails is quoted, and leaves nothing on disk', async () => {
+  it('that fails has its output in the error, and leaves no files on disk', async () => {
     const program = await browser('echo boom >&2; exit 7')
     const temporary = await tempDir()
     setEnv({ KERNEL_LADDER_CHROMIUM: program, TMPDIR: temporary })
@@ -324,7 +324,7 @@ describe('the browser of this machine', () => {
     expect(await readdir(temporary)).toEqual([])
   })
 
-  it('that leaves a partial document, as on a full disk, has made none', async () => {
+  it('that leaves a partial document, as on a full disk, is reported as failed', async () => {
     const program = await browser(
       'for word in "$@"; do case "$word" in --print-to-pdf=*) out="${word#*=}";; esac; done; printf %%PDF-1.4 > "$out"',
     )
@@ -335,7 +335,7 @@ describe('the browser of this machine', () => {
     })
   })
 
-  it('gets its own profile, and no sandbox only if it is run by root', async () => {
+  it('gets its own profile, and has no sandbox only if run by root', async () => {
     const program = await browser(
       'for word in "$@"; do case "$word" in --print-to-pdf=*) out="${word#*=}";; esac; done; (echo "$@"; echo %%EOF) > "$out"',
     )

@@ -1,4 +1,4 @@
-/** Tests every report format, both the printed text and the text as other programs read it. */
+/** Tests every report format: the printed text, and how other programs parse it. */
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
@@ -45,7 +45,7 @@ describe('printers', () => {
       ['@bob #12', '@<!-- -->bob #<!-- -->12'],
       ['http://x www.y', 'http&#58;//x www<!-- -->.y'],
       ['a\u202eb', 'a\\[U+202E\\]b'],
-    ])('%j is unchanged as text', (text, expected) => {
+    ])('%j appears unchanged as text', (text, expected) => {
       expect(md(text)).toBe(expected)
     })
 
@@ -54,7 +54,7 @@ describe('printers', () => {
       expect(fenced('````\nx', 'diff')).toBe('`````diff\n````\nx\n`````')
     })
 
-    it("names the source of an emulated session's counts, and has no columns of times", () => {
+    it("shows the source of an emulated session's counts, and has no time columns", () => {
       const { session, sources } = recording()
       const emulated: Sample = {
         sources,
@@ -76,7 +76,7 @@ describe('printers', () => {
       expect(latex).not.toMatch(/Rung & What & Time/)
     })
 
-    it('has every part, tables of one width, and a diff of each step that opens on a click', () => {
+    it('has every part, tables with consistent columns, and a collapsible diff for each step', () => {
       const text = report(recording(), { format: 'md' }, noPrivates)
       expect(text.match(/^## .*/gm)).toEqual([
         '## Summary',
@@ -92,7 +92,7 @@ describe('printers', () => {
       expectTables(text)
     })
 
-    it('lists rungs without a result with reason and diagnostics, and numbers absent figures', () => {
+    it('lists rungs without a result with reason and diagnostics, and numbers missing figures', () => {
       const text = report(withTroubles(), { format: 'md' }, noPrivates)
       expect(text).toContain('**wrong.** 7 of 16 differ.')
       expect(text).toContain('```text\ngemm/03_shared_tile.cu:12: error: expected a ";"\n```')
@@ -100,7 +100,7 @@ describe('printers', () => {
       expect(text).toContain('\n1. It did not run.\n')
     })
 
-    it('mentions once, with the reason, a counter that no rung has', () => {
+    it('mentions a counter that no rung has only once, with the reason', () => {
       const sample = recording()
       for (const { metrics } of sample.session.rungs)
         metrics.sharedLoads = {
@@ -115,7 +115,7 @@ describe('printers', () => {
       expect(text).not.toMatch(/\| Shared-memory loads|<sup>/)
     })
 
-    it('lets no hostile text become markup', () => {
+    it('contains no markup from malicious text', () => {
       const text = report(withHostileStrings(), { format: 'md' }, noPrivates)
       expectTables(text)
       const outside = withoutFences(text).replaceAll(codeSpan, '')
@@ -197,7 +197,7 @@ describe('printers', () => {
       })
     })
 
-    it('reads back every text, and none is a formula', () => {
+    it('preserves every text, and no cell is a formula', () => {
       const text = csvTable(['n', 'text'], [...hostile.map((one) => [-1.5, one]), [-2, null]])
       const rows = read(text)
       expect(rows.map(({ n }) => n)).toEqual([...hostile.map(() => '-1.5'), '-2'])
@@ -207,7 +207,7 @@ describe('printers', () => {
       expect(rows[11]?.text).toBe('a,"b"\nc;d')
     })
 
-    it('of a hostile session has no formula in either form', () => {
+    it('of a malicious session has no formula in either form', () => {
       for (const wide of [false, true]) {
         const rows = read(report(withHostileStrings(), { format: 'csv', wide }, noPrivates))
         for (const cell of rows.flatMap((row) => Object.values(row)))
@@ -217,7 +217,7 @@ describe('printers', () => {
   })
 
   describe('LaTeX', () => {
-    it('escapes every special, and names characters that it cannot set', () => {
+    it('escapes all special characters, and spells out characters that it cannot print', () => {
       expect(tex('\\{}$&#%_^~')).toBe(
         '\\textbackslash{}\\{\\}\\$\\&\\#\\%\\_\\textasciicircum{}\\textasciitilde{}',
       )
@@ -232,7 +232,7 @@ describe('printers', () => {
       )
     })
 
-    it('of a hostile session has balanced groups, paired mathematics and only its own commands', () => {
+    it('of a malicious session has balanced groups, paired math delimiters and only its own commands', () => {
       const text = report(withHostileStrings(), { format: 'tex' }, noPrivates)
         .split('\n')
         .filter((line) => !line.startsWith('%'))
@@ -242,8 +242,8 @@ describe('printers', () => {
       expect((plain.match(/\$/g)?.length ?? 0) % 2).toBe(0)
       expect(plain).not.toMatch(/[%#^~]/)
       expect(plain).not.toMatch(/\\(input|write|include)/)
-      // Every row has as many cells as its table has columns. The ladder has eight. Counter tables
-      // state the number.
+      // Every row must have as many cells as its table has columns. The ladder table has eight
+      // columns. Counter tables declare their number.
       const tables = text.match(/\\begin\{tabular\}[^]*?\\end\{tabular\}/g)!
       expect(tables.length).toBeGreaterThan(1)
       for (const table of tables) {
@@ -277,7 +277,7 @@ describe('published figures', async () => {
       ])
     })
 
-    it("show the threads of the author’s blocks next to ncu's for ours", () => {
+    it("show the author’s threads per block next to ncu's value for our kernels", () => {
       expect(strides).toHaveLength(5)
       for (const { id, params } of strides) {
         const { ours, theirs } = rows.find((row) => row.id === id)!
@@ -286,7 +286,7 @@ describe('published figures', async () => {
       }
     })
 
-    it('leave a place empty if the author gave no figure', () => {
+    it('have an empty cell if the author gave no figure', () => {
       const tiled = rows.find(({ id }) => id === '03_shared_tile')!
       expect([tiled.ours[1], tiled.theirs[1]]).toEqual(['256', '–'])
     })
@@ -302,7 +302,7 @@ describe('published figures', async () => {
   })
 })
 
-it('a report names neither the machine of a session nor its node', () => {
+it('a report contains neither the machine of a session nor its node', () => {
   const { session } = recording()
   const told = scrubSession(
     {
@@ -316,7 +316,7 @@ it('a report names neither the machine of a session nor its node', () => {
   expect(JSON.stringify(told)).not.toMatch(/titan|gpu-node-17/)
 })
 
-describe('other programs', () => {
+describe('parsing by other programs', () => {
   const all = (): Sample[] => [recording(), withTroubles(), withoutMetrics(), withHostileStrings()]
 
   describe('Markdown, rendered', () => {
@@ -324,7 +324,7 @@ describe('other programs', () => {
     const rendered = (sample: Sample): string =>
       markdown.render(report(sample, { format: 'md', pictures: 'a b.assets' }, noPrivates))
 
-    it('has its headings, tables as wide as their heads, diffs that open, and its pictures', () => {
+    it('has its headings, tables with complete rows, collapsible diffs, and its pictures', () => {
       const html = rendered(recording())
       const heads = [...html.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, text]) => text)
       expect(heads).toEqual(['Summary', 'Ladder', 'Charts', 'Steps', 'Provenance'])
@@ -344,7 +344,7 @@ describe('other programs', () => {
       expect(files).toContain('throughput.svg')
     })
 
-    it('of hostile texts has no element, link or picture of theirs', () => {
+    it('of malicious texts has no element, link or picture from these texts', () => {
       const html = rendered(withHostileStrings())
       const tags = new Set([...html.matchAll(/<([a-z][a-z0-9]*)/gi)].map(([, name]) => name))
       for (const name of ['script', 'a', 'iframe', 'b', 'i']) expect(tags).not.toContain(name)
@@ -355,8 +355,8 @@ describe('other programs', () => {
     })
   })
 
-  describe('text that opens on a click in Markdown', () => {
-    it('is named in HTML, where a backslash would appear as text', () => {
+  describe('collapsible text in Markdown', () => {
+    it('has its title in HTML, because a backslash would appear as text', () => {
       const after = recording()
       after.sources['06_float4'] += '// changed\n'
       const html = new MarkdownIt({ html: true }).render(
@@ -371,7 +371,7 @@ describe('other programs', () => {
   })
 
   describe('the origin of two sessions side by side', () => {
-    it('has the source hash of each rung in every format, twice where they differ', () => {
+    it('has the source hash of each rung in every format, or both hashes if they differ', () => {
       const after = recording()
       after.session.rungs.at(-1)!.sourceHash = 'f'.repeat(64)
       const hashes = [...recording().session.rungs, after.session.rungs.at(-1)!].map(
@@ -387,7 +387,7 @@ describe('other programs', () => {
   })
 
   describe('the accompanying pictures', () => {
-    it('are whole SVGs without executable text', () => {
+    it('are complete SVGs without executable text', () => {
       for (const sample of all())
         for (const { name, text } of reportPictures([sample], {}, noPrivates)) {
           expect(name).toMatch(/^\w+\.svg$/)
@@ -398,7 +398,7 @@ describe('other programs', () => {
     })
   })
 
-  describe('CSV, read by another reader', () => {
+  describe('CSV, parsed by another library', () => {
     it.each([false, true])('has every figure, in its own line and column (wide: %s)', (wide) => {
       for (const sample of all()) {
         const text = report(sample, { format: 'csv', wide }, noPrivates)
@@ -419,7 +419,7 @@ describe('other programs', () => {
   })
 
   describe('JSON, validated by another validator', () => {
-    it('meets the published schema', () => {
+    it('matches the published schema', () => {
       for (const sample of all())
         expect(isValid('session', JSON.parse(report(sample, { format: 'json' }, noPrivates)))).toBe(
           true,

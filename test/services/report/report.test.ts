@@ -1,4 +1,4 @@
-/** Tests reports on one session and on two. */
+/** Tests reports on one session and on two sessions. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -86,7 +86,7 @@ describe('one session', () => {
     )
   })
 
-  it('states the L2 contents, both times of a ratio, the base of a step, and the notes on a time', () => {
+  it('includes the L2 contents, both times of a ratio, the base of a step, and the notes on a time', () => {
     const sample = recording()
     sample.session.settings.cacheState = 'cold'
     const own = sample.session.rungs.find(({ id }) => id === '05_thread_tile_2d')!
@@ -107,7 +107,7 @@ describe('one session', () => {
     expect(Number(step![2])).toBeGreaterThan(1)
   })
 
-  it('of two sessions with different contents of L2 ranks no times, and says how to measure again', () => {
+  it('on two sessions with different L2 contents ranks no times, and explains how to measure again', () => {
     const other = recording()
     other.session.settings.cacheState = 'cold'
     for (const { timing } of other.session.rungs) if (timing) timing.cacheState = 'cold'
@@ -139,7 +139,7 @@ describe('one session', () => {
   })
 
   describe('the summary', () => {
-    it('names the best rung, the three largest jumps with their counters, and that every step paid off', () => {
+    it('has the best rung, the three largest steps with their counters, and that every step was faster', () => {
       const { best, jumps, unpaid, allPaid } = model(recording()).summary
       expect(words(best)).toEqual([
         'Best rung: 06_float4 (128-bit access), 3.41 ms ± 0.06 %, 40.3 TFLOP/s; it reaches 0.788× (± 0.08 %) of the throughput of the reference 00_cublas.',
@@ -155,7 +155,7 @@ describe('one session', () => {
       expect(allPaid).toBe(true)
     })
 
-    it('falls back to the header’s prediction where no counter explains the step', () => {
+    it('falls back to the header’s prediction if no counter explains the step', () => {
       const sample = recording()
       for (const { metrics } of sample.session.rungs) delete metrics['fmaUtilization']
       expect(words(model(sample).summary.jumps)[1]).toBe(
@@ -163,7 +163,7 @@ describe('one session', () => {
       )
     })
 
-    it('says in its steps why each is faster, as factors, and in two sessions too', () => {
+    it('explains for each step why it is faster, as factors, also for two sessions', () => {
       const md = report(recording(), { format: 'md' }, noPrivates)
       expect(md).toMatch(
         /Why, as factors that multiply to [\d.]+× as fast:\n\n- \*\*[\d.]+×\*\* The FMA pipe is busy for 32\.1 % of the time/,
@@ -178,7 +178,7 @@ describe('one session', () => {
       )
     })
 
-    it('names steps that did not pay off, and omits changes within the spread', () => {
+    it('lists steps that were not faster, and omits changes within the spread', () => {
       const sample = slowed(slowed(recording(), '06_float4', 2), '03_shared_tile', 1.49, 0.2)
       const [slower, level] = words(model(sample).summary.unpaid)
       expect(slower).toMatch(/^06_float4 is slower than 05_thread_tile_2d: 4\.42 ms → 6\.82 ms/)
@@ -187,7 +187,7 @@ describe('one session', () => {
       )
     })
 
-    it('quotes the ladder on a rung that did not pay off', () => {
+    it("quotes the ladder's note about a rung that was not faster", () => {
       const sample = slowed(slowed(recording(), '06_float4', 2), '03_shared_tile', 1.49, 0.2)
       for (const entry of sample.session.ladder.rungs) entry.note = `A note on ${entry.id}.`
       const [slower, level] = words(model(sample).summary.unpaid)
@@ -195,7 +195,7 @@ describe('one session', () => {
       expect(level).toMatch(/ A note on 03_shared_tile\.$/)
     })
 
-    it('calls a rung faster than the reference only if all ways of timing agree, and level within the spread', () => {
+    it('claims that a rung beats the reference only if all kinds of timing agree, and equality within the spread', () => {
       const place = (ratio: number): string => {
         const sample = recording()
         const rung = sample.session.rungs.find(({ id }) => id === '06_float4')!
@@ -213,14 +213,14 @@ describe('one session', () => {
       expect(claim).toBe('38_thread_patch against 00_cublas: single launches 0.199×.')
     })
 
-    it('explains no step by the noise of an idle unit', async () => {
+    it('never explains a step by the noise of an idle unit', async () => {
       const session = await readSession(join(recordingsDir, 'layer-norm-h200'))
       const { jumps } = model({ session, sources: {} }).summary
       expect(words(jumps)[0]).toMatch(/^02_block_per_row is 18\.4× .*DRAM is busy for/)
       expect(words(jumps)[0]).not.toContain('Tensor pipe')
     })
 
-    it('says so if there is no counter, and if there is no time', () => {
+    it('reports missing counters and missing times', () => {
       expect(words(model(withoutMetrics()).summary.jumps)[0]).toContain(
         'None of the collected counters',
       )
@@ -235,11 +235,11 @@ describe('one session', () => {
   describe('the problem', () => {
     const problem = ({ facts }: ReportModel) => facts.find(({ id }) => id === 'problem')!.value
 
-    it('of several sizes is identified by its label and their names', () => {
+    it('with several sizes is identified by its label and the names of the sizes', () => {
       expect(problem(model(recording()))).toMatch(/, 4096³ \(m 4096, n 4096, k 4096\), alpha 1, /)
     })
 
-    it('of a single size has its name, also in an older session', async () => {
+    it('with a single size has its name, also in an older session', async () => {
       const session = await readSession(join(recordingsDir, 'reduction-h200'))
       const own = model({ session, sources: {} })
       expect(problem(own)).toMatch(/, N = 67108864$/)
@@ -248,13 +248,13 @@ describe('one session', () => {
   })
 
   describe('the command to reproduce it', () => {
-    it('names the rungs, the size and the level', () => {
+    it('contains the rungs, the size and the level', () => {
       expect(reproduceCommand(recording().session)).toBe(
         'kernel-ladder run --ladder gemm-fp32 --rungs 00_cublas,01_naive,02_coalesced,03_shared_tile,04_thread_tile_1d,05_thread_tile_2d,06_float4 --size 4096 --profile card --warm',
       )
     })
 
-    it('names what differs from the defaults, a parameter only where it reaches no other rung', () => {
+    it('contains values that differ from the defaults, and a parameter only if it affects no other rung', () => {
       const { session } = recording()
       session.problem = gemmProblem(3, 4096, 4096, { beta: 0.5 })
       session.settings.cacheState = 'warm'
@@ -265,7 +265,7 @@ describe('one session', () => {
         '--at m=3 --at n=4096 --at k=4096 --at beta=0.5 --param TILE=16 --profile card',
       )
       expect(command).toMatch(/ --warm$/)
-      // Parse the command like `run` does if no task has its own options.
+      // Parse the command as `run` does for a task without options of its own.
       const words = command.split(' ')
       expect(
         parseChoice({ at: words.filter((_, index) => words[index - 1] === '--at') }, []),
@@ -273,7 +273,7 @@ describe('one session', () => {
       expect(command).not.toContain('BK=')
     })
 
-    it('names a ladder folder by its path, in a report by its name', () => {
+    it('has the path of a ladder folder, but only its name in a report', () => {
       const { session, sources } = recording()
       session.ladder.folder = '/home/mallory/my lab/'
       expect(reproduceCommand(session)).toContain(` --ladder '/home/mallory/my lab/' --rungs `)
@@ -296,7 +296,7 @@ describe('one session', () => {
     })
 
     it.each(textFormats)(
-      '%s: troubles, no metrics, no rung, no GPU and hostile texts',
+      '%s: failures, no metrics, no rung, no GPU and malicious texts',
       (format) => {
         const empty = recording()
         empty.session.rungs = []
@@ -305,8 +305,8 @@ describe('one session', () => {
           const text = report(sample, { format, wide: true }, noPrivates)
           expect(text.length).toBeGreaterThan(100)
           expect(text).not.toMatch(/undefined|NaN|\[object/)
-          // The text has no characters that hide text, change the reading direction or control a
-          // terminal.
+          // The text must have no characters that hide text, change the reading direction or
+          // control a terminal.
           expect(text.replaceAll(/\r\n|\n|\t/g, '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
         }
       },
@@ -314,14 +314,14 @@ describe('one session', () => {
   })
 
   describe('JSON', () => {
-    it('is the session, and no figure differs', () => {
+    it('is the session with the same figures', () => {
       const { session, sources } = recording()
       expect(JSON.parse(report({ session, sources }, { format: 'json' }, noPrivates))).toEqual(
         session,
       )
     })
 
-    it('keeps hidden characters as escapes, with their value', () => {
+    it('writes hidden characters as escapes that preserve their value', () => {
       const sample = recording()
       sample.session.warnings = ['a\u202eb\u{e0041}']
       const text = report(sample, { format: 'json' }, noPrivates)
@@ -329,7 +329,7 @@ describe('one session', () => {
       expect((JSON.parse(text) as Session).warnings).toEqual(sample.session.warnings)
     })
 
-    it('is valid by the published schema', () => {
+    it('matches the published schema', () => {
       for (const sample of [recording(), withTroubles(), withHostileStrings()]) {
         const value: unknown = JSON.parse(report(sample, { format: 'json' }))
         expect(isValid('session', value)).toBe(true)
@@ -344,15 +344,15 @@ describe('two sessions', () => {
   const compare = (a: Sample, b: Sample, format: 'md' | 'csv' | 'json' | 'tex'): string =>
     reportComparison(a, b, { format }, noPrivates)
 
-  describe('whether two sessions may be compared', () => {
-    it('adds no remark about the same session', () => {
+  describe('the check whether two sessions can be compared', () => {
+    it('gives no warning for the same session', () => {
       expect(comparability(recording().session, recording().session)).toEqual({
         refusals: [],
         warnings: [],
       })
     })
 
-    it('is refused for another ladder, problem or data type', () => {
+    it('rejects another ladder, problem or data type', () => {
       const other = recording()
       other.session.ladder.id = 'gemm-f16'
       other.session.problem = gemmProblem(4096, 4096, 1024, { dtype: 'f16' })
@@ -361,7 +361,7 @@ describe('two sessions', () => {
       )
     })
 
-    it('is warned of for another GPU, driver, clock, compiler, profiler or import', () => {
+    it('warns about another GPU, driver, clock, compiler, profiler or import', () => {
       const { session } = recording()
       session.device = { ...session.device!, name: 'NVIDIA B200', driver: '590.1' }
       session.tools = { nvcc: '13.1', ncu: null }
@@ -383,7 +383,7 @@ describe('two sessions', () => {
   })
 
   describe('two sessions side by side', () => {
-    it('are refused without a rung in common', () => {
+    it('are rejected without a rung in common', () => {
       const now = recording()
       now.session.rungs = []
       expect(() => compare(recording(), now, 'md')).toThrow(/no rung in common/)
@@ -503,7 +503,7 @@ describe('options', () => {
       expect(shown).toEqual(pictures.map(({ name }) => name))
     })
 
-    it('need no browser unless a chart of the screen is chosen, nor for a preview', async () => {
+    it('require a browser only for a chart of the Charts screen, and never for a preview', async () => {
       await make({})
       await make({ charts: ['throughput'] })
       await make({ charts: ['roofline'], isPreview: true })
@@ -511,20 +511,20 @@ describe('options', () => {
       expect(words).toEqual([])
     })
 
-    it('are refused if the session has no such chart, no data for it, or the caption no chart', async () => {
+    it('are rejected if the session has no such chart or no data, or a caption has no chart', async () => {
       const refused = (choice: object) =>
         expect(make(choice)).rejects.toMatchObject({ kind: 'input' })
       await refused({ charts: ['nope'] })
       await refused({ charts: ['stalls:nope'] })
       await refused({ charts: ['waves'] })
       await refused({ charts: ['roofline'], captions: { stalls: 'x' } })
-      // The caption of a missing chart is also an error with the default charts.
+      // A caption for a missing chart is also an error with the default charts.
       await refused({ captions: { registersPerThread: 'x' } })
       await refused({ captions: { roofline: 'x' } })
       await expect(make({ captions: { throughput: 'x' } })).resolves.toBeDefined()
     })
 
-    it('default to bars of the leading and the card’s counters', async () => {
+    it('default to bar charts of the lead counter and the card counters', async () => {
       const { pictures } = await make({})
       expect(pictures.map(({ name }) => name.replace('.svg', ''))).toEqual([
         'throughput',
@@ -536,7 +536,7 @@ describe('options', () => {
       expect(pictures.length).toBeGreaterThan(4)
     })
 
-    it('are set in LaTeX, with counters and causes, as far as the sections are chosen', async () => {
+    it('are included in LaTeX, with counters and causes, if their sections are chosen', async () => {
       const tex = async (choice: object) =>
         String(
           (await makeReport(await drawing(), [opened()], { format: 'tex', ...choice })).content,
@@ -587,7 +587,7 @@ describe('options', () => {
       expect((await make({ sections: ['ladder'] })).mediaType).toBe('text/markdown')
     })
 
-    it('says what is missing, and what is not made', async () => {
+    it('reports missing data, and reports that cannot be created', async () => {
       await expect(answerReport(tools, [opened()], { format: 'html' })).rejects.toMatchObject({
         kind: 'missing',
       })

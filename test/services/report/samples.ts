@@ -1,4 +1,4 @@
-/** Sample sessions for report tests: recorded, hostile and failed sessions. */
+/** Sample sessions for report tests: recorded, malicious and failed sessions. */
 import { join } from 'node:path'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
@@ -39,8 +39,8 @@ export function editRung(sample: Sample, id: string, change: Partial<RungResult>
 }
 
 /**
- * Returns a timing with every sample multiplied by a factor. With `spread`, the samples have that
- * spread.
+ * Returns a timing with every sample multiplied by a factor. If `spread` is given, the samples have
+ * that spread.
  */
 export function stretched(timing: Timing, factor: number, spread = timing.spread): Timing {
   const wider = timing.spread > 0 ? spread / timing.spread : 1
@@ -116,7 +116,7 @@ export const hostile = [
 
 const all = hostile.join(' ')
 
-/** Returns a session with hostile strings in every text that a tool or a person could fill. */
+/** Returns a session with malicious strings in all texts from tools or users. */
 export function withHostileStrings(): Sample {
   const sample = withTroubles()
   const { session: own, sources: texts } = sample
@@ -136,7 +136,8 @@ export function withHostileStrings(): Sample {
   return sample
 }
 
-// The deep profiles are ncu's output for one kernel on an H200, under other rungs' names.
+// Functions for sample deep profiles. They are ncu's output for one kernel on an H200, with the
+// names of other rungs.
 
 const captured = toDeepProfiles(parseNcuRawCsv(ncuCapture('import-set-full')).launches, {
   sass: { sections: [], unreadable: 0 },
@@ -148,7 +149,7 @@ const captured = toDeepProfiles(parseNcuRawCsv(ncuCapture('import-set-full')).la
 /** Returns a copy of the deep profile that a test may change. */
 export const deepProfile = (rung: string): DeepProfile => ({ ...structuredClone(captured), rung })
 
-/** Returns a profile of the same size as a long unrolled kernel's, with varied counts. */
+/** Returns a profile as large as that of a long unrolled kernel, with varied counts. */
 export function largeProfile(rung: string, instructions: number): DeepProfile {
   const profile = deepProfile(rung)
   let seed = [...rung].reduce((sum, character) => sum * 31 + character.charCodeAt(0), 7)

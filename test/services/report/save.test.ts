@@ -13,14 +13,14 @@ afterEach(() => {
 const error = (code: string): NodeJS.ErrnoException => Object.assign(new Error(code), { code })
 
 describe('saving a report', () => {
-  it('writes the file and leaves no other', async () => {
+  it('writes the file and leaves no other files', async () => {
     const dir = await tempDir()
     await saveReport(join(dir, 'r.md'), 'text')
     expect(await readFile(join(dir, 'r.md'), 'utf8')).toBe('text')
     expect(await readdir(dir)).toEqual(['r.md'])
   })
 
-  it('refuses existing paths, even a folder and a dangling link, and leaves them unchanged', async () => {
+  it('rejects existing paths, even a folder and a dangling link, and does not change them', async () => {
     const dir = await tempDir()
     await writeFile(join(dir, 'r.md'), 'mine')
     await symlink(join(dir, 'nowhere'), join(dir, 'link'))
@@ -33,7 +33,7 @@ describe('saving a report', () => {
     expect(await readdir(dir)).toEqual(['link', 'r.md'])
   })
 
-  it('names a folder that does not exist, or is a file', async () => {
+  it('reports a folder that does not exist or is a file', async () => {
     const dir = await tempDir()
     await writeFile(join(dir, 'file'), '')
     await expect(saveReport(join(dir, 'nope', 'r.md'), 'text')).rejects.toMatchObject({
@@ -76,7 +76,7 @@ describe('saving a report with pictures', () => {
     expect(await readFile(join(dir, 'r.assets', 'throughput.svg'), 'utf8')).toBe('<svg/>')
   })
 
-  it('refuses if the folder is taken, and leaves it unchanged', async () => {
+  it('rejects an existing folder, and does not change it', async () => {
     const dir = await tempDir()
     await files.mkdir(join(dir, 'r.assets'))
     await expect(saveReport(join(dir, 'r.md'), 'text', pictures)).rejects.toMatchObject({
@@ -86,7 +86,7 @@ describe('saving a report with pictures', () => {
     expect(await readdir(dir)).toEqual(['r.assets'])
   })
 
-  it('leaves neither if a picture cannot be written, or the report cannot get its name', async () => {
+  it('leaves neither the report nor the folder if a picture or the report cannot be written', async () => {
     const dir = await tempDir()
     const bad = [{ name: join('nope', 'x.svg'), text: '' }]
     await expect(saveReport(join(dir, 'r.md'), 'text', bad)).rejects.toMatchObject({
@@ -103,15 +103,18 @@ describe('saving a report with pictures', () => {
 })
 
 describe('a disk that is full', () => {
-  it.skipIf(process.platform !== 'linux')('is reported when the kernel reports it', async () => {
-    // A link to /dev/full simulates a full disk, because /dev/full rejects every byte.
-    const dir = await tempDir()
-    const open = files.open
-    vi.mocked(files.open).mockImplementationOnce(() => open('/dev/full', 'w'))
-    await expect(saveReport(join(dir, 'r.md'), 'text')).rejects.toMatchObject({
-      kind: 'failed',
-      message: expect.stringMatching(/the disk is full/) as string,
-    })
-    expect(await readdir(dir)).toEqual([])
-  })
+  it.skipIf(process.platform !== 'linux')(
+    'is reported when the operating system reports it',
+    async () => {
+      // A link to /dev/full simulates a full disk, because writes to /dev/full fail.
+      const dir = await tempDir()
+      const open = files.open
+      vi.mocked(files.open).mockImplementationOnce(() => open('/dev/full', 'w'))
+      await expect(saveReport(join(dir, 'r.md'), 'text')).rejects.toMatchObject({
+        kind: 'failed',
+        message: expect.stringMatching(/the disk is full/) as string,
+      })
+      expect(await readdir(dir)).toEqual([])
+    },
+  )
 })

@@ -1,4 +1,4 @@
-/** Tests builds with the real compiler's output. */
+/** Tests builds with output of the real compiler. */
 import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -54,11 +54,11 @@ it('a build starts no more parallel work once something has failed', async () =>
 })
 
 describe('builds', () => {
-  /** The number of builds: the runner, the task's reference, and a library per rung. */
+  /** Number of builds: the runner, the task's reference, and one library per rung. */
   const builds = 2 + ladderRungs.length
 
   describe('building a ladder', () => {
-    it('compiles the runner and every rung once, and nothing again while nothing changes', async () => {
+    it('compiles the runner and every rung once, and recompiles nothing without a change', async () => {
       const machine = await fakeMachine()
       const first = await machine.run()
       expect(machine.calls('nvcc').filter((call) => !call.includes('--version'))).toHaveLength(
@@ -76,7 +76,7 @@ describe('builds', () => {
       )
     })
 
-    it('starts with the longest source, which would otherwise delay the end', async () => {
+    it('starts with the longest source, because it would otherwise delay the end', async () => {
       const machine = await fakeMachine()
       await machine.editRung('03_shared_tile', (text) => `${text}\n// ${'long '.repeat(10_000)}\n`)
       const log = eventLog()
@@ -89,7 +89,7 @@ describe('builds', () => {
       expect(begun[0]).toBe('03_shared_tile')
     })
 
-    it('compiles the one rung that was edited', async () => {
+    it('recompiles only the edited rung', async () => {
       const machine = await fakeMachine()
       await machine.run()
       const before = machine.calls('nvcc').length
@@ -100,7 +100,7 @@ describe('builds', () => {
       expect(later[0]).toContain('gemm/04_thread_tile_1d.cu')
     })
 
-    it('compiles a rung again for another parameter value, and finds both afterwards', async () => {
+    it('recompiles a rung for another parameter value, and then finds both builds in the cache', async () => {
       const machine = await fakeMachine()
       const only = { rungs: ['03_shared_tile'] }
       await machine.run(only)
@@ -113,7 +113,7 @@ describe('builds', () => {
       expect(machine.calls('nvcc')).toHaveLength(before + 1)
     })
 
-    it('compiles everything again when a shared header changes', async () => {
+    it('recompiles everything when a shared header changes', async () => {
       const machine = await fakeMachine()
       await machine.run()
       const before = machine.calls('nvcc').length
@@ -122,7 +122,7 @@ describe('builds', () => {
       expect(machine.calls('nvcc').length - before).toBe(builds)
     })
 
-    it('compiles a task’s rungs again, and nothing else, when a header of the task changes', async () => {
+    it('recompiles only a task’s rungs when a header of the task changes', async () => {
       const machine = await fakeMachine()
       await machine.run()
       const before = machine.calls('nvcc').length
@@ -130,7 +130,8 @@ describe('builds', () => {
       await machine.run()
       const later = machine.calls('nvcc').slice(before)
       expect(later.filter((call) => call.some((word) => word.startsWith('runner/')))).toEqual([])
-      // nvcc compiles the reference and the rungs. Each finds the header, wherever its source is.
+      // nvcc recompiles the reference and the rungs. Each finds the header, regardless of its
+      // folder.
       expect(later).toHaveLength(1 + ladderRungs.length)
       for (const call of later) expect(call.slice(call.lastIndexOf('-I'))[1]).toBe('gemm')
     })
@@ -188,7 +189,7 @@ describe('builds', () => {
     const request = { rungs: ['11_block_128x256'], params: { BK: 32, STAGES: 4 } }
 
     it.each(['local', 'static:h200'])(
-      'reject a run of no other rung, on %s, before anything is launched',
+      'reject a run with no other rung, on %s, before anything is launched',
       async (target) => {
         const machine = await fakeMachine()
         await machine.addFault('11_block_128x256', 'refused')
@@ -239,7 +240,7 @@ describe('nvcc', async () => {
           .filter(({ id }) => id !== plan.ladder.id)
           .flatMap(({ id }) => {
             const own = planRun(catalog, { ladder: id, params: {}, profile: 'none' })
-            // nvcc builds no kernel for a Python rung. python-rung.test.ts covers these.
+            // nvcc builds no kernel for a Python rung. python-rung.test.ts covers Python rungs.
             return own.rungs
               .filter((entry) => !isPythonFile(entry.rung.file))
               .map((entry) => ({ own, entry }))
@@ -251,7 +252,7 @@ describe('nvcc', async () => {
         const { build, reason } = await buildRung(compiler, own, entry, sm)
         expect(said(reason), what).toBeUndefined()
         // With rows of 128 KiB, a block of 1024 threads uses all 64 registers per thread and spills
-        // a few bytes. On Hopper, FP8 fragments are converted to FP16 and need registers in
+        // a few bytes. On Hopper, FP8 fragments are converted to FP16. This takes registers in
         // addition to the sums.
         const most = what.startsWith('softmax/') ? 924 : what.startsWith('gemm-nt/72') ? 4 : 0
         expect(build?.spillStoreBytes ?? 0, what).toBeLessThanOrEqual(most)
@@ -259,7 +260,7 @@ describe('nvcc', async () => {
       await orSkip(test, work)
     }, 300_000)
 
-    it('every rung of gemm-fp32 compiles for the oldest architecture that it takes and for the newest recorded one, without spills', async (test) => {
+    it('every rung of gemm-fp32 compiles without spills for its oldest and for the newest recorded architecture', async (test) => {
       const compiler = await kept.compiler()
       const work = inParallel(
         plan.rungs.flatMap((planned) => {
@@ -277,7 +278,7 @@ describe('nvcc', async () => {
       await orSkip(test, work)
     }, 180_000)
 
-    it('every task’s reference compiles with the header that is generated for it', async (test) => {
+    it('every task’s reference compiles with its generated header', async (test) => {
       const compiler = await kept.compiler()
       const work = inParallel([...catalog.tasks], async ([id, task]) => {
         const headers = catalog.headers.get(id)!
@@ -293,7 +294,7 @@ describe('nvcc', async () => {
       expect(kept.stale, 'see test/kept-nvcc.ts').toEqual([])
     })
 
-    it('line information points into the cache, where the source stays', async (test) => {
+    it('line information points to the cache, which contains the source', async (test) => {
       const compiler = await kept.compiler()
       const planned = plan.rungs.find(({ rung }) => rung.id === '01_naive')!
       const work = buildRung(compiler, plan, planned, '90').then(async ({ artifact }) => {
@@ -311,7 +312,7 @@ describe('nvcc', async () => {
       return buildRunner(compiler, await readSharedFiles(shippedKernels, 'runner'))
     }
 
-    it('compiles, and reports in JSON the GPU or its absence', async (test) => {
+    it('compiles, and reports the GPU or its absence as JSON', async (test) => {
       const runner = await orSkip(test, builtRunner())
       const { stdout, exitCode } = await runProcess({ file: runner, args: ['device'] })
       const event = JSON.parse(stdout.split('\n')[0]!) as { event: string; kind?: string }
@@ -319,7 +320,7 @@ describe('nvcc', async () => {
       else expect(event).toMatchObject({ event: 'error', kind: 'no-device' })
     })
 
-    it('accepts the arguments of every case: with flags, with input read, and of another type', async (test) => {
+    it('accepts the arguments of every case: with flags, with an input buffer, and with another type', async (test) => {
       const runner = await orSkip(test, builtRunner())
       const rungs = [
         { id: 'a', artifact: '/none.so', flags: [] },
@@ -348,8 +349,8 @@ describe('nvcc', async () => {
     })
   })
 
-  describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installed)', () => {
-    it('a mistake is reported at its file and line, and is not stored as a result', async () => {
+  describe.skipIf(nvcc === null)('with a real nvcc (skipped if none is installed)', () => {
+    it('an error is reported at its file and line, and is not stored as a result', async () => {
       const real = await realCompiler(diskBuildCache(await tempDir()))
       const good = plan.rungs.find(({ rung }) => rung.id === '02_coalesced')!
       const lines = good.source.split('\n')
@@ -365,7 +366,7 @@ describe('nvcc', async () => {
       }
       const { artifact, build } = await buildRung(real, plan, good, '90')
       expect(artifact).not.toBeNull()
-      // For correct code, the build gives the stored output.
+      // For correct code, the build has the stored output.
       const { build: told } = await buildRung(await kept.compiler(), plan, good, '90')
       expect({ ...build, seconds: 0 }).toEqual({ ...told, seconds: 0 })
     })
@@ -393,7 +394,7 @@ describe('flags of a task', async () => {
   }
 
   describe('the flags that a header turns on', () => {
-    it('make a case of that rung alone, under ncu too, and are stored in the session', async () => {
+    it('make a separate case for that rung, also under ncu, and are stored in the session', async () => {
       const machine = await machineWithEpilogue()
       const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
       const calls = machine.calls('runner').filter(([, command]) => command === 'measure')
@@ -420,12 +421,12 @@ describe('flags of a task', async () => {
       const flagged = machine
         .calls('launches')
         .map((call) => after(call, '--field').filter((word) => /^(80|88):/.test(word ?? '')))
-      // The reference is also checked, but it is not launched.
+      // The probe also checks the reference, but does not launch it.
       expect(flagged.sort()).toEqual([[], [], ['80:buffer:bias', '88:i32:1']])
     })
   })
 
-  describe('as nvcc built them', () => {
+  describe('as built by nvcc', () => {
     it('the unfused rung launches a product and an elementwise kernel, the fused one kernel', async (test) => {
       await orSkip(test, launchesOfEpilogues())
     }, 180_000)

@@ -1,6 +1,6 @@
 /**
  * Tests rungs that are PTX, machine code or a shared library. They run on the emulated GPU and are
- * built for a real GPU. nvcc makes the files here.
+ * built for a real GPU. nvcc creates these files during the test.
  */
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -116,7 +116,7 @@ describe.skipIf(nvcc === null)('a rung that was compiled elsewhere', () => {
     return JSON.parse(stdout) as Session
   }
 
-  it('is right on the emulated GPU, counted, and shown as machine code', async () => {
+  it('is correct on the emulated GPU, has counters, and is shown as machine code', async () => {
     const files = {
       'r1.cubin': 'good.cubin',
       'r2.ptx': 'good.ptx',
@@ -143,7 +143,7 @@ describe.skipIf(nvcc === null)('a rung that was compiled elsewhere', () => {
     ])
   }, 120_000)
 
-  it('is built for a GPU of the table, with its occupancy', async () => {
+  it('is built for a GPU from the built-in table, with its occupancy', async () => {
     const own = await ladder(
       { 'r1.cubin': 'old.cubin', 'r2.ptx': 'good.ptx' },
       entry('r1.x') + entry('r2.x'),
@@ -198,7 +198,7 @@ describe.skipIf(nvcc === null)('a rung that was compiled elsewhere', () => {
       /cudaErrorInvalidConfiguration: a block of 2048 x 1 x 1 threads/,
     ],
   ])(
-    'named %s that is %s and %s is one sentence',
+    'named %s that is %s and %s has one error message',
     async (name, from, rest, reason) => {
       const { rungs } = await session(await ladder({ [name]: from }, entry(name, rest)))
       expect(['failed', 'unsupported']).toContain(rungs[0]!.status)
@@ -263,7 +263,7 @@ describe.skipIf(nvcc === null)('a rung that was compiled elsewhere', () => {
       { 'r1.cubin': 'good.cubin', 'r1.ptx': 'good.ptx' },
       /contains r1\.ptx and r1\.cubin, which are both the rung r1/,
     ],
-  ])('is refused at its line: %s', async (entries, files, message) => {
+  ])('is rejected at its line: %s', async (entries, files, message) => {
     const { code, stderr } = await run(await ladder(files, entries), 'emulated')
     expect(code).toBe(2)
     expect(stderr).toMatch(message)

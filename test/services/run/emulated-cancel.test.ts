@@ -42,7 +42,7 @@ async function stoppedBench(): Promise<{ bench: EmulationSettings; library: stri
 
 const cancelled = { kind: 'cancelled', message: expect.stringMatching(/cancelled/i) as string }
 
-it('^C while the reference computes cancels the run, and says nothing about the reference', async () => {
+it('^C while the reference computes cancels the run, without an error about the reference', async () => {
   const { bench, library } = await stoppedBench()
   const own = caseOf(gemmProblem(16))
   const buffers = await sharedFills(bench, () => ({ bench, library }))(own, '01_naive', 0)
@@ -50,7 +50,7 @@ it('^C while the reference computes cancels the run, and says nothing about the 
   await expect(expectedOf(bench, library, own, buffers)).rejects.toMatchObject(cancelled)
 })
 
-it('^C during the lookup of a rung’s launches cancels the run, and says nothing about the rung', async () => {
+it('^C while the probe records a rung’s launches cancels the run, without an error about the rung', async () => {
   const { bench, library } = await stoppedBench()
   const { rungs, problem } = planRun(await readCatalog(join(root, 'cuda-kernels')), {
     ...{ ladder: 'gemm-fp32', rungs: ['01_naive'], size: 16, params: {}, profile: 'card' },

@@ -1,7 +1,4 @@
-/**
- * Tests ladder folders whose rungs nvcc builds, with the command line's output of runs without a
- * GPU.
- */
+/** Tests the CLI output of runs without a GPU, for ladder folders whose rungs nvcc builds. */
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -10,7 +7,7 @@ import { keeping, keptNvcc } from '../../kept-nvcc'
 import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
 import { root, tempDir } from '../support'
 
-/** The local nvcc, which is needed because failed builds are not stored. */
+/** The local nvcc. It is required because failed builds are not stored. */
 const nvcc = await findTool('nvcc')
 
 const kept = await keptNvcc('folders', { artifacts: true })
@@ -38,7 +35,7 @@ it.each(['static:h200', 'emulated'])(
   },
 )
 
-it('relocatable device code is linked, and a function of another file is named', async () => {
+it('relocatable device code is linked, and a function from another file is reported', async () => {
   const folder = join(await tempDir(), 'blank')
   const machine = await kept.machine()
   await runIn({ machine }, 'init', folder)
@@ -81,18 +78,18 @@ describe('the example docs/examples/layer-norm-backward', () => {
     const { code, stdout, stderr } = await run((yaml) => yaml)
     expect(code, stderr).toBe(0)
     expect(stdout).toMatch(/^01_two_passes +ok .*\n02_one_pass +ok /m)
-    // Halving C again would make it no multiple of 128.
+    // C is not halved again, because it would no longer be a multiple of 128.
     expect(stdout).toContain('Emulated at B 16, T 512, C 384 instead of B 32, T 1024, C 768')
   })
 
-  it('needs its workspace zeroed', async () => {
+  it('requires a zeroed workspace', async () => {
     const { code, stdout } = await run((yaml) => yaml.replace('  workspace: zero\n', ''), ...small)
     expect(code).toBe(1)
     expect(stdout).toMatch(/^01_two_passes +ok .*\n02_one_pass +wrong /m)
     expect(stdout).toMatch(/the first is dgamma\[0\] = NaN, expected -?\d/)
   })
 
-  it('refuses a size that breaks a constraint', async () => {
+  it('rejects a size that violates a constraint', async () => {
     const { code, stderr } = await run((yaml) => yaml, '--at', 'C=100')
     expect(code).toBe(2)
     expect(stderr).toMatch(/At B 32, T 1024, C 100, C % 128 == 0 does not hold\./)

@@ -1,4 +1,4 @@
-/** Tests measuring, and continuing after a rung or the GPU fails. */
+/** Tests measurements, and how a run continues after a rung or the GPU fails. */
 import { describe, expect, it } from 'vitest'
 import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
@@ -23,7 +23,7 @@ import { sessionText } from '../../../src-main/hosts/cli/describe/describe-stati
 describe('the state of the GPU', () => {
   it('is stored with each time, and the reason for lower clocks is reported', async () => {
     const machine = await fakeMachine()
-    // The clock reasons are idle, the power cap and the temperature. Idle does not count as a
+    // The clock reasons are idle, the power cap and the temperature. Idle is not reported as a
     // reason.
     setEnv({ FAKE_CLOCKS: '37' })
     const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'], profile: 'none' })
@@ -44,7 +44,7 @@ describe('the state of the GPU', () => {
     expect(facts.get('timing')).toBe('single launches between CUDA events')
   })
 
-  it('says nothing if an older runner did not ask, and that nothing limited the clocks if it did', async () => {
+  it('is absent from an older runner, and otherwise shows that the clocks were not limited', async () => {
     const machine = await fakeMachine()
     setEnv({ FAKE_CLOCKS: '1' })
     const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
@@ -66,7 +66,7 @@ describe('work on other streams', () => {
     expect(warnings.filter((one) => one.startsWith('CUPTI is not available'))).toHaveLength(1)
   })
 
-  it('causes no warning if CUPTI detected it, or an older runner did not ask', async () => {
+  it('causes no warning if CUPTI detected it, or if an older runner did not report it', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
     expect(session.warnings.map(said).join()).not.toContain('CUPTI')
@@ -98,7 +98,7 @@ describe('bursts', () => {
     expect(text).toContain('burst: one launch of 8 in a row, after 1 s of rest')
   })
 
-  it('are neither timed nor shown otherwise', async () => {
+  it('are neither timed nor shown without a request', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
     expect(rung(session, '01_naive').timing).not.toHaveProperty('burst')
@@ -132,7 +132,7 @@ describe('measuring', () => {
       expect(folder).not.toBeNull()
     })
 
-    it('is not profiled, and its counters say why they are missing', async () => {
+    it('is not profiled, and its counters have a reason', async () => {
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'crash')
       const { session } = await machine.run()
@@ -143,7 +143,7 @@ describe('measuring', () => {
       expect(profiled?.some((word) => word.startsWith('02_coalesced='))).toBe(false)
     })
 
-    it('two in one ladder affect only those two', async () => {
+    it('two failing rungs in one ladder affect no other rungs', async () => {
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'crash')
       await machine.addFault('04_thread_tile_1d', 'crash')
@@ -162,8 +162,8 @@ describe('measuring', () => {
     })
   })
 
-  describe('a rung that prints what looks like the protocol', () => {
-    it('in wrong shapes is measured as any other', async () => {
+  describe("a rung that prints text like the runner's protocol", () => {
+    it('with invalid shapes is measured like any other', async () => {
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'garble')
       const { session } = await machine.run()
@@ -171,7 +171,7 @@ describe('measuring', () => {
       expect(session.warnings).toEqual([])
     })
 
-    it('ignores times, failures and ceilings that arrive out of turn, and reports it', async () => {
+    it('causes a report, and its out-of-order times, failures and ceilings are ignored', async () => {
       const honest = (await (await fakeMachine()).run()).session
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'forge')
@@ -217,7 +217,7 @@ describe('measuring', () => {
       expect(machine.calls('ncu').some((call) => call.includes('profile'))).toBe(false)
     })
 
-    it('at the first rung leaves a session that names the culprit', async () => {
+    it('at the first rung leaves a session with the rung that caused it', async () => {
       const machine = await fakeMachine()
       await machine.addFault('00_cublas', 'gpu-lost:no-device')
       const { session, folder } = await machine.run()
@@ -226,7 +226,7 @@ describe('measuring', () => {
       expect(rung(session, '01_naive').status).toBe('not-run')
     })
 
-    it('while further problems are verified leaves the times', async () => {
+    it('during the verification of additional problems does not affect the times', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_GONE_AT: '--max-seconds' })
       const catalog = await readCatalog(machine.kernelsDir)
@@ -254,7 +254,7 @@ describe('measuring', () => {
   })
 
   describe('a GPU that other processes use', () => {
-    it('causes one warning, and its times are kept', async () => {
+    it('causes one warning, and the times are kept', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_GPU_PROGRAMS: '2' })
       const { session } = await machine.run()
@@ -268,7 +268,7 @@ describe('measuring', () => {
     const visibleTo = (machine: Machine): string[] =>
       machine.calls('gpu').map(([, visible = '']) => visible)
 
-    it('runs on the requested GPU, which the session names by its number', async () => {
+    it('runs on the requested GPU, and the session has its index', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_GPUS: '2' })
       const other = await machine.run({ gpu: 1 })
@@ -280,7 +280,7 @@ describe('measuring', () => {
       expect((await machine.run()).session.settings.gpu).toBe(0)
     })
 
-    it('counts among the GPUs that a scheduler left visible', async () => {
+    it('counts only the GPUs that a scheduler left visible', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_GPUS: '4', CUDA_VISIBLE_DEVICES: '2,3' })
       expect((await machine.run({ gpu: 1 })).session.settings.gpu).toBe(3)
@@ -289,7 +289,7 @@ describe('measuring', () => {
       )
     })
 
-    it('refuses a number that the machine lacks', async () => {
+    it('rejects an index without a GPU', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_GPUS: '2' })
       await expect(machine.run({ gpu: 2 })).rejects.toThrow(
@@ -314,7 +314,7 @@ describe('measuring', () => {
       expect(rung(session, '00_cublas').timing?.ratioToReference).toBe(1)
     })
 
-    it('runs the reference with the requested rungs, and reports those', async () => {
+    it('includes the reference in addition to the requested rungs', async () => {
       const machine = await fakeMachine()
       const { session } = await machine.run({ rungs: ['02_coalesced'] })
       expect(session.rungs.map(({ id }) => id)).toEqual(['02_coalesced'])
@@ -328,20 +328,23 @@ describe('measuring', () => {
       ['out-of-memory', 'input', /needs 900 GiB/],
       ['reference', 'failed', /^The reference gemm\/reference\.cu failed: it returns an error$/],
       ['reference-crash', 'failed', /^The reference gemm\/reference\.cu does not finish\./],
-    ])('%s ends the run with a sentence and no session', async (refusal, kind, message) => {
-      const machine = await fakeMachine()
-      setEnv({ FAKE_RUNNER: refusal })
-      await expect(machine.run()).rejects.toMatchObject({
-        kind,
-        message: expect.stringMatching(message) as string,
-      })
-      const { readdir } = await import('node:fs/promises')
-      expect(await readdir(machine.store).catch(() => [])).toEqual([])
-    })
+    ])(
+      '%s ends the run with an error message and without a session',
+      async (refusal, kind, message) => {
+        const machine = await fakeMachine()
+        setEnv({ FAKE_RUNNER: refusal })
+        await expect(machine.run()).rejects.toMatchObject({
+          kind,
+          message: expect.stringMatching(message) as string,
+        })
+        const { readdir } = await import('node:fs/promises')
+        expect(await readdir(machine.store).catch(() => [])).toEqual([])
+      },
+    )
   })
 
-  describe('cancelling', () => {
-    it('ends the whole process tree at once, even children in their own session, and saves the finished part', async () => {
+  describe('canceling', () => {
+    it('ends the whole process tree immediately, even children in their own session, and saves finished results', async () => {
       const machine = await fakeMachine([], { processes: true })
       await machine.addFault('03_shared_tile', 'spawn')
       const abort = new AbortController()
@@ -362,7 +365,7 @@ describe('measuring', () => {
       await expect.poll(() => isAlive(child), { timeout: 60_000 }).toBe(false)
     })
 
-    it('during a build stops the compilers, and saves nothing if nothing is finished', async () => {
+    it('during a build stops the compilers, and saves no session without finished rungs', async () => {
       const machine = await fakeMachine([], { processes: true })
       const rungs = ['00_cublas', '01_naive', '02_coalesced', '03_shared_tile']
       for (const id of rungs) await machine.addFault(id, 'slow-build')
@@ -381,7 +384,9 @@ describe('measuring', () => {
 })
 
 describe('degraded runs', () => {
-  /** Metrics that follow from the launch and the GPU. All other metrics need counters. */
+  /**
+   * Metrics that can be derived from the launch and the GPU. All other metrics require counters.
+   */
   const fromLaunch = ['wavesPerSm', 'theoreticalOccupancy', 'registersPerThread']
   const fromCounters = cardMetricIds.filter((id) => !fromLaunch.includes(id))
 
@@ -400,7 +405,7 @@ describe('degraded runs', () => {
       ['profiling is turned off', { profile: 'none' as const }, [], /--profile none/],
       ['ncu is not there', {}, ['ncu'], /ncu was not found/],
     ])(
-      'occupancy, waves and registers are derived, and are what ncu measures, when %s',
+      "occupancy, waves and registers are derived, and match ncu's values, if %s",
       async (_case, given, without, reason) => {
         const { session, profiled } = await withAndWithout(given, without)
         expect(session.rungs.map(({ id }) => id)).toEqual(ladderRungs)
@@ -434,7 +439,7 @@ describe('degraded runs', () => {
       },
     )
 
-    it('says what a derived figure was computed from', async () => {
+    it('derived figures include what they were computed from', async () => {
       const { session } = await (await fakeMachine()).run({ profile: 'none' })
       const [naive] = session.rungs.filter(({ id }) => id === '01_naive')
       expect(said(naive!.metrics.wavesPerSm?.reason)).toBe(
@@ -442,7 +447,7 @@ describe('degraded runs', () => {
       )
     })
 
-    it('guesses nothing if the runner could not see the launch', async () => {
+    it('no figures are guessed if the runner could not observe the launch', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_RUNNER: 'no-launches' })
       const { session } = await machine.run({ profile: 'none' })
@@ -456,7 +461,7 @@ describe('degraded runs', () => {
   })
 
   describe('with counters', () => {
-    it('they take precedence, and the launches are kept with them', async () => {
+    it('counters take precedence, and the launches are stored with them', async () => {
       const { session } = await (await fakeMachine()).run()
       for (const { launches, profile, metrics } of session.rungs) {
         expect(metrics.theoreticalOccupancy?.evidence).toBe('measured')
@@ -468,7 +473,7 @@ describe('degraded runs', () => {
   })
 
   describe('the roofs of the GPU', () => {
-    it('are measured once, before the first rung, and kept with the session', async () => {
+    it('are measured once, before the first rung, and stored in the session', async () => {
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'crash')
       const { session } = await machine.run()

@@ -1,6 +1,6 @@
 /**
- * Tests products whose result has a narrower type than the sums. The emulator executes them at
- * ragged sizes.
+ * Tests products whose result type is narrower than the type of the sums. The emulator executes
+ * them at ragged sizes.
  */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -24,7 +24,7 @@ describe.skipIf((await findTool('nvcc')) === null)('with a real nvcc', async () 
     return rungs.map(({ id, status }) => `${id} ${status}`)
   }
 
-  // Each run also verifies the sizes of `testAt`: 1, and sizes that are no multiple of a tile.
+  // Each run also verifies the sizes of `testAt`: 1, and sizes that are not a multiple of a tile.
   it.each([
     ['m=129', 'n=66', 'k=80'],
     // At this scale, many sums saturate.
@@ -35,17 +35,17 @@ describe.skipIf((await findTool('nvcc')) === null)('with a real nvcc', async () 
     )
   })
 
-  // The second scale exceeds the largest FP16 number.
+  // The second scale is above the largest FP16 number.
   it.each([
     ['m=65', 'n=66', 'k=33'],
     ['m=65', 'n=66', 'k=33', 'scale=1e6'],
-  ])('FP16 results are right at %s %s %s', async (...sizes) => {
+  ])('FP16 results are correct at %s %s %s', async (...sizes) => {
     expect(await statuses('gemm-half-result', sizes)).toEqual(
       ['95_half_unfused', '96_half_fused'].map((id) => `${id} ok`),
     )
   })
 
-  it('sizes whose sums could overflow INT32 are refused', async () => {
+  it('sizes whose sums could overflow INT32 are rejected', async () => {
     const { code, stderr } = await runIn(
       { machine: await compiler.machine() },
       ...['run', '--ladder', 'gemm-int8', '--target', 'emulated', '--at', 'k=131072'],

@@ -20,7 +20,7 @@ describe('a run request', () => {
     expect(plan.reference?.rung.id).toBe('00_cublas')
   })
 
-  it('gives a parameter to the rungs that allow the value, and does not change the others', async () => {
+  it('applies a parameter to the rungs that allow the value, and does not change the others', async () => {
     const { kernelsDir } = await fakeMachine()
     const plan = planRun(await readCatalog(kernelsDir), { ...request, params: { TM: 16 } })
     const values = Object.fromEntries(plan.rungs.map(({ rung }) => [rung.id, rung.params.TM]))
@@ -29,7 +29,7 @@ describe('a run request', () => {
     expect(values['01_naive']).toBeUndefined()
   })
 
-  it('gives one to a single rung, which overrides the one given to all, and names rungs without it', async () => {
+  it('can set a parameter for one rung, which overrides the common value, and reports rungs without it', async () => {
     const { kernelsDir } = await fakeMachine()
     const asked = {
       ...request,
@@ -54,21 +54,24 @@ describe('a run request', () => {
     [{ at: { m: 1, n: -4, k: 1 } }, /n = -4/, /1 to/],
     [{ at: { m: 1, n: 1, k: 1.5 } }, /k = 1.5/, /whole/],
     [{ at: { m: maxSize + 1, n: 1, k: 1 } }, /is not a valid size/, /1 to/],
-  ])('that is wrong (%j) names the fault and the remedy', async (wrong, message, remedy) => {
-    const { kernelsDir } = await fakeMachine()
-    const catalog = await readCatalog(kernelsDir)
-    expect(() => planRun(catalog, { ...request, ...wrong })).toThrow(
-      expect.objectContaining({
-        kind: 'input',
-        message: expect.stringMatching(message) as string,
-        remedy: saying(remedy),
-      }) as Error,
-    )
-  })
+  ])(
+    'that is invalid (%j) is rejected with the fault and the remedy',
+    async (wrong, message, remedy) => {
+      const { kernelsDir } = await fakeMachine()
+      const catalog = await readCatalog(kernelsDir)
+      expect(() => planRun(catalog, { ...request, ...wrong })).toThrow(
+        expect.objectContaining({
+          kind: 'input',
+          message: expect.stringMatching(message) as string,
+          remedy: saying(remedy),
+        }) as Error,
+      )
+    },
+  )
 })
 
-describe('a rung whose header lacks a key', () => {
-  it('is named with its file and the key, and ladders and rungs without it still work', async () => {
+describe('a rung with a missing key in its header', () => {
+  it('is reported with its file and the key, and other ladders and rungs still work', async () => {
     const machine = await fakeMachine()
     await machine.editRung('03_shared_tile', (text) => text.replace(/^\/\/ @idea.*\n/m, ''))
     const catalog = await readCatalog(machine.kernelsDir)
@@ -95,7 +98,7 @@ describe('a rung whose header lacks a key', () => {
 })
 
 describe('a ladder file', () => {
-  it('that names an undeclared rung is refused with that name', async () => {
+  it("with an undeclared rung is rejected with the rung's id", async () => {
     const machine = await fakeMachine()
     await writeFile(
       join(machine.kernelsDir, 'gemm', 'ladders', 'mine.json'),
@@ -114,7 +117,7 @@ describe('a ladder file', () => {
     expect(() => planRun(catalog, { ...request, ladder: 'mine' })).toThrow(/77_missing/)
   })
 
-  it('makes variants of a rung by parameters, each under its own name', async () => {
+  it('defines variants of a rung by parameters, each with its own name', async () => {
     const machine = await fakeMachine()
     await writeFile(
       join(machine.kernelsDir, 'gemm', 'ladders', 'tiles.json'),

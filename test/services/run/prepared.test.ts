@@ -245,7 +245,7 @@ ${plain}`,
   },
 }
 
-describe('a rung that sets up more than its launches', async () => {
+describe('a rung with additional setup', async () => {
   const own = join(folder, 'doubled')
   const entries = Object.entries(rungs).map(([what, rung], index) => ({
     ...{ what, id: `r${String(index).padStart(2, '0')}` },
@@ -265,7 +265,7 @@ describe('a rung that sets up more than its launches', async () => {
   })
 }, 120_000)
 
-it('CUB, a second stream and a graph sum rows at every size of the example', async () => {
+it('CUB, a second stream and a graph compute row sums at every size of the example', async () => {
   const example = join(root, 'docs/examples/prepared')
   const session = await emulated(example, '--size', '96')
   for (const { id, status, alsoVerified } of session.rungs) {
@@ -274,6 +274,6 @@ it('CUB, a second stream and a graph sum rows at every size of the example', asy
   }
 }, 120_000)
 
-it('the output of nvcc is stored for every rung here', () => {
+it('the output of nvcc is stored for every rung in this file', () => {
   if (!keeping) expect(kept.stale, 'keep it anew with KERNEL_LADDER_KEEP=1').toEqual([])
 })

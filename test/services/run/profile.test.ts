@@ -1,4 +1,4 @@
-/** Tests profiling and reading the pages of a deep report. */
+/** Tests profiling, and reading the pages of a deep report. */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -35,11 +35,11 @@ describe('profiling', () => {
     expect(asked.map((word) => word.split('=')[0])).toEqual(ladderRungs)
     expect(call![call!.indexOf('--clock-control') + 1]).toBe('none')
     expect(call![call!.indexOf('--profile-from-start') + 1]).toBe('off')
-    // With the default, ncu would wait for any process that a rung leaves behind.
+    // With the default value, ncu would wait for processes that a rung leaves behind.
     expect(call![call!.indexOf('--target-processes') + 1]).toBe('application-only')
   })
 
-  it('gives every rung the seven card metrics as measured numbers, in one pass per kernel', async () => {
+  it('measures the seven card metrics of every rung, in one pass per kernel', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run()
     for (const { metrics, profile } of session.rungs) {
@@ -52,7 +52,7 @@ describe('profiling', () => {
     }
   })
 
-  it('keeps ncu’s own report and every raw output, with no path of this machine', async () => {
+  it('stores ncu’s report and all raw output, without paths of this machine', async () => {
     const machine = await fakeMachine()
     const { folder } = await machine.run()
     expect(await readFile(join(folder!, 'profile.ncu-rep'), 'utf8')).toMatch(/^NVR/)
@@ -62,7 +62,7 @@ describe('profiling', () => {
     expect(call.argv.join(' ')).not.toContain(join(machine.dir, 'cache'))
   })
 
-  it('can be turned off: no ncu, and the counters say why', async () => {
+  it('can be turned off: ncu does not run, and the counters have a reason', async () => {
     const machine = await fakeMachine()
     const { session, missing } = await machine.run({ profile: 'none' })
     expect(machine.calls('ncu')).toHaveLength(0)
@@ -76,23 +76,26 @@ describe('profiling', () => {
   it.each([
     ['ncu is not there', ['ncu'], '', /ncu was not found/],
     ['counters are not permitted', [], 'counter-permission', /ERR_NVGPUCTRPERM/],
-  ])('when %s, times stand and the lack is named', async (_case, without, ncu, message) => {
-    const machine = await fakeMachine(without)
-    setEnv({ FAKE_NCU: ncu })
-    const { session, folder, missing } = await machine.run()
-    expect(said(missing)).toMatchObject({
-      kind: 'missing',
-      message: expect.stringMatching(message) as string,
-    })
-    expect(missing?.remedy).toBeTruthy()
-    expect(folder).not.toBeNull()
-    for (const { status, timing, metrics } of session.rungs) {
-      expect(status).toBe('ok')
-      expect(timing).not.toBeNull()
-      expect(metrics.fmaUtilization).toMatchObject({ value: null, evidence: 'unavailable' })
-    }
-    expect(said(session.warnings).join()).toMatch(message)
-  })
+  ])(
+    'if %s, times are kept and the missing counters have a reason',
+    async (_case, without, ncu, message) => {
+      const machine = await fakeMachine(without)
+      setEnv({ FAKE_NCU: ncu })
+      const { session, folder, missing } = await machine.run()
+      expect(said(missing)).toMatchObject({
+        kind: 'missing',
+        message: expect.stringMatching(message) as string,
+      })
+      expect(missing?.remedy).toBeTruthy()
+      expect(folder).not.toBeNull()
+      for (const { status, timing, metrics } of session.rungs) {
+        expect(status).toBe('ok')
+        expect(timing).not.toBeNull()
+        expect(metrics.fmaUtilization).toMatchObject({ value: null, evidence: 'unavailable' })
+      }
+      expect(said(session.warnings).join()).toMatch(message)
+    },
+  )
 
   it('estimates its cost before the start, and reports it at the end', async () => {
     const machine = await fakeMachine()
@@ -144,7 +147,7 @@ describe('profiling', () => {
     expect(metrics!.wavesPerSm).toMatchObject({ evidence: 'derived', value: 1 / (32 * 132) })
   })
 
-  it('expects a rung that imports and compiles to do so again under ncu', async () => {
+  it('includes importing and compiling again under ncu in the estimate', async () => {
     const machine = await fakeMachine()
     await machine.editRung('06_float4', (text) => `${text}\n// prepares: 0.3 0.2\n`)
     const { events, emit } = eventLog()
@@ -153,11 +156,11 @@ describe('profiling', () => {
     const of = (id: string): number => planned.rungs.find((one) => one.id === id)!.seconds!
     expect(of('06_float4') - of('02_coalesced')).toBeGreaterThan(0.45)
     expect(planned.seconds).toBeGreaterThan(of('06_float4'))
-    // The session stores the loading time of this run.
+    // The session contains the loading time of this run.
     expect(rung(session, '06_float4').prepared).toEqual({ seconds: 0.2, with: 'Python 3.12.3' })
   })
 
-  it('leaves a rung out on request: it has its time, and its counters say why they are missing', async () => {
+  it('skips a rung on request: it has a time, and its counters have a reason', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run({ profileSkip: ['01_naive'] })
     const profiling = machine.calls('ncu').find((call) => !call.includes('--version'))!
@@ -172,7 +175,7 @@ describe('profiling', () => {
     expect(rung(session, '02_coalesced').profile?.passes).toBe(1)
   })
 
-  it('leaves out rungs that would exceed a limit, and starts no ncu if none remains', async () => {
+  it('skips rungs that would exceed a limit, and does not start ncu if none remains', async () => {
     const machine = await fakeMachine()
     const { session, missing } = await machine.run({ profileLimitSeconds: 1e-6 })
     expect(session.settings.profileSkipped).toEqual(ladderRungs)
@@ -180,19 +183,19 @@ describe('profiling', () => {
     expect(missing).toBeNull()
   })
 
-  it('reports an unknown rung to leave out', async () => {
+  it('reports an unknown rung to skip', async () => {
     const machine = await fakeMachine()
     await expect(machine.run({ profileSkip: ['99_none'] })).rejects.toThrow(
       /no rung named "99_none"/,
     )
   })
 
-  describe('while another tool holds the counters', () => {
+  describe('while another tool uses the counters', () => {
     const settings = { idleSeconds: 2, busyWaitsMs: [5, 5] }
     const profiling = (machine: Awaited<ReturnType<typeof fakeMachine>>) =>
       machine.calls('ncu').filter((call) => !call.includes('--version'))
 
-    it('it is tried again, and the result is as if nothing had happened', async () => {
+    it('profiling is retried, with the same result as without the conflict', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'counters-busy:2' })
       const { events, emit } = eventLog()
@@ -207,7 +210,7 @@ describe('profiling', () => {
       expect(log[0]).toMatch(/is using the GPU's counters; trying again in 1 s/)
     })
 
-    it('it is reported after the third try, with the remedy', async () => {
+    it('the conflict is reported after the third try, with the remedy', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'counters-busy' })
       const { session, missing } = await machine.run({}, { settings })
@@ -217,14 +220,14 @@ describe('profiling', () => {
       expect(rung(session, '01_naive').timing).not.toBeNull()
     })
 
-    it('it is not tried again for any other failure', async () => {
+    it('profiling is not retried after any other failure', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'driver-library' })
       await machine.run({}, { settings })
       expect(profiling(machine)).toHaveLength(1)
     })
 
-    it('a cancel ends the wait', async () => {
+    it('canceling ends the wait', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'counters-busy' })
       const abort = new AbortController()
@@ -243,7 +246,7 @@ describe('profiling', () => {
     })
   })
 
-  describe('with an ncu that does not know a metric and so profiles nothing', () => {
+  describe('with an ncu that does not support a metric and therefore profiles nothing', () => {
     const settings = { idleSeconds: 2, busyWaitsMs: [5] }
     const asked = (machine: Awaited<ReturnType<typeof fakeMachine>>) =>
       machine
@@ -251,7 +254,7 @@ describe('profiling', () => {
         .filter((call) => !call.includes('--version'))
         .map((call) => call[call.indexOf('--metrics') + 1]!.split(','))
 
-    it('only the cells of that metric are empty, and say why', async () => {
+    it('only the cells of that metric are empty, with a reason', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU_UNKNOWN: 'sm__pipe_fma_cycles_active,smsp__inst_executed_op_shared_ld' })
       const { events, emit } = eventLog()
@@ -278,7 +281,7 @@ describe('profiling', () => {
       expect(log).toHaveLength(2)
     })
 
-    it('the metric is asked for by its other name, where it has one', async () => {
+    it('the metric is requested by its other name, if it has one', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU_UNKNOWN: 'smsp__inst_executed_op_shared_ld' })
       await machine.run({}, { settings })
@@ -289,7 +292,7 @@ describe('profiling', () => {
       expect(third).toBeUndefined()
     })
 
-    it('and it names one that nobody requested, it does not retry forever', async () => {
+    it('profiling does not retry forever if ncu reports a metric that was not requested', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'unknown-metric' })
       const { missing } = await machine.run({}, { settings })
@@ -368,7 +371,7 @@ describe('the deep level', () => {
         expect(args.slice(0, 3)).toEqual(['--import', '/session/profile.ncu-rep', '--csv'])
     })
 
-    it('requests none of that at the card level', async () => {
+    it('does not request this at the card level', async () => {
       const { toolbox, calls } = watched(recordedToolbox(await recording()))
       const { deep } = await profiled(toolbox, 'card')
       expect(calls.map(({ key }) => key)).toEqual(['ncu/profile'])
@@ -376,7 +379,7 @@ describe('the deep level', () => {
       expect([...deep.keys()]).toEqual([])
     })
 
-    it('still has the seven figures of the card, and states the number of passes', async () => {
+    it('still has the seven card metrics, and the number of passes', async () => {
       const { byRung } = await profiled(recordedToolbox(await recording()))
       for (const { metrics, profile } of byRung.values()) {
         for (const id of cardMetricIds)
@@ -385,7 +388,7 @@ describe('the deep level', () => {
       }
     })
 
-    it('has lines, instructions and advice of each rung', async () => {
+    it('has lines, instructions and recommendations for each rung', async () => {
       const { deep } = await profiled(recordedToolbox(await recording()))
       expect([...deep.keys()]).toEqual(['03_a', '04_b'])
       const [kernel] = deep.get('03_a')!.kernels
@@ -394,7 +397,7 @@ describe('the deep level', () => {
       expect(kernel!.rules.length).toBeGreaterThan(0)
     })
 
-    it('says which page is missing, and keeps the rest', async () => {
+    it('reports a missing page, and keeps the other data', async () => {
       const { byRung, deep, deepTroubles } = await profiled(
         recordedToolbox(await recording(['ncu/source-lines', 'ncu/details'])),
       )
@@ -412,7 +415,7 @@ describe('the deep level', () => {
       return { folder: draft.path, profile: deep.get('03_a')! }
     }
 
-    it('is stored in its own file and reads back as written', async () => {
+    it('is stored in its own file and read back unchanged', async () => {
       const { folder, profile } = await saved()
       expect(await readdir(join(folder, 'deep'))).toEqual(['03_a.json', '04_b.json'])
       expect(await readDeep(folder, '03_a')).toEqual(profile)
@@ -433,7 +436,7 @@ describe('the deep level', () => {
         (text: string) => text.replace('"executed":32768', '"executed":"many"'),
         /kernels\.0\.instructions\.0\.executed/,
       ],
-    ])('that is %s is refused by its name', async (_what, damage, message) => {
+    ])('that is %s is rejected with its name', async (_what, damage, message) => {
       const { folder } = await saved()
       const path = join(folder, 'deep', '03_a.json')
       await writeFile(path, damage(await readFile(path, 'utf8')))

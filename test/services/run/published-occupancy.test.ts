@@ -19,7 +19,7 @@ const published = publishedFigures(root).get('seed-rtx3090')!
 
 const strides = [1, 2, 4, 8, 16].map((stride) => `39_stride_${stride}`)
 
-it('docs/evidence/results.md has the table that `npm run readme -- figures` writes', async () => {
+it('docs/evidence/results.md contains the table from `npm run readme -- figures`', async () => {
   const text = readFileSync(join(root, 'docs/evidence/results.md'), 'utf8')
   const part = occupancyPart(published, builtForRtx3090(root))
   expect(await documentWith('docs/evidence/results.md', [['published-occupancy', part]])).toBe(text)
@@ -42,7 +42,7 @@ it('every published occupancy and wave count is reproduced to its last digit', (
   ])
 })
 
-it('threads per block are the published ones', () => {
+it('threads per block match the published values', () => {
   const built = new Map(builtForRtx3090(root).map((one) => [one.rung, one.threadsPerBlock]))
   for (const [rung, threads] of Object.entries(published.threadsPerBlock!))
     expect(built.get(rung), rung).toBe(threads)

@@ -1,7 +1,7 @@
 /**
  * Tests Python rungs as the runner uses them. The real nvcc builds their library. A small program
- * loads it and runs Python inside. torch is a fake over numpy. The GPU's memory is the process's
- * memory.
+ * loads the library and runs Python in its process. torch is a fake based on numpy, and GPU memory
+ * is simulated by the process's memory.
  */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
@@ -21,8 +21,8 @@ import { openCompiler } from '../../../src-main/services/bench/compiler'
 import { taskHeader } from '../../../src-main/domain/task/task-headers'
 
 /**
- * A program that acts like the runner: it fills the struct, prepares the rung, launches on a
- * stream, and reports the result.
+ * A program that imitates the runner: it fills the struct, prepares the rung, launches on a stream,
+ * and reports the result.
  */
 const loader = `
 #include "kernel_ladder.h"
@@ -135,7 +135,7 @@ const isThere =
 
 describe.skipIf(!isThere)('a rung in Python', () => {
   const ids = Object.keys(rungs)
-  /** The loader's output by rung and by missing part. */
+  /** The loader's output, by rung and missing part. */
   const said = new Map<string, string | undefined>()
 
   beforeAll(async () => {
@@ -209,7 +209,7 @@ describe.skipIf(!isThere)('a rung in Python', () => {
     else expect(said.get(id)).toMatch(says)
   })
 
-  it('runs its script in a copy of its library, like old code timed next to new', () =>
+  it('runs its script from a copy of its library, like old code that is timed next to new code', () =>
     expect(said.get('a copy')).toMatch(rungs.softmax!.says))
 
   it.each([
@@ -217,7 +217,7 @@ describe.skipIf(!isThere)('a rung in Python', () => {
     ['no torch', 'torch is not installed for the python3 on PATH; pip install torch, or activate'],
     ['no triton', 'triton is not installed for the python3 on PATH; pip install torch triton, or'],
     ['no Python', 'there is no python3 on PATH; install it, or activate the environment that has'],
-  ])('is refused with %s', (what, why) => {
+  ])('is rejected with %s', (what, why) => {
     expect(said.get(what)).toContain(`unsupported: ${why}`)
   })
 })

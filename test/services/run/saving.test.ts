@@ -24,7 +24,7 @@ const shipped = 'resources/recordings/gemm-fp32-h200-1024'
 const { text } = (await readSessionText(shipped))!
 
 describe('saving a session', () => {
-  it('appears whole under its name, and leaves nothing else behind', async () => {
+  it('creates the complete session under its name, and leaves no other files', async () => {
     const machine = await fakeMachine()
     const out = join(machine.dir, 'deep', 'er', 'session')
     const { session, folder } = await machine.run({}, { out })
@@ -36,7 +36,7 @@ describe('saving a session', () => {
     )
   })
 
-  it('keeps every source as it was compiled', async () => {
+  it('stores every source as it was compiled', async () => {
     const machine = await fakeMachine()
     const { session, folder } = await machine.run()
     await machine.editRung('01_naive', () => '// gone')
@@ -56,7 +56,7 @@ describe('saving a session', () => {
     expect(await readdir(machine.store)).toHaveLength(2)
   })
 
-  it('gives drafts of one name the next free names, and overwrites none', async () => {
+  it('gives drafts with the same name the next free names, and overwrites none', async () => {
     const dir = await tempDir()
     const session = await readSession(shipped)
     const drafts = [1, 2, 3].map(() => draftSession(join(dir, 'mine')))
@@ -67,7 +67,7 @@ describe('saving a session', () => {
   })
 
   it.each(['mkdir', 'write'] as const)(
-    'uses a free name if something of that name appeared meanwhile (%s)',
+    'uses a free name if another file with that name appeared (%s)',
     async (kind) => {
       const taken = join(await tempDir(), 'mine')
       const draft = await draftSession(taken)
@@ -78,8 +78,8 @@ describe('saving a session', () => {
   )
 
   /**
-   * Returns a function that interferes with the hidden folder of a run with `out`, after the run
-   * has built.
+   * Returns an event listener that calls `meddle` with the hidden folder of a run in `dir` after the
+   * build.
    */
   const meddling = (dir: string, meddle: (staged: string) => void) =>
     eventLog((event) => {
@@ -88,7 +88,7 @@ describe('saving a session', () => {
           meddle(join(dir, name))
     })
 
-  it('says in the session that raw output could not be stored, and saves it in the requested folder', async () => {
+  it('records in the session that raw output could not be stored, and saves it in the requested folder', async () => {
     const machine = await fakeMachine()
     const place = join(machine.dir, 'place')
     const { emit } = meddling(place, (staged) => {
@@ -107,7 +107,7 @@ describe('saving a session', () => {
   })
 
   it.each(['the store', 'the temporary folder'])(
-    'saves in %s what cannot be saved in the requested folder, including raw output',
+    'saves in %s if the requested folder cannot be used, including raw output',
     async (where) => {
       const machine = await fakeMachine()
       const place = join(machine.dir, 'place')
@@ -135,7 +135,7 @@ describe('saving a session', () => {
     },
   )
 
-  it('rejects an existing folder before anything runs, and does not touch it', async () => {
+  it('rejects an existing folder before anything runs, and does not change it', async () => {
     const machine = await fakeMachine()
     const out = join(machine.dir, 'there')
     await mkdir(out)
@@ -147,7 +147,7 @@ describe('saving a session', () => {
     expect(await readdir(out)).toEqual([])
   })
 
-  it('rejects a place where a file with that name exists', async () => {
+  it('rejects a path at which a file exists', async () => {
     const machine = await fakeMachine()
     await writeFile(join(machine.dir, 'file'), '')
     await expect(machine.run({}, { out: join(machine.dir, 'file', 'x') })).rejects.toMatchObject({
@@ -176,7 +176,7 @@ describe('saving a session', () => {
     })
   })
 
-  it('returns from a file system that gives nonsense', async () => {
+  it('returns from a file system with invalid data', async () => {
     await expect(draftSession('/proc/nope/x')).rejects.toMatchObject({ kind: 'input' })
   })
 })
@@ -213,7 +213,7 @@ describe('reading a session', () => {
     )
   })
 
-  it('lists the others next to a damaged one', async () => {
+  it('lists other sessions in addition to a damaged one', async () => {
     const machine = await fakeMachine()
     await machine.run({ rungs: ['01_naive'] })
     await mkdir(join(machine.store, 'broken'))
@@ -226,7 +226,7 @@ describe('reading a session', () => {
   })
 
   it.skipIf(process.platform === 'win32')(
-    'waits for no writer if a pipe replaces a file',
+    'does not wait for a writer if a pipe replaces a file',
     async () => {
       const dir = await tempDir()
       const store = join(dir, 'sessions')
@@ -245,7 +245,7 @@ describe('reading a session', () => {
     },
   )
 
-  it('uses no source through a link out of the session', async () => {
+  it('uses no source through a link that leads outside the session', async () => {
     const dir = await tempDir()
     await writeFile(join(dir, 'private'), 'not for a report')
     const session = await readSession(shipped)

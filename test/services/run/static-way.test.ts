@@ -33,7 +33,7 @@ describe('a static run', () => {
   const noGpu = ['nvidia-smi', 'ncu']
   const build = (machine: Machine, target = 'static:h200') => machine.run({ target })
 
-  describe('without a GPU, rungs are built for one of the table', () => {
+  describe('without a GPU, rungs are built for a GPU from the table', () => {
     it('with the compiler’s figures, and occupancy and waves derived as ncu measured them', async () => {
       const { session: measured } = await (await fakeMachine()).run()
       const machine = await fakeMachine(noGpu)
@@ -80,7 +80,7 @@ describe('a static run', () => {
       expect(machine.calls('runner')).toEqual([])
     })
 
-    it('states what is unknown: for a library, or a GPU known only by architecture', async () => {
+    it('and unknown figures are marked, for a library or a GPU known only by architecture', async () => {
       const { session } = await build(await fakeMachine(noGpu))
       expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
         'What it launches is unknown: it launches no kernel of its own',
@@ -95,7 +95,7 @@ describe('a static run', () => {
       })
     })
 
-    it('and a rung that does not compile or whose host code crashes loses only its own figures', async () => {
+    it('and a rung that does not compile or crashes on the host affects only its own figures', async () => {
       const machine = await fakeMachine(noGpu)
       await machine.addFault('02_coalesced', 'compile-error')
       const { session } = await build(machine)
@@ -114,7 +114,7 @@ describe('a static run', () => {
       })
     })
 
-    it('and a rung that would not launch on the GPU either is reported', async () => {
+    it('and a rung that could not launch on the GPU either is reported', async () => {
       const machine = await fakeMachine(noGpu)
       await machine.addFault('01_naive', 'probe-failed')
       await machine.addFault('02_coalesced', 'probe-unsupported')
@@ -141,7 +141,7 @@ describe('a static run', () => {
       })
     })
 
-    it('and without a compiler reports that', async () => {
+    it('and a missing compiler is reported', async () => {
       const machine = await fakeMachine(['nvcc', ...noGpu])
       await expect(build(machine)).rejects.toMatchObject({
         kind: 'missing',
@@ -149,7 +149,7 @@ describe('a static run', () => {
       })
     })
 
-    it('and a GPU that is not in the table is refused with those that are', async () => {
+    it('and a GPU that is not in the table is rejected with a list of known GPUs', async () => {
       await expect(build(await fakeMachine(noGpu), 'static:gtx-1050')).rejects.toMatchObject({
         kind: 'input',
         message: expect.stringContaining('"gtx-1050"') as string,
@@ -159,7 +159,7 @@ describe('a static run', () => {
   })
 })
 
-it('a static run refuses a launch whose shape is not the one that its kernel was compiled for', () => {
+it('a static run rejects a launch with a different shape than its kernel was compiled for', () => {
   const launch = (
     block: [number, number, number],
     kernel: Record<string, unknown>,
@@ -210,7 +210,8 @@ describe('the launch probe', async () => {
     })
 
     /**
-     * Builds a library without CUDA. nvcc passes it to the host compiler with nvcc's own headers.
+     * Builds a library from C++ source without CUDA code. nvcc passes the source to the host
+     * compiler with nvcc's own headers.
      */
     async function library(
       source: string,
@@ -256,11 +257,11 @@ describe('the launch probe', async () => {
         'extern "C" { void kl_reference() {} void kl_reference_device() {} }',
         'defines both kl_reference and kl_reference_device',
       ],
-    ])('knows whether %j can be a reference', async (source, fault) => {
+    ])('determines whether %j can be a reference', async (source, fault) => {
       expect(await referenceOf(source)).toBe(fault)
     })
 
-    it('names a symbol that a reference does not have', async () => {
+    it('reports a symbol that a reference does not have', async () => {
       const source = 'void missing(); extern "C" void kl_reference(const void*) { missing(); }'
       expect(await referenceOf(source)).toMatch(/^cannot be loaded: .*missing/)
     })
@@ -306,7 +307,7 @@ describe('the launch probe', async () => {
       })
     })
 
-    it('denies a submission anything that its judge denies', async () => {
+    it('denies a submission everything that its judge denies', async () => {
       const submitted = async (source: string) => {
         const built = await library(source)
         const field = ['--field', '0:i64:8', '--field', '8:buffer:y']
@@ -325,8 +326,8 @@ describe('the launch probe', async () => {
     })
 
     /**
-     * A program that launches a kernel as nvcc's code does. $KL_LAUNCH configures the launch.
-     * Prints the return value.
+     * A program that launches a kernel like nvcc's code and prints the return value. $KL_LAUNCH
+     * configures the launch.
      */
     const launching = `#include <cstddef>
     #include <cstdio>
@@ -355,8 +356,8 @@ describe('the launch probe', async () => {
       return launchesIn(launcher)
     }
 
-    // The expected results are an H200's (`launches` in test/gpu/instructions/counters.cu). The
-    // extents are as CUDA documents them.
+    // The expected results are from an H200 (`launches` in test/gpu/instructions/counters.cu). The
+    // extents are from CUDA's documentation.
     it.each([
       ['1,1,1', '32,1,1', 48 * 1024, 0, null],
       ['1,1,1', '32,1,1', 48 * 1024 + 4, 0, 'cudaErrorInvalidValue: 49156 bytes of dynamic'],
@@ -371,7 +372,7 @@ describe('the launch probe', async () => {
       ['1,65536,1', '32,1,1', 0, 0, 'cudaErrorInvalidConfiguration: a grid of 1 x 65536'],
       ['1,65535,1', '32,1,1', 0, 0, null],
     ])(
-      'answers a launch of %s blocks of %s threads with %d bytes and %d allowed as CUDA does',
+      "returns CUDA's result for a launch of %s blocks of %s threads with %d bytes and %d allowed",
       async (grid, block, shared, attribute, why) => {
         const found = await launched(grid, block, { shared, attribute })
         if (why === null) expect(found).not.toHaveProperty('reason')
@@ -383,7 +384,7 @@ describe('the launch probe', async () => {
       },
     )
 
-    it('notices a refused launch whose error the rung does not return', async () => {
+    it('detects a failed launch whose error the rung does not return', async () => {
       expect(await launched('0,1,1', '32,1,1', { returned: false })).toMatchObject({
         fault: 'failed',
       })
@@ -425,7 +426,7 @@ describe('the launch probe', async () => {
       expect(await asked(number)).toEqual({ reason, fault: 'unsupported' })
     })
 
-    it('names an attribute that only a GPU knows', async () => {
+    it('reports an attribute that only a GPU can provide', async () => {
       expect(await asked(38)).toEqual({
         reason: 'it queries the device: cudaDevAttrL2CacheSize',
       })
@@ -435,13 +436,14 @@ describe('the launch probe', async () => {
       ['def kl_reference(task):\n    task.y[:] = 1\n', null],
       ['def kl_reference(task:\n    pass\n', /^is not valid Python: line 1: /],
       ['def reference(task):\n    pass\n', 'does not define kl_reference(task)'],
-    ])('reads the script of a reference in Python: %j', async (script, fault) => {
+    ])('checks the script of a Python reference: %j', async (script, fault) => {
       const python = await promisify(execFile)('python3', ['--version']).catch(() => null)
       const headers = new Map([
         [pythonHeaderFile, await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')],
         [referenceHeaderFile, referenceHeader(task)],
       ])
-      // The library is host C++ here. ladder-folder.test.ts shows that nvcc compiles it too.
+      // This test compiles the library as host C++. ladder-folder.test.ts verifies that nvcc can
+      // also compile it.
       const built = await library(pythonLibrary(task, script), headers)
       const found = await probeReference(liveToolbox(null), {
         ...{ probe, stage: 'kl_reference', library: built, signal },

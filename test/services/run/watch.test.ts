@@ -1,4 +1,4 @@
-/** Tests the loop that runs a folder again after every save. The runs are simulated. */
+/** Tests the loop that runs a folder again after every save, with simulated runs. */
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -46,8 +46,8 @@ afterEach(() => {
 })
 
 /**
- * Watches a folder. `run` returns a session of the requested rungs, with these factors on their
- * times.
+ * Watches a folder with simulated runs. Each run returns a session of the requested rungs, with
+ * times scaled by these factors.
  */
 async function watched(wanted?: readonly string[]) {
   const folder = await tempDir()
@@ -94,7 +94,7 @@ async function watched(wanted?: readonly string[]) {
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
-  /** Saves a file and returns the watch news once the loop is idle. */
+  /** Saves a file and returns the watch events after the loop becomes idle. */
   const save = async (name: string, text: string): Promise<WatchNews> => {
     const before = asked.length
     await writeFile(join(folder, name), text)
@@ -156,7 +156,7 @@ describe('without times', () => {
     expect(describeChange(third.rungs[0]!)).toBe('a: ok. No counter changed.')
   })
 
-  it('a save that changes the problem says why no counters are compared', () => {
+  it('a save that changes the problem has a reason why no counters are compared', () => {
     const now = emulatedSession(['a'], 1024)
     const problem = { ...now.problem!, sizes: { ...now.problem!.sizes, k: 64 } }
     const { rungs } = watchRound(first, { ...now, problem }, ['a'])
@@ -165,14 +165,14 @@ describe('without times', () => {
     )
   })
 
-  it('a rung that fails keeps the counters of its last successful run', () => {
+  it('a rung that fails still has the counters of its last successful run', () => {
     const broken = watchRound(first, { ...emulatedSession([], 0), rungs: [failed('a')] }, ['a'])
     expect(describeChange(broken.rungs[0]!)).toMatch(/^a: failed: broken\./)
     expect(countersOf(round(broken, 1024))).toEqual([['sharedLoads', 4096, 1024, 'better']])
   })
 })
 
-it('a timed run with counters lists those that changed below its time', () => {
+it('a timed run with counters lists changed counters below its time', () => {
   const counted = (factor: number, sharedLoads: number): Session =>
     sessionOf([
       {
@@ -188,7 +188,7 @@ it('a timed run with counters lists those that changed below its time', () => {
 })
 
 describe('a save', () => {
-  it('runs the rung that it changed, beside the reference', async () => {
+  it('runs the changed rung and the reference', async () => {
     const { asked, state, save, verdicts } = await watched()
     expect(asked).toEqual([['a', 'b', 'c']])
     state.factors = { b: 0.5 }
@@ -199,7 +199,7 @@ describe('a save', () => {
     expect(after.rungs[1]!.change!.ratio).toBeCloseTo(0.5)
   })
 
-  it('of a file that all include, or are checked against, runs all', async () => {
+  it('of a file that all rungs include, or of the reference, runs all rungs', async () => {
     const { asked, save } = await watched()
     await save('parts.cuh', '// 2')
     await save('reference.cu', '// 2')
@@ -211,7 +211,7 @@ describe('a save', () => {
     ])
   })
 
-  it('that changes only texts of the ladder runs nothing', async () => {
+  it("that changes only the ladder's texts starts no run", async () => {
     const { folder, asked, save } = await watched()
     await writeFile(join(folder, 'ladder.yaml'), sumsYaml.replace('Of rows.', 'Of columns.'))
     await save('c.cu', rungText('c', '// 2'))
@@ -221,7 +221,7 @@ describe('a save', () => {
     ])
   })
 
-  it('of a rung that is not watched runs nothing', async () => {
+  it('of a rung that is not watched starts no run', async () => {
     const { folder, asked, save } = await watched(['b'])
     await writeFile(join(folder, 'c.cu'), rungText('c', '// 2'))
     await save('b.cu', rungText('b', '// 2'))
@@ -267,7 +267,7 @@ describe('the watch continues', () => {
     expect(asked.at(-1)).toEqual(['a', 'b', 'c'])
   })
 
-  it('after a canceled run, with the rungs it did not reach', async () => {
+  it('after a canceled run, with the rungs that it did not reach', async () => {
     const { asked, state, save, verdicts } = await watched()
     state.reached = ['a']
     expect(verdicts(await save('b.cu', rungText('b', '// 2')))[1]).toBe('b unresolved')
@@ -279,7 +279,7 @@ describe('the watch continues', () => {
     expect(verdicts(after)).toEqual(['a same', 'b same', 'c same'])
   })
 
-  it('while the folder is away, and when it is back', async () => {
+  it('while the folder is missing, and when it is back', async () => {
     const { folder, asked, until, save } = await watched()
     await rename(folder, `${folder}-away`)
     try {

@@ -34,7 +34,7 @@ const check = ({ rungs }: SanitizeReport, id: string, tool: string): SanitizerCh
 }
 
 describe('rungs without a fault', () => {
-  it('are clean under every checker, in one process each, and the reference is left out', async () => {
+  it('are clean with every tool, in one process each, without the reference', async () => {
     const machine = await fakeMachine()
     const report = await start(machine)
     expect(report.rungs.map(({ id }) => id)).not.toContain('00_cublas')
@@ -49,20 +49,20 @@ describe('rungs without a fault', () => {
       'initcheck',
       'synccheck',
     ])
-    // The sanitizer runs at a small, ragged size and times nothing.
+    // The sanitizer runs at a small, ragged size without timing.
     expect(calls[0]!.join(' ')).toMatch(/ sanitize --seed 7 /)
     expect(calls[0]!.join(' ')).toContain('--field 0:i64:131 --field 8:i64:136 --field 16:i64:72')
     expect(calls[0]).not.toContain('--reference-library')
   })
 
-  it('of Python are built with what runs a script', async () => {
+  it('in Python are built with the files that run a script', async () => {
     const machine = await fakeMachine()
     await start(machine, { ladder: 'softmax', rungs: ['08_triton'], tools: ['memcheck'] })
     const build = machine.calls('nvcc').find((call) => call.includes('softmax/08_triton.py.cpp'))
     expect(build?.join(' ')).toContain('-I python ')
   })
 
-  it('have no verdict when they were not launched', async () => {
+  it('have no verdict if they were not launched', async () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'unsupported')
     const report = await start(machine, { tools: ['memcheck'] })
@@ -93,7 +93,7 @@ describe('a rung with a fault', () => {
     expect(check(report, '02_coalesced', 'racecheck').status).toBe('clean')
   })
 
-  it('shows both ends of a race', async () => {
+  it('has both accesses of a race', async () => {
     const machine = await fakeMachine()
     await machine.addFault('03_shared_tile', 'race')
     const report = await start(machine, { tools: ['racecheck'], rungs: ['03_shared_tile'] })
@@ -105,7 +105,7 @@ describe('a rung with a fault', () => {
     })
   })
 
-  it('that does not compile is failed with the compiler’s messages', async () => {
+  it('that does not compile is reported as failed, with the compiler’s messages', async () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'compile-error')
     const report = await start(machine, { tools: ['memcheck'] })
@@ -116,7 +116,7 @@ describe('a rung with a fault', () => {
     expect(check(report, '01_naive', 'memcheck').status).toBe('clean')
   })
 
-  it('whose check dies halfway is not called clean; the partial report is kept', async () => {
+  it('with a crashed check is not reported as clean; the partial report is stored', async () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'sanitizer-cut')
     const report = await start(machine, { tools: ['memcheck'] })
@@ -131,7 +131,7 @@ describe('a rung with a fault', () => {
 })
 
 describe('a check that does not end', () => {
-  it('is ended with its whole process tree, and the rung has no verdict', async () => {
+  it('is killed with its whole process tree, and the rung has no verdict', async () => {
     const machine = await fakeMachine([], { processes: true })
     await machine.addFault('01_naive', 'sanitizer-hang')
     const report = await start(
@@ -147,7 +147,7 @@ describe('a check that does not end', () => {
     await expect.poll(() => isAlive(Number(pid)), { timeout: 60_000 }).toBe(false)
   })
 
-  it('stops when cancelled and keeps what was already checked', async () => {
+  it('stops when canceled and keeps the finished results', async () => {
     const machine = await fakeMachine()
     await machine.addFault('01_naive', 'sanitizer-hang')
     const abort = new AbortController()
@@ -169,15 +169,15 @@ describe('a check that does not end', () => {
   })
 })
 
-describe('what cannot be started', () => {
-  it('says that compute-sanitizer is missing and what to do', async () => {
+describe('a job that cannot start', () => {
+  it('reports a missing compute-sanitizer and the remedy', async () => {
     await expect(start(await fakeMachine(['compute-sanitizer']))).rejects.toMatchObject({
       kind: 'missing',
       message: 'compute-sanitizer was not found.',
     })
   })
 
-  it('says that a recording has no such data', async () => {
+  it('reports that a recording has no such data', async () => {
     const machine = await fakeMachine()
     const work = sanitize(
       {

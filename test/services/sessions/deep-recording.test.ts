@@ -1,5 +1,5 @@
 /**
- * Tests the shipped deep recording by replaying it through the live parsers. Also tests a deep run
+ * Tests the built-in deep recording by replaying it through the live parsers. Also tests a deep run
  * with fake tools that replay the recording.
  */
 import { existsSync } from 'node:fs'
@@ -37,17 +37,17 @@ const total = (histogram: Record<string, number> | null): number =>
   Object.values(histogram!).reduce((sum, value) => sum + value, 0)
 
 describe('the deep recording of gemm-fp32', () => {
-  it('is small, and is replayed from raw tool output: no parsed profile is shipped', async () => {
+  it('is small, and is replayed from raw tool output without a stored profile', async () => {
     expect((await stat(recordedRaw(folder))).size).toBeLessThan(1e6)
     expect(existsSync(folder)).toBe(false)
   })
 
   it.each(session.rungs.map(({ id }) => id))(
-    '%s has the instructions that ncu counted, all of them',
+    '%s has all instructions that ncu counted',
     async (id) => {
       const profile = await profileOf(id)
       expect(DeepProfile.parse(profile)).toEqual(profile)
-      // The counter of the whole kernel must equal the sum over its instructions.
+      // The counter of the whole kernel must be equal to the sum over its instructions.
       expect(total(opcodeHistogram(profile))).toBe(rung(session, id).metrics.instructions?.value)
       expect(
         total(
@@ -76,15 +76,14 @@ describe('the deep recording of gemm-fp32', () => {
       expect(sassOfLine(profile, hottest!.file, hottest!.line).length).toBeGreaterThan(3)
       const files = new Set(profile.kernels[0]!.instructions.map(({ file }) => file))
       files.delete(null)
-      // CUDA inlines this header for an address in shared memory. A session stores only our
-      // sources.
+      // CUDA inlines this header for shared-memory addresses. A session stores only our sources.
       files.delete('sm_20_intrinsics.hpp')
       expect(files).toEqual(new Set([rung(session, id).file, 'include/gemm_common.cuh']))
     },
   )
 
   it.each(session.rungs.map(({ id }) => id).filter((id) => id !== '00_cublas'))(
-    '%s: the instructions of each line add up to what ncu says of the line',
+    "%s: the counters of each line's instructions add up to ncu's counters for the line",
     async (id) => {
       const profile = await profileOf(id)
       for (const { file, line, executed, samples } of profile.kernels[0]!.lines) {
@@ -97,7 +96,7 @@ describe('the deep recording of gemm-fp32', () => {
   )
 
   it.each(session.rungs.map(({ id }) => id))(
-    '%s never uses more registers than ptxas gave it, and at its maximum almost as many',
+    '%s never uses more registers than ptxas allocated, and almost as many at its maximum',
     async (id) => {
       const [{ instructions }] = (await profileOf(id)).kernels as [DeepProfile['kernels'][number]]
       const held = Math.max(...liveRegisters(instructions)!.map(({ general }) => general))
@@ -107,7 +106,7 @@ describe('the deep recording of gemm-fp32', () => {
     },
   )
 
-  it('has every line that ncu counted, also those whose text holds quotes', async () => {
+  it('has every line that ncu counted, including lines with quotes', async () => {
     for (const id of session.rungs.map((own) => own.id))
       expect(said((await profileOf(id)).notes).join()).not.toMatch(/left out/)
     const own = (await profileOf('10_cp_async')).kernels[0]!.lines
@@ -117,7 +116,7 @@ describe('the deep recording of gemm-fp32', () => {
     expect(own.some(({ text: line }) => line!.includes('cp.async.commit_group;"'))).toBe(true)
   })
 
-  it('has the machine code of cuBLAS, which has no lines, and says so', async () => {
+  it('has the machine code of cuBLAS, with a note that it has no lines', async () => {
     const { kernels, notes } = await profileOf('00_cublas')
     expect(kernels[0]!.instructions.length).toBeGreaterThan(7000)
     expect(kernels[0]!.lines).toEqual([])
@@ -142,11 +141,11 @@ describe('the deep recording of gemm-fp32', () => {
     ['04_thread_tile_1d', 'lsu-mio', false],
     ['05_thread_tile_2d', 'lsu-mio', true],
     ['06_float4', 'fma-issue', true],
-  ])('says what limits %s: %s', (id, expected, leaning) => {
+  ])('shows what limits %s: %s', (id, expected, leaning) => {
     expect(bottleneckOf(session, rung(session, id))).toMatchObject({ class: expected, leaning })
   })
 
-  it('took the passes and, over the ladder, about the time that is estimated', async () => {
+  it('took the estimated passes and, over the ladder, about the estimated time', async () => {
     const plan = planProfile({
       level: 'deep',
       computeCapability: session.device!.computeCapability,
@@ -188,7 +187,7 @@ describe('bank conflicts, without the effect of arbitration', () => {
     )
   })
 
-  it('is derived, and detects noise if the code has no conflict', () => {
+  it('are derived, and reveal noise if the code has no conflict', () => {
     const { metrics } = rung(session, '03_shared_tile')
     expect(metrics['sharedStoreStructuralConflicts']).toMatchObject({ evidence: 'derived' })
     expect(said(metrics['sharedStoreStructuralConflicts']!.reason)).toMatch(/STS, STSM/)
@@ -197,7 +196,7 @@ describe('bank conflicts, without the effect of arbitration', () => {
 })
 
 describe('a deep run', () => {
-  it('stores a profile per rung next to the session, and a session that replays to the same', async () => {
+  it('stores a profile per rung next to the session, and the session can be replayed', async () => {
     const machine = await fakeMachine()
     // The fake tools can replay only the rungs recorded at this level.
     const rungs = session.rungs.map(({ id }) => id)

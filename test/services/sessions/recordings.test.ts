@@ -1,4 +1,4 @@
-/** Tests the shipped recordings. */
+/** Tests the built-in recordings. */
 import { existsSync } from 'node:fs'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ import { recordedRaw } from '../../../src-main/adapters/tools/recorded-raw'
 
 const ofCommits = ({ ladder }: Session): boolean => ladder.id.endsWith('-commits')
 
-/** Returns the rungs that ran and were not excluded from profiling by `--profile-skip`. */
+/** Returns the rungs that ran, without the rungs excluded by `--profile-skip`. */
 const profiledRungs = ({ rungs, settings }: Session): Session['rungs'] =>
   rungs.filter(({ id, status }) => status !== 'failed' && !settings.profileSkipped?.includes(id))
 
@@ -49,8 +49,8 @@ describe('recordings', async () => {
   const others = recordings.filter((one) => !usual.includes(one))
 
   /**
-   * Returns whether ncu printed `inf` waves. With 48 KiB of dynamic and some static shared memory,
-   * ncu assumes that the kernel does not fit.
+   * Returns whether ncu printed `inf` waves. For a kernel with 48 KiB of dynamic and some static
+   * shared memory, ncu assumes that no block fits.
    */
   const ncuGaveInfinity = ({ rungs, settings }: Session, rungId: string, id: string): boolean => {
     const { dynamicSharedBytes, staticSharedBytes } =
@@ -60,7 +60,7 @@ describe('recordings', async () => {
   }
 
   describe('the shipped recordings', () => {
-    it('are every ladder at its intended sizes', () => {
+    it('cover every ladder at its intended sizes', () => {
       const found = recordings.map(
         ({ session }) =>
           `${session.ladder.id} ${problemLabel(session.problem!)} ${session.settings.profile}`,
@@ -156,9 +156,9 @@ describe('recordings', async () => {
       })
       expect(machine.calls()).toEqual([])
     }
-    it.each(usual)('$name replays to the same session that was saved originally', replays)
+    it.each(usual)('$name replays to the session that was originally saved', replays)
     it.each(others)(
-      '$name replays to the same session that was saved originally',
+      '$name replays to the session that was originally saved',
       { tags: ['thorough'] },
       replays,
     )
@@ -192,19 +192,16 @@ describe('recordings', async () => {
         expect(stderr, key).not.toMatch(named)
       }
     }
-    it.each(usual)(
-      '$name names no serial number, no user and no folder of its machine',
-      isAnonymous,
-    )
+    it.each(usual)('$name contains no serial number, user or folder of its machine', isAnonymous)
     it.each(others)(
-      '$name names no serial number, no user and no folder of its machine',
+      '$name contains no serial number, user or folder of its machine',
       { tags: ['thorough'] },
       isAnonymous,
     )
 
     /**
      * Returns whether a recording has only some rungs. A deep recording has the reference and the
-     * rungs that lead to the best. ncu's replay of the others takes minutes.
+     * chain of rungs to the best rung. For other rungs, ncu's replay takes minutes.
      */
     const isOfSome = ({ settings, ladder, problem }: Session): boolean =>
       (settings.profile === 'deep' && !['gemm-fp32', 'gemm-bf16'].includes(ladder.id)) ||
@@ -293,7 +290,7 @@ describe('recordings', async () => {
       },
     )
 
-    it.each(recordings)('$name has every rung that its ladder has today', async ({ session }) => {
+    it.each(recordings)('$name has every rung of its current ladder', async ({ session }) => {
       // test/services/commits.test.ts compares recordings of commits with their repository.
       if (ofCommits(session)) return
       const { id, task } = session.ladder
@@ -311,7 +308,7 @@ describe('recordings', async () => {
         expect(session.rungs[0]!.id).toBe(session.ladder.reference)
         return
       }
-      // This recording is older than the ladder's Python rungs.
+      // The ladder's Python rungs were added after this recording.
       const isOlder = id === 'softmax' && session.settings.profile === 'card'
       const kept = rungs.filter((rung) => !isOlder || !/^(00|2.)_/.test(rung.id))
       expect(kept.length).toBe(rungs.length - (isOlder ? 3 : 0))
@@ -324,7 +321,8 @@ describe('recordings', async () => {
     const indexFile = join(recordingsDir, 'index.json')
 
     /**
-     * Returns a folder with two recordings. The recordings in `indexed` have no readable session.
+     * Returns a folder with two recordings. The recordings in `indexed` have an entry in the index
+     * but no readable session.
      */
     async function some(indexed: readonly string[]): Promise<string> {
       const dir = await tempDir()
@@ -338,13 +336,13 @@ describe('recordings', async () => {
       return dir
     }
 
-    it('matches the sessions: run `npm run recordings` if it does not', async () => {
+    it('matches the sessions; otherwise run `npm run recordings`', async () => {
       const text = await readFile(indexFile, 'utf8')
       expect(`${JSON.stringify(await recordingIndex(recordingsDir), null, 2)}\n`).toBe(text)
       expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(73)
     })
 
-    it('is made without reading a session that is indexed', async () => {
+    it('is created without reading sessions that are indexed', async () => {
       const listed = await listRecordings(await some([name, other]))
       expect(listed.map((one) => one.name).sort()).toEqual([other, name])
     })
@@ -360,7 +358,7 @@ describe('recordings', async () => {
       expect(first).toHaveLength(2)
     })
 
-    it('is made from the sessions if the index is damaged', async () => {
+    it('is created from the sessions if the index is damaged', async () => {
       const dir = await some([])
       await writeFile(join(dir, 'index.json'), '{"schema":')
       expect((await listRecordings(dir)).map((one) => one.name).sort()).toEqual([other, name])
@@ -368,7 +366,7 @@ describe('recordings', async () => {
   })
 
   describe('replaying', () => {
-    it('uses the 4096 recording if the name is left out', async () => {
+    it('uses the 4096 recording if no name is given', async () => {
       const machine = await fakeMachine()
       const { session } = await machine.run({ target: 'recorded', size: undefined })
       expect(session.target.name).toBe('gemm-fp32-h200-4096')
@@ -423,7 +421,7 @@ describe('recordings', async () => {
       expect(new Set(named)).toEqual(new Set(['01_naive']))
     })
 
-    it('can be saved, and what is saved is a session again', async () => {
+    it('can be saved as a session', async () => {
       const machine = await fakeMachine()
       const out = join(machine.dir, 'copy')
       const { session } = await machine.run({ target: 'recorded' }, { out })
@@ -444,7 +442,7 @@ describe('recordings', async () => {
         { target: 'recorded', rungs: ['99'] },
         /^recorded:gemm-fp32-h200-1024 has no rung named "99"/,
       ],
-    ])('rejects what was not recorded: %j', async (request, message) => {
+    ])('rejects requests that were not recorded: %j', async (request, message) => {
       const machine = await fakeMachine()
       await expect(machine.run(request)).rejects.toMatchObject({
         kind: 'input',
@@ -453,7 +451,7 @@ describe('recordings', async () => {
       })
     })
 
-    it('a recording with fewer rungs than its ladder has today replays those, and names one it lacks', async () => {
+    it('a recording with fewer rungs than its current ladder replays its rungs, and reports a missing one', async () => {
       const machine = await fakeMachine()
       const dir = await tempDir()
       const shipped = join(recordingsDir, 'gemm-fp32-h200-1024')
@@ -475,7 +473,7 @@ describe('recordings', async () => {
       })
     })
 
-    it('a live session becomes a recording once it is copied among them', async () => {
+    it('a live session becomes a recording when it is copied to the recordings', async () => {
       const machine = await fakeMachine()
       const live = await machine.run()
       const dir = await tempDir()
@@ -507,7 +505,7 @@ describe('the standard level', async () => {
     rung(session, id).metrics[metric]!.value!
 
   describe.each(recordings)('$name', ({ name, session, folder }) => {
-    it('has every requested metric of the level, on every rung', async () => {
+    it('has every requested metric of the level for every rung', async () => {
       const { call } = (await readRaw(folder, 'ncu/profile'))!
       const asked = metricsAsked('standard', call.argv)
       expect(asked.length).toBeGreaterThan(40)
@@ -516,11 +514,11 @@ describe('the standard level', async () => {
           expect(metrics[definition.id]?.value, `${id} ${definition.id}`).toBeTypeOf('number')
     })
 
-    // In this recording, rungs of 39 to 669 ms take up to 250 times as long under ncu. Other
-    // recordings have a tenth of that factor.
+    // In this recording, rungs of 39 to 669 ms take up to 250 times as long under ncu. In other
+    // recordings, the factor is a tenth of that.
     const isFar = name.startsWith('attention-h200-16384')
     it.skipIf(isFar)(
-      'took at most eight passes per kernel, as estimated, and about that time',
+      'took at most eight passes per kernel, as estimated, and about the estimated time',
       async () => {
         const plan = planProfile({
           level: 'standard',
@@ -534,8 +532,9 @@ describe('the standard level', async () => {
           new Set([plan.passes]),
         )
         const { call } = (await readRaw(folder, 'ncu/profile'))!
-        // The library of gemm-nt also searches for its kernel under ncu. The neighboring GPU was
-        // profiled at the same time. With Python, ncu saves more memory per pass.
+        // Reasons for a higher cost: the library of gemm-nt also searches for its kernel under ncu,
+        // another GPU was profiled at the same time, and with Python, ncu saves more memory per
+        // pass.
         const isPython = session.rungs.some(({ file }) => file.endsWith('.py'))
         const least = session.ladder.task?.id === 'gemm-nt' || isPython ? 0.5 : 0.7
         expect(plan.seconds / call.seconds).toBeGreaterThan(least)
@@ -543,9 +542,9 @@ describe('the standard level', async () => {
       },
     )
 
-    it("has a roofline whose operations are at least the product's, by the counter or by 2·m·n·k", () => {
-      // Other tasks count operations that are not one FP32 instruction each, such as a comparison
-      // or an exponential.
+    it("has a roofline with at least the product's operations, by the counter or by 2·m·n·k", () => {
+      // Other tasks count operations that are not exactly one FP32 instruction, such as a
+      // comparison or an exponential.
       if (session.ladder.task?.id !== 'gemm') return
       const product = flops(session.ladder.task, session.problem!)!
       const { paths, missing } = roofline(session)
@@ -556,7 +555,8 @@ describe('the standard level', async () => {
         const tensor = !all && value(session, id, 'tensorUtilization') >= 1
         expect(basis, id).toBe(tensor ? 'tensor' : 'counted')
         expect(operations, id).toBeGreaterThanOrEqual(product)
-        // For a matrix of 128 columns, a block of 128 × 256 computes twice what is needed.
+        // For a matrix of 128 columns, a block of 128 × 256 computes twice as many elements as
+        // required.
         const wasted = session.problem!.sizes.n! < 256 ? 2 : 1
         expect(operations, id).toBeLessThan(1.01 * wasted * product)
       }
@@ -574,7 +574,7 @@ describe('the standard level', async () => {
     it.each([
       ['gemm-tensor-h200-4096', '54_mma_sync', 16 * 8 * 16, 1],
       ['gemm-3xtf32-h200-4096', '60_tf32x3', 16 * 8 * 8, 3],
-    ])('of %s %s are in none of the kinds', (name, id, shape, products) => {
+    ])('of %s %s are in no category', (name, id, shape, products) => {
       const session = named(name)
       const instructions = value(session, id, 'instructions')
       const kinds = instructionKinds.reduce((sum, kind) => sum + value(session, id, kind), 0)

@@ -58,7 +58,7 @@ const days = (count: number, sketch: Sketch): Sketch[] =>
 const of = ({ series }: History, rung: string) => series.filter((one) => one.rung === rung)
 
 describe('a history', () => {
-  it('finds the session since which a rung is slower, and whether its source changed', async () => {
+  it('finds the first session in which a rung became slower, and whether its source changed', async () => {
     const { read } = await store(
       ...days(9, {}),
       ...days(8, { times: { '01_naive': 1.02 }, source: 'f'.repeat(64) }),
@@ -78,7 +78,7 @@ describe('a history', () => {
     expect((await read({ leastPercent: 10 })).series.flatMap(({ changes }) => changes)).toEqual([])
   })
 
-  it('distinguishes a change of the whole GPU from one of the rung', async () => {
+  it('distinguishes a change of the whole GPU from a change of the rung', async () => {
     const { read } = await store(...days(9, {}), ...days(9, { all: 1.1 }))
     const [series] = of(await read({ rungs: ['02_coalesced'] }), '02_coalesced')
     expect(series!.changes).toHaveLength(1)
@@ -86,7 +86,7 @@ describe('a history', () => {
     expect(series!.changes[0]!.relative).toBeCloseTo(1, 2)
   })
 
-  it('separates environments, sizes and parameters, and compares nothing across them', async () => {
+  it('separates environments, sizes and parameters, and does not compare across them', async () => {
     const { read } = await store(
       ...days(9, {}),
       ...days(9, {
@@ -109,7 +109,7 @@ describe('a history', () => {
     expect(m).not.toBe(512)
   })
 
-  it('uses only live times, and names sessions that it could not read', async () => {
+  it('uses only live times, and reports sessions that could not be read', async () => {
     const { setup, read } = await store(
       {},
       {
@@ -135,7 +135,7 @@ describe('a history', () => {
     expect(of(history, '01_naive')[0]!.changes).toEqual([])
   })
 
-  it('refuses a ladder without sessions, and a rung that none has', async () => {
+  it('rejects a ladder without sessions, and a rung that is in no session', async () => {
     const { read } = await store({})
     await expect(read({ ladder: 'scan' })).rejects.toMatchObject({ kind: 'input' })
     await expect(read({ rungs: ['nope'] })).rejects.toMatchObject({
@@ -144,7 +144,7 @@ describe('a history', () => {
     })
   })
 
-  it('is printed, one series after another, and as one document', async () => {
+  it('is printed as consecutive series, or as one document', async () => {
     const { dir } = await store(...days(9, {}), ...days(8, { times: { '01_naive': 1.04 } }))
     setEnv({ KERNEL_LADDER_DATA: dir, KERNEL_LADDER_CACHE: join(dir, 'cache') })
     const words = ['history', '--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced']
@@ -164,7 +164,7 @@ describe('a history', () => {
   })
 })
 
-it('the history is empty, without a fault, for a screen that shows a ladder without a timed session', async () => {
+it('the history is empty, without an error, for a ladder without a timed session', async () => {
   const { setup } = await store(...days(2, {}))
   const none = await findHistory(setup, 'reduction')
   expect(none).toMatchObject({ ladders: ['gemm-fp32'], history: { series: [], unreadable: [] } })
@@ -183,7 +183,7 @@ const report = join(
   '../../captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep',
 )
 
-/** Creates a core with its own store that has one imported session. */
+/** Creates a core with its own store, which contains one imported session. */
 async function setUp(options: { mounted?: boolean } = {}) {
   const data = await tempDir()
   const store = join(data, 'sessions')
@@ -212,7 +212,7 @@ describe('a name', () => {
     expect(await readdir(folder)).not.toContain('label.json')
   })
 
-  it('that cannot be read is no name, and the session still opens', async () => {
+  it('that cannot be read is ignored, and the session still opens', async () => {
     const { core, ref, folder, summary } = await setUp()
     await writeFile(join(folder, 'label.json'), '{"schema":1,"title":')
     expect((await summary())!.title).toBeNull()
@@ -221,7 +221,7 @@ describe('a name', () => {
 })
 
 describe('a deleted session', () => {
-  it('is gone from the list, kept in the trash, and restored whole with its name', async () => {
+  it('moves from the list to the trash, and is restored completely with its name', async () => {
     const { core, ref, folder, summary } = await setUp()
     await core.call('sessions.rename', { ref, title: 'mine' })
     const session = await core.call('sessions.get', { ref })
@@ -239,7 +239,7 @@ describe('a deleted session', () => {
     expect(await core.call('sessions.deleted', {})).toEqual([])
   })
 
-  it('does not overwrite one that took its name meanwhile', async () => {
+  it('does not overwrite a session that has its name now', async () => {
     const { core, ref, folder, store } = await setUp()
     await core.call('sessions.delete', { ref })
     const [entry] = await readdir(join(store, '.trash'))
@@ -247,14 +247,15 @@ describe('a deleted session', () => {
     await expect(core.call('sessions.restore', { ref })).rejects.toThrow(
       'another session has that name',
     )
-    // Delete the second session too. Of two deleted sessions, the last one is restored.
+    // Delete the second session too. Of two deleted sessions with the same name, the last one is
+    // restored.
     await core.call('sessions.delete', { ref })
     expect(await core.call('sessions.deleted', {})).toHaveLength(1)
     await core.call('sessions.restore', { ref })
     expect(await readdir(join(store, '.trash'))).toEqual([entry])
   })
 
-  it('is removed permanently after thirty days, and no day before', async () => {
+  it('is removed permanently after thirty days, and not earlier', async () => {
     const { core, ref, store } = await setUp()
     await core.call('sessions.delete', { ref })
     const day = 24 * 3600 * 1000
@@ -265,7 +266,7 @@ describe('a deleted session', () => {
     expect(await readdir(join(store, '.trash'))).toEqual(['a file of yours'])
   })
 
-  it('that is damaged can be deleted and restored too', async () => {
+  it('that is damaged can also be deleted and restored', async () => {
     const { core, ref, folder, summary } = await setUp()
     await writeFile(join(folder, 'session.json'), '{')
     expect((await summary())!.damaged).toMatchObject({ key: 'sessions.unreadable' })
@@ -288,7 +289,7 @@ describe('sessions outside the store', () => {
     )
   })
 
-  it('a folder named on the command line: it is its owner’s', async () => {
+  it('a folder given on the command line, because it belongs to its owner', async () => {
     const { core, ref } = await setUp({ mounted: true })
     await expect(core.call('sessions.delete', { ref })).rejects.toThrow('a folder of your own')
   })
@@ -311,7 +312,7 @@ describe('an uploaded file', () => {
     expect(await summary()).toMatchObject({ ref, kind: 'imported', rungCount: 3 })
   })
 
-  it('that is a report of a live run elsewhere is listed as imported, with its problem', async () => {
+  it('that is a report of a live run on another machine is listed as imported, with its problem', async () => {
     const { core } = await setUp()
     const sample = recording()
     sample.session.target = { kind: 'live', name: 'local' }
@@ -323,7 +324,7 @@ describe('an uploaded file', () => {
     expect(await core.call('sessions.get', { ref })).toEqual(sample.session)
   })
 
-  it('that is no report is rejected by its name alone, and leaves nothing', async () => {
+  it('that is not a report is rejected with only its name, and leaves no files', async () => {
     const { core, store, folder } = await setUp()
     const dir = await tempDir()
     const path = join(dir, 'holiday.jpg')
@@ -337,9 +338,9 @@ describe('an uploaded file', () => {
   })
 })
 
-it('a store that cannot be written says so', async () => {
+it('a store that cannot be written is reported', async () => {
   const { core, ref, store } = await setUp()
-  // Root may write anywhere, but a file in place of the trash folder still causes this error.
+  // Permissions do not stop root, but a file in place of the trash folder causes the same error.
   await writeFile(join(store, '.trash'), '')
   await expect(core.call('sessions.delete', { ref })).rejects.toThrow(`Could not delete`)
   await rename(join(store, '.trash'), join(store, '.moved'))

@@ -1,8 +1,8 @@
 /**
- * Tests every figure of every shipped recording, stored and replayed, as short digests.
+ * Tests digests of all figures in all built-in recordings, both stored and replayed.
  * test/captures/sessions/shipped-figures.json has the digests from before the recordings of version
  * 1 were converted. That file must not be regenerated, because a replaced recording would lose its
- * lines. Renamed rungs have their current ids. Their figures were compared without ids.
+ * lines. Renamed rungs have their current ids, and their figures were compared without ids.
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import {
   recordedOutcomeOf,
 } from '../../../src-main/adapters/labs/recorded-attempts'
 
-/** Returns a value with sorted keys, so equal content gives equal text. */
+/** Returns a value with sorted keys, so that equal content gives equal text. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical)
   if (typeof value !== 'object' || value === null) return value
@@ -63,7 +63,7 @@ function figuresOf(rung: RungResult): object {
   }
 }
 
-/** Returns a timing without the fields that follow from a setting. */
+/** Returns a timing without the fields that depend only on a setting. */
 function timingOf(timing: RungResult['timing']): object | null {
   if (timing === null) return null
   const { cacheState: _state, burst, ...shown } = timing
@@ -73,7 +73,8 @@ function timingOf(timing: RungResult['timing']): object | null {
 }
 
 /**
- * Returns a device without the GPU's modes. Later versions read the modes from the same raw output.
+ * Returns a device without the GPU's modes. Later versions additionally read the modes from the
+ * same raw output.
  */
 function deviceOf({ device }: Session): object | null {
   if (device === null) return null
@@ -119,7 +120,7 @@ function digestsOf(session: Session, stored = session): Record<string, string> {
   }
 }
 
-/** Returns a profile without its version and the kind of samples, which was added later. */
+/** Returns a profile without its version and without the kind of samples, which was added later. */
 const profileFigures = (profile: DeepProfile | null): object | null =>
   profile && {
     ...{ ...profile, schema: 1 },
@@ -157,9 +158,9 @@ async function shippedFigures(): Promise<Record<string, Record<string, string>>>
   return found
 }
 
-describe('the recordings that ship', () => {
+describe('the built-in recordings', () => {
   it(
-    'show the same figures as before they were converted, stored and replayed',
+    'have the same figures as before their conversion, stored and replayed',
     { tags: ['thorough'] },
     async () => {
       const before = JSON.parse(

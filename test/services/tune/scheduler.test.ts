@@ -1,13 +1,13 @@
 /**
- * Tests the scheduler with workers that take virtual seconds: their utilization, and the work lost
- * when one ends.
+ * Tests the scheduler with workers in virtual time: their utilization, and the work that is lost
+ * when a worker ends.
  */
 import { describe, expect, it } from 'vitest'
 import { makeStrategy } from '../../../src-main/domain/tune/search-strategy'
 import { sweep, type SweepRequest } from '../../../src-main/services/tune/scheduler'
 import { pointKey, type Point } from '../../../src-main/domain/tune/search-space'
 
-/** A clock that advances when nothing else can happen. */
+/** A clock that advances when all tasks are waiting. */
 class VirtualClock {
   now = 0
   readonly #waiting: { at: number; done: () => void }[] = []
@@ -92,19 +92,19 @@ function fake(
 }
 
 describe('10,000 points of one second each', () => {
-  it('keep eight workers busy and few points ahead', async () => {
+  it('keep eight workers busy with few points queued', async () => {
     const clock = new VirtualClock()
     const { outcomes, seen, run } = fake(clock, lines(100, 100))
     await run()
     expect(outcomes.size).toBe(10_000)
     expect(seen.busyMs / (8 * clock.now)).toBeGreaterThan(0.95)
-    // The workers' batches limit this value, for any number of points.
+    // The batches of the workers limit this value, for any number of points.
     expect(seen.mostAhead).toBeLessThan(3 * 8 * 8)
   })
 })
 
 describe('a sweep', () => {
-  it('measures each point once, whichever worker takes it', async () => {
+  it('measures each point once, on any worker', async () => {
     const clock = new VirtualClock()
     const measured: string[] = []
     const { outcomes, run } = fake(clock, lines(30), {
@@ -121,7 +121,7 @@ describe('a sweep', () => {
     expect(new Set(measured).size).toBe(measured.length)
   })
 
-  it('gives the points of a lost worker to the others, and ends with the last one', async () => {
+  it('reassigns the points of a lost worker, and ends with the last worker', async () => {
     const clock = new VirtualClock()
     const used: number[] = []
     const { request, outcomes, run } = fake(clock, lines(40))
@@ -139,7 +139,7 @@ describe('a sweep', () => {
     await expect(none.run()).rejects.toThrow('GPU is lost')
   })
 
-  it('abandons a point that every worker dies on', async () => {
+  it('abandons a point that crashes every worker', async () => {
     const { outcomes, run } = fake(new VirtualClock(), lines(3), {
       workers: 1,
       measure: (_worker, batch, report) => {
@@ -155,7 +155,7 @@ describe('a sweep', () => {
     expect(outcomes.get('A=2')).toEqual({ ms: 1 })
   })
 
-  it('uses known results, and builds the rest', async () => {
+  it('uses known results, and builds only the other points', async () => {
     const built: Point[] = []
     const { outcomes, run } = fake(new VirtualClock(), lines(10), {
       known: (point) => (point.A! < 6 ? { ms: 5 } : undefined),

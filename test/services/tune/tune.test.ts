@@ -80,7 +80,7 @@ describe('a sweep', () => {
     expect(large!.bestMs! / small!.bestMs!).toBeCloseTo(1 / 1.1, 6)
   })
 
-  it('has points that are wrong, crash, hang or do not compile as rows, and continues', async () => {
+  it('has rows for points that are wrong, crash, hang or do not compile, and continues', async () => {
     const machine = await machineWith(
       '// fault-at: BM=32 wrong',
       '// fault-at: TM=8 compile-error',
@@ -97,7 +97,7 @@ describe('a sweep', () => {
     expect(report.rows.at(-1)!.medianMs).toBeNull()
   })
 
-  it('has no winner if nothing runs', async () => {
+  it('has no winner if no point runs', async () => {
     const machine = await machineWith('// fault: wrong')
     const { report } = await start(machine)
     expect(report).toMatchObject({ winner: null, finalists: [], baseline: null })
@@ -139,7 +139,7 @@ describe('a sweep', () => {
     expect((await start(machine, { fresh: true })).report.resumed).toBe(0)
   })
 
-  it('survives a truncated journal, and ignores those of other sources', async () => {
+  it('survives a truncated journal, and ignores journals of other sources', async () => {
     const machine = await machineWith()
     const first = await start(machine)
     const folder = machine.setup.machine.folders.tunes
@@ -155,7 +155,7 @@ describe('a sweep', () => {
     expect((await start(machine)).report.resumed).toBe(0)
   })
 
-  it('counts the points of its budget', async () => {
+  it('counts points toward its budget', async () => {
     const machine = await machineWith()
     const { report } = await start(machine, {
       budget: { points: 4, seconds: null },
@@ -167,7 +167,7 @@ describe('a sweep', () => {
     ).toHaveLength(0)
   })
 
-  it('has one worker per GPU, and measures each point on one', async () => {
+  it('has one worker per GPU, and measures each point on one GPU', async () => {
     const machine = await machineWith()
     setEnv({ FAKE_GPUS: '2' })
     const { report } = await start(machine, { gpus: 'all' })
@@ -180,7 +180,7 @@ describe('a sweep', () => {
   })
 })
 
-describe('requests that cannot be swept', () => {
+describe('invalid sweep requests', () => {
   it.each([
     ['an unknown macro', { axes: [{ name: 'NOPE', values: [1] }] }, /mentions no macro/],
     ['an empty space', { rules: ['BM > 500'] }, /none meets BM > 500/],
@@ -205,7 +205,7 @@ describe('requests that cannot be swept', () => {
 })
 
 describe('T4', () => {
-  it('has every point with its times, and returns the valid ones, the fastest first', async () => {
+  it('has every point with its times, and returns valid points, fastest first', async () => {
     const machine = await machineWith('// fault-at: BM=32 wrong', '// fault-at: BM=64 crash')
     const { rows } = await start(machine)
     const document = T4Results.parse(JSON.parse(JSON.stringify(toT4(rows))))
@@ -249,7 +249,7 @@ describe('tune on the command line', () => {
     expect(faultsOf('tune', document)).toEqual([])
     expect(document.winner).toEqual({ TILE: 64 })
     expect(T4Results.parse(JSON.parse(await readFile(t4, 'utf8'))).results).toHaveLength(3)
-    // The value is new to the rung, and the file keeps its comments.
+    // The rung did not list this value before. The file must keep its comments.
     expect(await readFile(join(own, 'b.cu'), 'utf8')).toContain('@param TILE 32 {16,32,64}')
     const edited = await readFile(join(own, 'ladder.yaml'), 'utf8')
     expect(edited).toContain('# the second')

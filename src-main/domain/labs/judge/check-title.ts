@@ -1,4 +1,4 @@
-/** Descriptions of a check's requirement, for checks without an author's title. */
+/** Describes the requirements of checks without a title from the author. */
 import type { LabCheck, StaticCheck } from '../lab'
 import { message, type Statement } from '../../messages/message'
 import { metricDefinition } from '../../metrics/metrics'
@@ -33,7 +33,7 @@ function staticTitle({ maxRegisters, maxSharedBytes, noSpills }: StaticCheck): S
     : parts.reduceRight((rest, part) => message('checks.and', { part, rest }))
 }
 
-/** Returns a check's requirement in words, for a check without an author's title. */
+/** Returns a description of a check's requirement, for checks without a title from the author. */
 export function checkTitle(check: LabCheck): Statement {
   if (check.title !== undefined) return check.title
   switch (check.kind) {

@@ -1,4 +1,4 @@
-/** Judges whether the submission verified at every size. */
+/** Judges whether the submission passed verification at every size. */
 import type { CorrectnessCheck } from '../lab'
 import { message } from '../../messages/message'
 import { sameSizes, sizesLabel } from '../../task/problem'

@@ -1,4 +1,4 @@
-/** The measurements of a submission, and the reasons for missing ones. */
+/** The measurements of a submission, and the reasons for missing measurements. */
 import { message, type Statement } from '../../messages/message'
 import { rungOf, type Build, type Session } from '../../session/session'
 import { failed, notHere, type Verdict } from './verdict'
@@ -18,17 +18,19 @@ interface SanitizerVerdict {
 
 export interface LabEvidence {
   /**
-   * The measured session. The value is null if nothing could be measured; `reason` explains why.
+   * The session with the measurements. Null if nothing could be measured; `reason` explains why.
    */
   session: Session | null
   reason: Statement | null
   /** The compiler's result; null if the compiler did not run. */
   build: { resources: Build | null; ok: boolean; reason: Statement | null } | null
-  /** Results of the compute-sanitizer tools by check id, or the reason that no tool ran. */
+  /** Results of the compute-sanitizer tools by check id, or the reason why no tool ran. */
   sanitized: Readonly<Record<string, readonly SanitizerVerdict[] | { reason: Statement }>>
 }
 
-/** Returns why the submission itself prevented measurement, or null if it did not. */
+/**
+ * Returns the fault in the submission that prevented its measurement, or null without such a fault.
+ */
 export function ownFault(evidence: LabEvidence): Statement | null {
   if (evidence.build && !evidence.build.ok)
     return evidence.build.reason ?? message('checks.notCompiled')
@@ -38,7 +40,7 @@ export function ownFault(evidence: LabEvidence): Statement | null {
   return own.reason ?? message('checks.failed')
 }
 
-/** Returns why there is nothing to judge, or null if the submission ran. */
+/** Returns the verdict for a submission that did not run, or null if the submission ran. */
 export function cannot(evidence: LabEvidence): Verdict | null {
   const fault = ownFault(evidence)
   if (fault !== null) return failed(fault)

@@ -1,4 +1,4 @@
-/** Judges an attempt by its measurements. Pure: the same evidence gives the same outcome. */
+/** Judges an attempt by its measurements. Pure: the outcome depends only on the evidence. */
 import type { Lab, LabCheck } from '../lab'
 import type { CheckResult } from '../outcome'
 import type { LabEvidence } from './evidence'

@@ -1,4 +1,4 @@
-/** The verdict of one check, and the figures shown with it. */
+/** The verdict of one check, and the figures that are shown with the verdict. */
 import type { CheckResult, LabFigure } from '../outcome'
 import { message, type Statement } from '../../messages/message'
 import { metricDefinition, unavailable, type MetricValue } from '../../metrics/metrics'

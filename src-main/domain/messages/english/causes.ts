@@ -1,6 +1,6 @@
 /** Messages that explain why one rung is faster than another. */
 
-/** Units that can limit a kernel, for the start of a sentence. */
+/** Names of units that can limit a kernel, for the start of a sentence. */
 export const unit = {
   fma: 'The FMA pipe',
   issue: 'Instruction issue',
@@ -11,7 +11,7 @@ export const unit = {
   dram: 'DRAM',
 } as const
 
-/** Units that can limit a kernel, for the middle of a sentence. */
+/** Names of units that can limit a kernel, for the middle of a sentence. */
 export const unitWithin = {
   fma: 'the FMA pipe',
   issue: 'instruction issue',

@@ -59,7 +59,7 @@ export const doing = {
   unpack: 'unpack the program’s files into',
 } as const
 
-/** Alternatives for {elsewhere} in the table above. */
+/** Suggestions for {elsewhere} in the table above. */
 export const elsewhere = {
   out: 'choose another folder with --out',
   temporary: 'set TMPDIR to another folder',
@@ -68,7 +68,7 @@ export const elsewhere = {
   other: 'choose another folder',
 } as const
 
-/** Reasons that a user's ladder folder cannot be opened. */
+/** Reasons why a user's ladder folder cannot be opened. */
 export const folders = {
   absent: 'There is no {file} in the folder.',
   unreadable: '{file} cannot be read ({text}).',
@@ -97,7 +97,7 @@ export const folders = {
   notInFolder: '{file} is not in the folder.',
 } as const
 
-/** Messages about drafts, the edited copies of rungs. */
+/** Messages about drafts, which are edited copies of rungs. */
 export const drafts = {
   noBase: 'The ladder {ladder} has no rung {rung} for the copy to run after.',
   taken: 'The ladder {ladder} already has a rung {rung}.',
@@ -236,7 +236,7 @@ export const header = {
   writeRequires: 'Write the minimum architecture as nvcc spells it: "sm_75" or "sm_90a".',
 } as const
 
-/** Reasons that the main() function of a file given to `init --from` ended. */
+/** Reasons why the main() function of a file given to `init --from` ended. */
 export const init = {
   mainCrashed: 'it crashed ({how}){text}',
   mainLacks: 'it calls {name}, which needs a GPU or a library that is not here',

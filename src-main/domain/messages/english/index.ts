@@ -1,8 +1,8 @@
 /**
  * The English templates of the domain's messages, one table per area, in ICU MessageFormat
- * (../format.ts). Other languages have the same keys and placeholders in their `statements.json`,
- * which a test checks. Write plural forms without a space before the brace, `one{…} other{…}`. The
- * TypeScript types of message values depend on this spelling.
+ * (../format.ts). A test checks that the `statements.json` of every other language has the same
+ * keys and placeholders. Write plural forms without a space before the brace, `one{…} other{…}`.
+ * The TypeScript types of message values depend on this spelling.
  */
 import { requests, clockReason, gpuState, machineCode, part, emulation, tools } from './runs'
 import {

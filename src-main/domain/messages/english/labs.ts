@@ -91,7 +91,7 @@ export const reflect = {
   answerWrongOn: '{given} is incorrect on {gpu}: the answer is {answer}.',
 } as const
 
-/** Reasons that a lab cannot be used. */
+/** Reasons why a lab cannot be used. */
 export const labs = {
   cannotBeUsed: 'The lab {lab} cannot be used. {faults}',
   thisCannotBeUsed: 'The lab cannot be used. {faults}',

@@ -92,7 +92,7 @@ export const slurm = {
     'Change partition, account, gres, constraint or time of {name} in machines.yaml, or add it again with --replace.',
 } as const
 
-/** Reasons that a program was not profiled, and data missing from its profile. */
+/** Reasons why a program was not profiled, and data missing from its profile. */
 export const programs = {
   installNcu: 'Install Nsight Compute and put ncu on PATH.',
   noSuchProgram: '{program} does not exist or is not executable.',
@@ -175,7 +175,7 @@ export const tunings = {
   applyAgain: 'Apply it again.',
 } as const
 
-/** Faults in a handwritten file, and the required format of its values. */
+/** Faults in a handwritten file, and the required value formats. */
 export const written = {
   fault: '{place}: {fault}',
   lines: '{first}\n{more}',

@@ -154,7 +154,7 @@ export const next = {
     'The kernel takes {share} of the {total} that the program spends in kernels; the program would take {after}.',
 } as const
 
-/** Labels of the bars between the old and the new time. */
+/** Labels of the waterfall chart's bars between the old and the new time. */
 export const path = {
   work: 'work of the limiting unit',
   instructions: 'instructions',

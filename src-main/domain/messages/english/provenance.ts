@@ -1,6 +1,6 @@
 /** Messages about the origin of a session's figures. */
 
-/** Names of the facts. Each key is also the CSV column name of the fact. */
+/** Display names of the facts. Each key is also the fact's CSV column name. */
 export const fact = {
   session: 'Session',
   origin: 'Origin',

@@ -76,7 +76,7 @@ export const requests = {
   cancelled: 'The run was cancelled.',
 } as const
 
-/** Fragments for the sentences of ./labs and ./sessions. */
+/** Fragments for the messages in ./labs and ./sessions. */
 export const part = {
   /** Separator between list items. */
   separator: '; ',
@@ -104,8 +104,8 @@ export const part = {
 } as const
 
 /**
- * Failures of ncu, nvcc, compute-sanitizer and the driver, with remedies. The table includes
- * messages about waiting for the GPU.
+ * Failures of ncu, nvcc, compute-sanitizer and the driver, with remedies. Includes messages about
+ * waiting for the GPU.
  */
 export const tools = {
   ncuPermission:
@@ -252,7 +252,7 @@ export const machineCode = {
   unknownInstruction: 'Unknown instruction at {address}: {bits}.',
 } as const
 
-/** Messages about the emulator: its limits, the reasons that a rung stopped, and estimates. */
+/** Messages about the emulator: its limits, the reasons why a rung stopped, and estimates. */
 export const emulation = {
   counted: 'An emulator counted these; no GPU was used. Samples and stalls need one.',
   notEmulated:

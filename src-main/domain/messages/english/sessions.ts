@@ -177,7 +177,7 @@ export const pages = {
   tooLarge: '{file} is larger than {size} MB, more than any report.',
 } as const
 
-/** Reasons that a report, chart or print was not made. */
+/** Reasons why a report, chart or printout was not created. */
 export const reports = {
   noStep: 'It builds on no other rung that has a time.',
   neitherHas: 'Neither session has a rung named {rung}.',
@@ -272,7 +272,7 @@ export const imports = {
   useCommand: 'Free some space, or import it on the command line: kernel-ladder import FILE',
 } as const
 
-/** The set of warp samples that have stall reasons. */
+/** The warp samples that have stall reasons. */
 export const stallSamples = {
   all: 'all samples',
   notIssued: 'the samples in cycles without an issue',

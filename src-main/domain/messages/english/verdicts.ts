@@ -32,7 +32,7 @@ export const roofline = {
     'Operation count of {what}, {flops}; the tensor pipe did the work, which the FP32 counters do not see.',
 } as const
 
-/** Reasons that a launch is impossible. */
+/** Reasons why a launch is impossible. */
 export const occupancy = {
   threads: 'A block can have at most {most} threads; this one has {threads}.',
   registers: 'A thread can have at most {most} registers; this one has {registers}.',
@@ -118,7 +118,7 @@ export const claim = {
   sustained: 'sustained {ratio}',
 } as const
 
-/** Reasons that two sessions cannot be compared, and warnings for a comparison. */
+/** Reasons why two sessions cannot be compared, and warnings for a comparison. */
 export const guard = {
   ladder: 'The ladders differ: {a} and {b}.',
   problem: 'The problems differ: {a} and {b}.',

@@ -1,4 +1,4 @@
-/** Use cp.async or the copy engine (TMA) to copy tiles into shared memory, several stages ahead. */
+/** Use cp.async or TMA to copy tiles into shared memory several stages ahead. */
 import type { Move } from '../move'
 import { waiting, counters } from '../evidence'
 import { message } from '../../messages/message'
@@ -18,8 +18,7 @@ export const asyncCopy: Move = {
         : stagesAsynchronously(facts)
     const onTensor = (facts.busy.tensor ?? 0) > 0.05
     if (waits === null || capability < 8 || !hasTiles || most) return null
-    // Without tensor cores, prefetching into registers and fully used accesses are the better first
-    // steps.
+    // Without tensor cores, register prefetching and coalescing are better first steps.
     const early =
       facts.boundBy === 'bytes' ? (facts.busy.dram ?? 0) < 0.5 : waits.stallLongScoreboard > 0.05
     if (!onTensor && early) return null
@@ -49,8 +48,8 @@ export const asyncCopy: Move = {
 }
 
 /**
- * Returns whether threads store results in register order, which half fills eight sectors per
- * store.
+ * Returns whether threads store results in register order. Each store then writes half of each of
+ * eight sectors.
  */
 const storesByThreads = ({ value }: Parameters<Move['find']>[0]): boolean => {
   const sectors = value('globalStoreSectorsPerRequest') ?? 0

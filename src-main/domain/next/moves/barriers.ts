@@ -1,6 +1,6 @@
 /**
- * Wait less at barriers. Use fewer barriers, synchronize a warp or a pair of warps instead of the
- * block, or split a barrier into arrive and wait.
+ * Reduce stalls at barriers. Use fewer barriers, synchronize a warp or a pair of warps instead of
+ * the block, or split a barrier into arrive and wait.
  */
 import { message } from '../../messages/message'
 import type { Move } from '../move'

@@ -1,7 +1,4 @@
-/**
- * Try other block shapes. Threads of smaller blocks wait less for each other; threads of larger
- * blocks share more data.
- */
+/** Try other block shapes. Smaller blocks wait less at barriers. Larger blocks share more data. */
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'
 import { message } from '../../messages/message'

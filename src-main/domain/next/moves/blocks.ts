@@ -1,18 +1,19 @@
 /**
- * Change the number of blocks. Launch enough to fill the SMs, or only as many as fit and let each
- * block loop over more work.
+ * Change the number of blocks. Launch enough blocks to fill the SMs, or only as many as fit and let
+ * each block loop over more work.
  */
 import type { Move } from '../move'
 import { counters, waiting, share } from '../evidence'
 import { message } from '../../messages/message'
 
 /**
- * Number of waves above which starting blocks costs more than load balancing gains, for blocks with
- * little work.
+ * Maximum number of waves for blocks with little work. Above it, block launches cost more than load
+ * balancing gains.
  */
 const many = 20
 /**
- * Sectors per request if each lane reads its own row, and if adjacent lanes read adjacent elements.
+ * Sectors per request above which each lane reads its own row, and sectors per request if adjacent
+ * lanes read adjacent elements.
  */
 const scattered = 17
 const aligned = 4
@@ -37,7 +38,7 @@ export const blocks: Move = {
         ? {
             spread: 1,
             warps: Math.max(1, (0.9 * theoretical) / achieved),
-            // Threads that each read their own row touch different lines than their neighbors.
+            // If each thread reads its own row, adjacent lanes access different cache lines.
             work:
               sectors > scattered
                 ? { l1Data: aligned / sectors, l2: aligned / sectors, dram: 0.5 }

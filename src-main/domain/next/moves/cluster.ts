@@ -1,6 +1,6 @@
 /**
- * Multicast shared tiles within a cluster: each block fetches a part for all blocks, which reduces
- * reads from L2.
+ * Multicast shared tiles within a cluster. Each block loads one part for all blocks, which reduces
+ * L2 reads.
  */
 import { message } from '../../messages/message'
 import type { Move } from '../move'

@@ -12,13 +12,14 @@ import type { Facts } from '../facts'
  * accesses at any width.
  */
 const widest = 16
-/** Sectors of contiguous 4-byte accesses. */
+/** Sectors per request for contiguous 4-byte accesses. */
 const sideBySide = 4
 /**
- * Ideal sectors per request at a high L1 hit rate, where half of the loads broadcast one sector.
+ * Ideal sectors per request at a high L1 hit rate. Half of the loads are then assumed to broadcast
+ * one sector.
  */
 const withBroadcasts = 2
-/** L1 hit rate in percent above which lanes reuse sectors of other lanes' scattered loads. */
+/** L1 hit rate in percent above which lanes reuse sectors that other lanes loaded. */
 const rereads = 60
 
 export const coalesce: Move = {
@@ -43,8 +44,8 @@ export const coalesce: Move = {
       change: {
         removes: 'sectors',
         work: {
-          // L1 takes one pass per line of a request. If lanes are far apart, that is one pass per
-          // sector.
+          // L1 needs one pass per cache line of a request. If the lanes' addresses are far apart,
+          // that is one pass per sector.
           l1Data: scatteredLoads ? 1 / most : reach,
           l2: reach,
           dram: Math.max(left, leastTraffic(facts)),
@@ -65,7 +66,7 @@ export const coalesce: Move = {
 }
 
 /**
- * Returns the remaining fraction of the traffic. Stores count as much as loads only in a
+ * Returns the remaining fraction of the traffic. Stores have the same weight as loads only in a
  * memory-bound task, because other tasks store few results.
  */
 function reachOf({ boundBy }: Facts, loads: number, stores: number, ideal: number): number {
@@ -74,7 +75,7 @@ function reachOf({ boundBy }: Facts, loads: number, stores: number, ideal: numbe
   return loads > widest ? ideal / loads : 0.9
 }
 
-/** Returns the fraction of requested sectors beyond the ideal. */
+/** Returns the fraction of requested sectors above the ideal count. */
 function shareOfExcess(code: Parameters<typeof sum>[0]): number {
   const all = sum(code, 'globalL2Sectors')
   return all > 0 ? sum(code, 'globalL2SectorsExcess') / all : 0

@@ -3,7 +3,7 @@ import type { Move } from '../move'
 import { share } from '../evidence'
 import { message } from '../../messages/message'
 
-/** Fraction of active lanes per instruction below which divergence is mentioned. */
+/** Fraction of active lanes per instruction below which this move applies. */
 const worth = 0.8
 
 export const divergence: Move = {

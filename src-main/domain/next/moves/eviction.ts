@@ -1,4 +1,4 @@
-/** Set L2 eviction hints: evict results that are not read again first, and keep other data. */
+/** Set L2 eviction hints, so that L2 first evicts results that are not read again. */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters } from '../evidence'

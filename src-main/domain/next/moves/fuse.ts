@@ -6,7 +6,7 @@ import { counters } from '../evidence'
 import type { Facts } from '../facts'
 import type { Found, Move } from '../move'
 
-/** Minimum remaining fraction of the traffic if many launches become one. */
+/** Minimum remaining fraction of the traffic if many launches are fused into one. */
 const least = 0.05
 /** Tolerance factor, because L2 counts some bytes twice. */
 const slack = 1.2
@@ -15,17 +15,17 @@ const slack = 1.2
  */
 const bound = 0.5
 /**
- * Remaining traffic of a fused kernel that read one array and wrote one. Fusion with a neighbor
- * removes the read or the write.
+ * Remaining traffic of a kernel that reads one array and writes one array. Fusion with a neighbor
+ * removes either the read or the write.
  */
 const withoutOneSide = 0.5
 /**
- * Remaining instructions after fusion. The arithmetic stays, but the loads or stores of one side
+ * Remaining instructions after fusion. The arithmetic remains, but the loads or stores of one array
  * and their address computation are removed.
  */
 const withoutItsInstructions = 0.9
 
-/** Finds a fusion of all kernels of a rung into one. */
+/** Recommends fusing all kernels of a rung into one. */
 function ofRung(facts: Facts): Found | null {
   const { kernels, leastBytes, value } = facts
   if (kernels < 2) return null
@@ -42,7 +42,7 @@ function ofRung(facts: Facts): Found | null {
   }
 }
 
-/** Finds a fusion of a program's kernel with the kernel before or after it. */
+/** Recommends fusing a program's kernel with the kernel before or after it. */
 function ofProgram(facts: Facts): Found | null {
   const { busy, side } = facts
   const kernels = side.session.rungs.length

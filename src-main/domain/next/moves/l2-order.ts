@@ -1,6 +1,6 @@
 /**
- * Reorder blocks: let concurrent blocks work on a compact patch, so that they share more data in
- * L2.
+ * Reorder blocks so that concurrent blocks work on a compact part of the matrix and share more data
+ * in L2.
  */
 import { message } from '../../messages/message'
 import type { Move } from '../move'

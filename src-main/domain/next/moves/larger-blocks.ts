@@ -1,5 +1,6 @@
 /**
- * Use larger blocks. An SM holds a limited number of blocks, so small blocks leave it partly empty.
+ * Use larger blocks. The number of blocks per SM is limited, so small blocks leave warp slots
+ * empty.
  */
 import { smLimits } from '../../gpu/sm-limits'
 import { message } from '../../messages/message'
@@ -28,7 +29,7 @@ export function isLimitedByBlocks(facts: Facts): boolean {
   return most !== null && now !== null && most < 100 && most <= now * equal
 }
 
-/** Minimum fraction of warp cycles spent waiting for more warps to help. */
+/** Minimum fraction of stalled warp cycles for this move. Below it, more warps do not help. */
 const worth = 0.3
 
 export const largerBlocks: Move = {

@@ -1,6 +1,6 @@
 /**
- * Give each thread several independent elements. More loads are in flight, and block overhead per
- * element is lower.
+ * Give each thread several independent elements. This keeps more loads in flight and reduces block
+ * overhead per element.
  */
 import { message } from '../../messages/message'
 import type { Move } from '../move'

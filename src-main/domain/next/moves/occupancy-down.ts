@@ -1,4 +1,4 @@
-/** Give each thread more registers at a lower occupancy, for larger tiles without spills. */
+/** Give each thread more registers at lower occupancy, so that larger tiles fit without spills. */
 import type { Move } from '../move'
 import { counters, waiting, share } from '../evidence'
 import { message } from '../../messages/message'

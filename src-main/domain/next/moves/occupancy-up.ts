@@ -1,6 +1,6 @@
 /**
- * Fit more warps on an SM: fewer registers per thread (launch bounds) or less shared memory per
- * block.
+ * Fit more warps on an SM, with fewer registers per thread (launch bounds) or less shared memory
+ * per block.
  */
 import { message } from '../../messages/message'
 import type { Move } from '../move'

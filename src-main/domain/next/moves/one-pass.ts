@@ -9,15 +9,18 @@ import { flops } from '../../task/problem'
 import { counters } from '../evidence'
 import { message } from '../../messages/message'
 
-/** Minimum ratio of DRAM traffic to required bytes at which a pass can be saved. */
+/** Minimum ratio of DRAM traffic to required bytes for saving a pass. */
 const worthInDram = 1.2
 /**
- * Minimum ratio of L2 traffic to required bytes. It is higher because L2 counts writes and
- * evictions again.
+ * Minimum ratio of L2 traffic to required bytes. It is higher than for DRAM because L2 also counts
+ * writes and evictions.
  */
 const worthInL2 = 1.6
 
-/** Minimum ratio of executed operations to the task's operations that indicates duplicated work. */
+/**
+ * Minimum ratio of executed operations to the task's operations. Higher ratios indicate duplicated
+ * work.
+ */
 const worthInWork = 1.3
 
 export const onePass: Move = {

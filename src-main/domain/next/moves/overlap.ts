@@ -1,6 +1,6 @@
 /**
- * Overlap tiles: store the results of one tile, or compute its softmax, while the tensor cores work
- * on the next tile.
+ * Overlap tiles: while the tensor cores work on the next tile, store the results of the current
+ * tile or compute its softmax.
  */
 import { message } from '../../messages/message'
 import type { Move } from '../move'

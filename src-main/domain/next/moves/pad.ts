@@ -5,8 +5,8 @@ import { message } from '../../messages/message'
 import { shareOf } from '../facts'
 
 /**
- * Minimum fraction of passes lost to conflicts. ncu's own rule flags conflicts from 10 % of the
- * passes.
+ * Minimum fraction of passes lost to bank conflicts. For comparison, ncu's rule reports conflicts
+ * from 10 % of the passes.
  */
 const worth = 0.06
 
@@ -23,7 +23,7 @@ export const pad: Move = {
     const loads = shareOf(facts, 'sharedLoadBankConflicts', 'sharedLoadWavefronts')
     const stores = shareOf(facts, 'sharedStoreBankConflicts', 'sharedStoreWavefronts')
     if (excess < worth && Math.max(loads, stores) < 3 * worth) return null
-    // Global memory accesses pass through the same stage, 128 bytes per pass.
+    // Global memory accesses use the same L1 data stage, with 128 bytes per pass.
     const global = (value('l1Bytes') ?? 0) / 128
     const inStage = passes / Math.max(1, passes + global)
     const left = 1 - excess
@@ -50,7 +50,7 @@ export const pad: Move = {
 }
 
 /**
- * Returns the fraction of passes beyond the ideal, or null if passes were not counted per
+ * Returns the fraction of passes above the ideal count, or null if passes were not counted per
  * instruction.
  */
 function structural({ code }: Parameters<Move['find']>[0]): number | null {

@@ -1,6 +1,6 @@
 /**
- * Use persistent blocks: one resident block per SM processes tile after tile. The next tile starts
- * while the previous one is stored.
+ * Use persistent blocks: one resident block per SM processes many tiles. The next tile starts while
+ * the results of the previous tile are stored.
  */
 import type { Move } from '../move'
 import { counters, share } from '../evidence'

@@ -4,7 +4,9 @@ import type { Move } from '../move'
 import { waiting, counters } from '../evidence'
 import { stagesAsynchronously } from '../machine-code-signs'
 
-/** Minimum fraction of warp time in waits for memory and barriers for prefetching to help. */
+/**
+ * Minimum fraction of warp time in memory and barrier stalls. Below it, prefetching does not help.
+ */
 const worth = 0.12
 
 export const prefetch: Move = {

@@ -1,6 +1,6 @@
 /**
- * Compute more results per thread or warp from values in registers, so that each load feeds more
- * arithmetic.
+ * Compute more results per thread or warp from registers, so that each loaded value is used more
+ * often.
  */
 import type { Move } from '../move'
 import { counters, share, waiting } from '../evidence'

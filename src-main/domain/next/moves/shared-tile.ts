@@ -1,4 +1,4 @@
-/** Copy a tile into shared memory once per block and reuse it from there. */
+/** Load each tile into shared memory once per block, and reuse its data from there. */
 import { formatRatio } from '../../metrics/units'
 import type { Move } from '../move'
 import { counters, waiting, share } from '../evidence'

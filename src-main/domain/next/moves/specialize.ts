@@ -1,6 +1,6 @@
 /**
- * Specialize warps: a producer keeps copies in flight while the other warps only compute. Two
- * compute groups alternate.
+ * Specialize warps: a producer warp keeps copies in flight, and two groups of consumer warps
+ * alternate in computing.
  */
 import { message } from '../../messages/message'
 import type { Move } from '../move'

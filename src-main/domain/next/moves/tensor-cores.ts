@@ -1,4 +1,7 @@
-/** Multiply on the tensor cores, or with the instructions that reach their full rate (WGMMA). */
+/**
+ * Use the tensor cores for multiplication, or use the instructions that reach their full rate
+ * (WGMMA).
+ */
 import type { Move } from '../move'
 import { counters, share } from '../evidence'
 import { message } from '../../messages/message'
@@ -19,7 +22,7 @@ export const tensorCores: Move = {
     const older =
       capability >= 9 && capability < 10 && tensor > 0.3 && tensor < 0.9 && !usesWarpgroups(facts)
     if (!unused && !older) return null
-    // Dense FP32 on an H100's FMA pipe runs at 1/16 of the rate of the tensor cores with 16-bit
+    // On an H100, the FMA pipe's FP32 rate is 1/16 of the dense tensor-core rate with 16-bit
     // inputs.
     return {
       change: unused

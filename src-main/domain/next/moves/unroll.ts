@@ -1,6 +1,6 @@
 /**
- * Unroll a loop with a known trip count, which removes the instructions for its counter, branch and
- * barriers.
+ * Unroll a loop with a known trip count. This removes the instructions for the loop counter,
+ * branches and barriers.
  */
 import { message } from '../../messages/message'
 import type { Move } from '../move'

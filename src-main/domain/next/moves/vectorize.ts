@@ -1,5 +1,5 @@
 /**
- * Access global memory 16 bytes at a time. This needs a quarter of the instructions and keeps more
+ * Access global memory 16 bytes at a time. This takes a quarter of the instructions and keeps more
  * bytes in flight per warp.
  */
 import { message } from '../../messages/message'
@@ -7,9 +7,9 @@ import type { Move } from '../move'
 import { counters, waiting } from '../evidence'
 import { stagesAsynchronously } from '../machine-code-signs'
 
-/** Sectors per request up to which each lane accesses at most 4 bytes. */
+/** Maximum sectors per request for accesses of at most 4 bytes per lane. */
 const narrow = 4.6
-/** Sectors of a warp load with 16 bytes per lane. */
+/** Sectors per request of a warp load with 16 bytes per lane. */
 const sectorsOfFull = 16
 
 export const vectorize: Move = {

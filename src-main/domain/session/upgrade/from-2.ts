@@ -1,7 +1,7 @@
 /**
  * Upgrades sessions from version 2 to version 3, which stores the L2 state with every time. Version
- * 2 either overwrote a buffer to flush L2, which left dirty lines, or did not flush. Damaged values
- * are passed through, and the schema rejects them. Pure.
+ * 2 either overwrote a buffer to flush L2, which left dirty lines, or did not flush. Invalid values
+ * are passed through, so that the schema rejects them. Pure.
  */
 import type { CacheState } from '../session'
 import { eachRecord, isRecord, withPart, type Json, type JsonRecord } from './json'

@@ -12,7 +12,7 @@ type Upgrader = (value: unknown) => unknown
 interface Format {
   /** Name of the version field in the file. */
   version: string
-  /** Name of the version in messages. */
+  /** Name of the version field in messages. */
   word: string
   /** The version that this program writes. */
   newest: number
@@ -31,8 +31,8 @@ export const formats = {
 } as const satisfies Record<string, Format>
 
 /**
- * Returns a value of the current version, not yet validated, or the reason that the program cannot
- * read it.
+ * Returns the upgraded value, which is not yet validated, or the reason why the program cannot read
+ * it.
  */
 export function upgraded(
   { version: field, word, newest, upgraders }: Format,

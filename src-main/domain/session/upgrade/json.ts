@@ -1,15 +1,15 @@
-/** Values of a file before schema validation. Pure. */
+/** Functions for JSON values before schema validation. Pure. */
 export type Json = unknown
 export type JsonRecord = Record<string, unknown>
 
 export const isRecord = (value: Json): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Maps the objects in a list; other values are unchanged. */
+/** Maps the objects in a list. Other values do not change. */
 export const eachRecord = (value: Json, change: (record: JsonRecord) => JsonRecord): Json =>
   Array.isArray(value) ? value.map((one: Json) => (isRecord(one) ? change(one) : one)) : value
 
-/** Returns the record with one part changed, if present. */
+/** Returns the record with one field changed, if the field is present. */
 export const withPart = (
   record: JsonRecord,
   key: string,
