@@ -20,7 +20,7 @@ const countUnits: readonly Unit[] = ['inst', 'wavefronts', 'conflicts']
 const isCountUnit = (unit: Unit) => countUnits.includes(unit)
 
 /**
- * Returns a figure with its unit in the UI language, such as `3.88 waves` or `34.0 M wavefronts`.
+ * Returns a value with its unit in the UI language, such as `3.88 waves` or `34.0 M wavefronts`.
  * Other texts are unchanged.
  */
 export const unitInLanguage = (text: string): string =>

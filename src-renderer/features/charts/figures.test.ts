@@ -72,7 +72,7 @@ describe('stall reasons', () => {
 
 describe('memory traffic', () => {
   it('is never below the size of the matrices if the cache is cold', () => {
-    // The problem 4096³ in FP32 has three matrices of 64 MiB.
+    // At 4096³ in FP32, each of the three matrices has 64 MiB.
     expect(leastBytes(deep)).toBe(3 * 64 * 2 ** 20)
     for (const { id, metrics } of trafficRungs(deep).rungs)
       expect(metrics['dramBytes']!.value! / leastBytes(deep)!, id).toBeGreaterThan(0.9)

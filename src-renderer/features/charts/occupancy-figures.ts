@@ -1,5 +1,5 @@
 /**
- * Calculates from its launch what limits each rung's occupancy. The chart shows the limits next to
+ * Calculates the occupancy limits of each rung from its launch. The chart shows the limits next to
  * the occupancy that ncu measured.
  */
 import {
@@ -24,7 +24,7 @@ export interface RungOccupancy {
 export type OccupancyGap =
   /** No launch was recorded, so the block size and the registers are unknown. */
   | 'notProfiled'
-  /** The resources of a block are unknown in every launch. */
+  /** No launch has known resources per block. */
   | 'noResources'
   | 'noDevice'
   | 'unknownGpu'
@@ -36,8 +36,8 @@ interface Gpu {
 }
 
 /**
- * Returns the SM count and compute capability of the GPU. An import has them among its counters. A
- * build has them in its target.
+ * Returns the SM count and compute capability of the GPU. For an import, they are read from its
+ * counters. For a build, they are those of the target GPU.
  */
 export function gpuOf(session: Session, rung: RungResult): Gpu | null {
   if (session.device) return session.device

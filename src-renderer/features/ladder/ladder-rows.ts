@@ -127,7 +127,7 @@ export function timeColumns({ rungs }: Session): TimeColumns {
   }
 }
 
-/** The options for the ratio column. The ratio divides this time by the rung's time. */
+/** The options for the ratio column. The column shows this time divided by the rung's time. */
 export type RatioTo = 'reference' | 'first' | 'baseline'
 
 /** Returns operations per second, or bytes per second if memory bounds the task. */

@@ -24,14 +24,11 @@ export function parseSeconds(text: string): number | null {
 
 export const customSize = 'custom'
 
-/**
- * The GPU of the recordings that come with the program. A build for this GPU can be compared with
- * the recordings.
- */
+/** The GPU of the built-in recordings. A build for this GPU can be compared with them. */
 const usualGpu = 'h200'
 
 export interface RunForm {
-  /** The ladder as named in a request: the id of a built-in ladder, or a folder. */
+  /** The ladder as written in a request: the id of a built-in ladder, or a folder. */
   ladder: string
   /** The chosen rungs. The reference always runs as well. */
   rungs: string[]
@@ -51,7 +48,7 @@ export interface RunForm {
    * empty for no limit.
    */
   profileLimit: string
-  /** The timing modes used in addition to single launches. */
+  /** The timing modes to use in addition to single launches. */
   timing: TimingWay
   /** The state of L2 when a launch is timed. */
   cacheState: 'cold' | 'warm'
@@ -121,7 +118,7 @@ export interface TargetChoice {
   recording?: SessionSummary
 }
 
-/** Returns the currently chosen GPU if it has this kind, or else the default GPU. */
+/** Returns the currently chosen GPU if it has this kind. Otherwise returns the default GPU. */
 const gpuChoice = (kind: RunnableKind, chosen: string): string =>
   parseTarget(chosen)?.kind === kind ? chosen : printTarget({ kind, name: usualGpu })
 
@@ -180,7 +177,7 @@ export function parseExtent(text: string, max = maxSize): number | null {
   return value >= 1 && value <= max ? value : null
 }
 
-/** Parses sizes. Returns null if the task rejects one of these. */
+/** Parses sizes. Returns null if the task rejects one of them. */
 export function parseSizes(
   { task }: Ladder,
   typed: Readonly<Record<string, string>>,
