@@ -41,7 +41,7 @@ export interface RooflineSpec {
   yAxis: string
   xText: (value: number) => string
   yText: (value: number) => string
-  /** Returns the tooltip line that names the points hidden under a mark. */
+  /** Returns the tooltip line with the names of the points hidden under a mark. */
   alsoHere?: (names: readonly string[]) => string
 }
 

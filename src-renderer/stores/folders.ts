@@ -8,7 +8,7 @@ import { loading, mapValue, track, valueOf, type Loadable } from './loadable'
 import type { CallInput, CallOutput } from '../../src-main/contract/index'
 import { useRunStore } from './run'
 
-/** A ladder that the user can select. Requests name it by id or folder. */
+/** A ladder that the user can select. Requests identify it by id or folder. */
 export interface NamedLadder {
   name: string
   ladder: Ladder

@@ -114,9 +114,9 @@ export interface RungWaves extends RungOccupancy {
 }
 
 /**
- * Returns the waves of a launch, or null if no block fits. Launches with clusters also get null,
- * because CUDA does not report how the GPU groups its SMs. A build may not know whether a rung uses
- * clusters.
+ * Returns the waves of a launch, or null if no block fits. Also returns null for launches with
+ * clusters, because CUDA does not report how the GPU groups its SMs. For a build, it may be unknown
+ * whether a rung uses clusters.
  */
 export function rungWaves(session: Session, own: RungOccupancy): RungWaves | null {
   const gpu = gpuOf(session, own.rung)

@@ -30,7 +30,7 @@ const usualGpu = 'h200'
 export interface RunForm {
   /** The ladder as written in a request: the id of a built-in ladder, or a folder. */
   ladder: string
-  /** The chosen rungs. The reference always runs as well. */
+  /** The chosen rungs. The reference always runs too. */
   rungs: string[]
   /** The label of a size, or `custom`. */
   size: string
@@ -264,7 +264,7 @@ export function formFault(form: RunForm, ladder: Ladder): FormFault | null {
  * Returns the run request. A replay has no size or parameters, because the recording fixes both.
  */
 export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'> {
-  // Name the reference explicitly so that it also becomes a row of the session.
+  // Request the reference explicitly, so that it also becomes a row of the session.
   const rungs = ladder.rungs
     .map(({ id }) => id)
     .filter((id) => id === ladder.reference || form.rungs.includes(id))
