@@ -315,7 +315,8 @@ describe('the roofline', () => {
         value: null,
         unit: 'GB/s',
         evidence: 'unavailable',
-        reason: 'It was not measured in this session, and no figure for this GPU is published.',
+        reason:
+          'It was not measured in this session, and there is no published value for this GPU.',
       })
     })
 
@@ -329,7 +330,7 @@ describe('the roofline', () => {
 
     it('are not guessed: no clock, no GPU, another architecture, a rate that products differ in', () => {
       const reason = (device: Device | null) => ceilingsOf({ device }).compute.fp32.value.reason
-      expect(said(reason(null))).toBe('The session does not name a GPU.')
+      expect(said(reason(null))).toBe('The session does not specify a GPU.')
       expect(said(reason({ ...h200, smClockMaxMHz: null }))).toBe(
         'The maximum SM clock is unknown.',
       )

@@ -194,7 +194,7 @@ describe('occupancy', async () => {
     ],
     [
       { threads: 1024, registers: 72 },
-      'One block needs 73728 registers, more than the 65536 of an SM.',
+      'One block needs 73728 registers, but an SM has only 65536.',
     ],
   ])('says why a block with %j cannot run, and that none fits', (given, reason) => {
     const found = occupancy(hopper, kernel(given))

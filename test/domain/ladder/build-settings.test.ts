@@ -40,7 +40,7 @@ describe('flags of a rung', () => {
     ['--use_fast_math ', 'has spaces; write one word per entry: "--use_fast_math"'],
     ['-L/a b', 'has spaces'],
     ['-diag-suppress 177', 'has spaces; write one word per entry: "-diag-suppress", "177"'],
-    ['other.cu', 'flags.0: "other.cu" is no flag: flags begin with "-".'],
+    ['other.cu', 'flags.0: "other.cu" is not a flag: flags start with "-".'],
   ])('do not include %s', (flag, sentence) => {
     expect(faultsOf({ flags: [flag] }).join()).toContain(sentence)
   })
@@ -62,7 +62,7 @@ it('an include directory stays in the folder, but may be absolute or below a var
   expect(
     faultsOf({ include: ['include', '/opt/x', '$CUTLASS_PATH/include', 'a/../../b'] }),
   ).toEqual([
-    'include.3: The include directory a/../../b leads out of the folder; write an absolute path, or one below a $VARIABLE.',
+    'include.3: The include directory a/../../b is outside the folder; write an absolute path, or a path that starts with a $VARIABLE.',
   ])
 })
 

@@ -183,7 +183,7 @@ describe('a fault is reported with file, line, key and what to write instead', (
     [
       'a metric that the registry lacks',
       replaced('fmaUtilization up', 'sharedLoad up'),
-      /:6: @expect names sharedLoad, which is not in the metric registry\. Did you mean sharedLoads\?/,
+      /:6: @expect uses sharedLoad, which is not in the metric registry\. Did you mean sharedLoads\?/,
     ],
     [
       'a direction that is none',

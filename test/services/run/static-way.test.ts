@@ -47,7 +47,7 @@ describe('a static run', () => {
         completion: 'complete',
       })
       expect(said(session.warnings).join()).toMatch(
-        /^Built for H200 .*nothing was run, verified or timed/,
+        /^Built for H200 .*nothing was run, verified, or timed/,
       )
       for (const own of session.rungs.filter(({ id }) => id !== '00_cublas')) {
         const ncu = rung(measured, own.id)
@@ -83,7 +83,7 @@ describe('a static run', () => {
     it('states what is unknown: for a library, or a GPU known only by architecture', async () => {
       const { session } = await build(await fakeMachine(noGpu))
       expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
-        'What it launches is unknown: it launches no kernel of its own',
+        'Its launches are unknown: it launches no kernel of its own',
       )
       const { session: bare } = await build(await fakeMachine(noGpu), 'static:sm_86')
       const { metrics } = rung(bare, '01_naive')

@@ -15,11 +15,12 @@ export const requests = {
   choices: 'The choices are {choices}.',
   sizeBeside: '--size cannot be combined with {names}.',
   oneOrOther: 'Use one or the other.',
-  noName: 'The task {task} has nothing named {name}.',
+  noName: 'The task {task} has no size, scalar or option {name}.',
   names: 'It has: {names}.',
   missing: '{name} is missing.',
   give: 'Give {names}.',
-  impossible: 'The task {task} is not possible at these values because of its {place}. {text}',
+  impossible:
+    'The sizes or values given for the task {task} are impossible because of its {place}. {text}',
   otherValues: 'Choose other values with --at.',
   theLadder: 'The ladder {ladder}',
   meant: 'Did you mean {name}?',
@@ -27,20 +28,20 @@ export const requests = {
   ladders: 'The ladders are: {ladders}.',
   ladderFault: 'The ladder {ladder} cannot be used. {why}',
   noRungFile:
-    'The ladder {ladder} names the rung {rung}, but no file cuda-kernels/*/{rung}.cu declares it.',
+    'The ladder {ladder} lists the rung {rung}, but no file cuda-kernels/*/{rung}.cu declares it.',
   rungAccepts:
-    'The ladder {ladder} gives {rung} the {option} {choice}, but {file} accepts only {choices}.',
-  noTask: 'The ladder {ladder} names the task {task}, which does not exist.',
+    'The ladder {ladder} runs {rung} with the {option} {choice}, but {file} accepts only {choices}.',
+  noTask: 'The ladder {ladder} uses the task {task}, which does not exist.',
   noRung: '{whole} has no rung named {rungs}.',
   rungs: 'Its rungs are: {rungs}.',
   noParameter: '{whole} has no parameter named {name}.',
-  noRungRun: '{name} names no rung that is run.',
+  noRungRun: '{name} is not a rung of this run.',
   rungsRun: 'They are: {rungs}.',
   parameters: 'Its parameters are: {names}.',
   noParameters: 'It has no parameters.',
   notAllowed: '{name}={value} is not allowed.',
   allowed: 'Allowed values of {name}: {values}.',
-  cannotTake: '{rung} cannot take {values}: {rule}.',
+  cannotTake: '{rung} does not support {values}: {rule}.',
   nothingLaunched:
     'Nothing was launched. Use other values; `kernel-ladder ladders --json` lists the values for each rung.',
   notTarget: '{target} is not a target.',
@@ -64,7 +65,7 @@ export const requests = {
   sanitizerNotRecorded: 'The output of compute-sanitizer was not recorded.',
   useGpu: 'Run it on a machine with an NVIDIA GPU.',
   referenceAlone: 'The ladder {ladder} has no rung besides its reference.',
-  nameReference: 'To check the reference, name it with --rungs.',
+  nameReference: 'To check the reference, request it with --rungs.',
   smaller: 'Choose a smaller size.',
   smallerWith: 'Choose a smaller size with --size or --at.',
   saveAnew: 'Save it again, or change the task to match it.',
@@ -130,7 +131,7 @@ export const tools = {
     'Install the libraries of the same driver version as the kernel module; in a container, set NVIDIA_DRIVER_CAPABILITIES=all.',
   lowerLevel: 'Profile at a lower level, or with the ncu of CUDA 12 or later.',
   buildAgain: 'Rebuild the runner, and check that its folder is not mounted noexec.',
-  runWithout: 'Run the same rungs without profiling; the error they report there is the cause.',
+  runWithout: 'Run the same rungs without profiling; the error that they report is the cause.',
   seeLaunch: 'Run the same rungs without profiling and check that they launch a kernel.',
   triedTimes: 'It was tried {count, plural, one{{count} time} other{{count} times}}.',
   ncuIdle: 'ncu did not finish (no progress for {seconds} s).',
@@ -142,7 +143,7 @@ export const tools = {
   ncuEnded: 'ncu exited with code {exitCode}.',
   readRaw: "See ncu's output in the session's raw.jsonl.",
   retry: "Another tool is using the GPU's counters; trying again in {seconds} s.",
-  askWithout: 'This ncu does not know {names} on this GPU; trying again without them.',
+  askWithout: 'ncu does not know {names} on this GPU; trying again without them.',
 
   nvccStopped:
     'nvcc was stopped after {minutes, plural, one{{minutes} minute} other{{minutes} minutes}}.',
@@ -155,8 +156,8 @@ export const tools = {
   hostCompiler: 'Check that nvcc finds a host compiler that it supports (`kernel-ladder doctor`).',
   probeEnded: 'the probe exited with code {exitCode}: {text}',
   probeLacks:
-    'it calls {name}, which only a GPU can answer: leave the call out, or run on a GPU (--target local)',
-  probeLibrary: 'it calls {name}, whose library runs on a GPU only: run it there (--target local)',
+    'it calls {name}, which requires a GPU: remove the call, or run on a GPU (--target local)',
+  probeLibrary: 'it calls {name}, whose library runs only on a GPU: run it there (--target local)',
   hostExited: 'its host code exited with code {exitCode} before it returned{text}',
   hostCrashed: 'its host code crashed with {signal}{text}',
   hostSilent: 'its host code did not return within {seconds} s',
@@ -182,7 +183,7 @@ export const tools = {
   waitingForGpu: '{why} Waiting for it to finish.',
   waitYourself: 'Wait until it has finished, or run without --no-wait.',
   gpuNotReserved:
-    '{gpu} could not be reserved ({text}); another run of this program may be timing at the same moment.',
+    '{gpu} could not be reserved ({text}); another run of this program may be timing at the same time.',
 
   runnerNotStarted: 'The runner could not be started: {text}',
   runnerRejected: 'The runner rejected its arguments: {text}',
@@ -243,62 +244,62 @@ export const machineCode = {
   attributes: 'the attributes of a kernel (.nv.info)',
   code: 'the code of a kernel',
   lines: 'the line table',
-  tooLarge: 'The machine code takes more than 256 MiB.',
+  tooLarge: 'The machine code is larger than 256 MiB.',
   buildFewer: 'Build fewer kernels into one file.',
   compressed: 'The machine code is compressed.',
   dontCompress: 'Build it with nvcc --compress-mode=none.',
-  otherArchitecture: 'The machine code is for {architecture}, whose encoding is not known.',
+  otherArchitecture: 'The machine code is for {architecture}, whose encoding is unknown.',
   buildForKnown: 'Build it for one of these: {architectures}.',
   unknownInstruction: 'Unknown instruction at {address}: {bits}.',
 } as const
 
 /** Messages about the emulator: its limits, the reasons that a rung stopped, and estimates. */
 export const emulation = {
-  counted: 'An emulator counted these; no GPU was used. Samples and stalls need one.',
+  counted: 'An emulator counted these without a GPU. Samples and stalls require a GPU.',
   notEmulated:
-    'The emulator counts what code and shape determine; this depends on the time that a GPU takes.',
-  noKind: 'It executes {opcode}, whose category among ncu’s counters is not known.',
-  copiesPastL1: 'It copies past L1, and no rule is known for how many sectors L1 counts then.',
+    'The emulator counts only what the code and the launch determine; this metric depends on GPU timing.',
+  noKind: 'It executes {opcode}, whose category among ncu’s counters is unknown.',
+  copiesPastL1: 'Its copies bypass L1, and how many sectors L1 counts for them is unknown.',
   announced:
     'About {instructions} million warp instructions for {rungs, plural, one{{rungs} rung} other{{rungs} rungs}}, about {seconds} s on {threads, plural, one{{threads} thread} other{{threads} threads}}.',
   progress: '{rung}: {done} of about {total} million warp instructions executed.',
   progressOpen: '{rung}: {done} million warp instructions executed.',
   tooLarge:
-    'At {at}, {rung} would execute about {instructions} million warp instructions; the most is {most} million.',
-  trySizes: 'The largest such size that fits is {at}.',
+    'At {at}, {rung} would execute about {instructions} million warp instructions; the limit is {most} million.',
+  trySizes: 'The largest similar size that fits is {at}.',
   tooMuchMemory: '{rung} needs {gib} GiB of GPU memory; the emulator has {most} GiB.',
   noArchitecture:
-    'The emulator knows no machine code of compute capability {computeCapability}, which {gpu} has.',
-  architectures: 'It has compute capability 7.5 to 9.0: {gpus}.',
+    'The emulator does not support compute capability {computeCapability}, which {gpu} has.',
+  architectures: 'It supports compute capability 7.5 to 9.0: {gpus}.',
   otherArchitecture:
-    'The rules of memory accesses were measured on compute capability 9.0; how {computeCapability} differs is not known.',
+    'The rules of memory accesses were measured on compute capability 9.0; how {computeCapability} differs is unknown.',
   notVerifiedAt:
     '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:
     'Emulated for {gpu} at {at}, every block of every launch. Times are not known. Expected results are from {reference}.',
-  launchesAt: 'Of the launches at {at}.',
+  launchesAt: 'Counted for the launches at {at}.',
   shrunk:
-    'Emulated at {at} instead of {from}, so that it takes seconds. Waves per SM are those of the smaller size.',
+    'Emulated at {at} instead of {from}, so that it takes only seconds. Waves per SM are for the smaller size.',
   unsettled:
-    'It keeps a state in device memory that changes with each launch, so that some right launches say nothing of the next. Reset it at the start of kl_launch, as with cudaMemsetAsync.',
-  maskedAll: 'its mask leaves out every element of {name}',
+    'It keeps state in device memory that changes with each launch, so correct launches do not prove that later launches are correct. Reset the state at the start of kl_launch, for example with cudaMemsetAsync.',
+  maskedAll: 'its mask excludes every element of {name}',
   shipped:
-    'This machine has no nvcc: the builds that come with this program were used, made with nvcc {version}.',
+    'This machine has no nvcc, so the builds that come with this program were used, made with nvcc {version}.',
   fromHost: 'the reference on this machine',
-  fromEmulated: 'the reference, emulated as well',
+  fromEmulated: 'the reference, also emulated',
   fromRung: 'the rung {rung}, emulated as well',
   unknownInstruction: 'The emulator does not know {instruction}{where}, so it stopped there.',
   callsOut:
-    'It calls a function outside of its kernel{where}, such as malloc or one of another file, which is not emulated.',
+    'It calls a function outside its kernel{where}, such as malloc or a function in another file, which is not emulated.',
   illegalAddress: 'It accesses memory outside its buffers{where}.',
   clock:
     '{rung} reads a clock. The emulator has no time: its clocks count the instructions that a block has executed.',
-  tooLong: 'It was stopped after {limit} million warp instructions{where}: does it end?',
+  tooLong: 'It was stopped after {limit} million warp instructions{where}; it may never finish.',
   deadlock: 'Block {block} waits forever{where}: a barrier that some of its threads never reach.',
   memory: 'It needs more memory than the emulator has: {detail}.',
   assert: 'Assertion `{what}` failed{where}, thread {thread} of block {block}.',
   stack:
-    'Its calls need more than the {bytes} bytes of stack that a thread has{where}, thread {thread} of block {block}: recursion that is too deep, or a limit to raise (cudaDeviceSetLimit, cudaLimitStackSize).',
+    'Its calls need more than a thread’s {bytes} bytes of stack{where}, thread {thread} of block {block}: the recursion is too deep, or the limit must be raised (cudaDeviceSetLimit, cudaLimitStackSize).',
   printed: '{rung}, thread {thread} of block {block}: {text}',
   printedMore: '{rung} printed {count, plural, one{{count} time} other{{count} times}} more.',
   trap: 'It stopped itself{where}: {detail}.',
@@ -306,12 +307,13 @@ export const emulation = {
   faults: '{count} faults. The first: {first}',
   place: ' ({file}:{line})',
   placeAt: ' (at {address} of {kernel})',
-  notLaunched: 'Its launches are not known: {why}',
+  notLaunched: 'Its launches are unknown: {why}',
   noMachineCode: 'Its library has no machine code for the emulator.',
-  noSuchKernel: 'Its host code launches {name}, which its machine code does not have.',
+  noSuchKernel: 'Its host code launches {name}, which its machine code does not contain.',
   wrongArguments:
-    'Its host code passes {bytes} bytes of arguments to {name}, which takes {expected}.',
-  noSuchVariable: 'Its host code uses the variable {name}, which its machine code does not have.',
+    'Its host code passes {bytes} bytes of arguments to {name}, which expects {expected}.',
+  noSuchVariable:
+    'Its host code uses the variable {name}, which its machine code does not contain.',
   referenceUnusable: 'The reference cannot be used here: {why}',
   referenceNaN: 'The reference leaves {place} NaN, or does not write it.',
   noFile: '{path} is not a .npy file of {bytes} bytes of data.',
