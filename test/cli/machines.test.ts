@@ -378,7 +378,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
         own.env,
       )
       expect(tuned.code, tuned.stderr).toBe(0)
-      expect(tuned.stdout).toContain('The best, timed again in turn:')
+      expect(tuned.stdout).toContain('The best, timed again alternately:')
       expect(JSON.parse(await readFile(t4, 'utf8'))).toHaveProperty('results')
       const bad = await runBundle(['tune', ...sweep, '--target', 'static:h200'], own.env)
       expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('no GPU to tune on')])

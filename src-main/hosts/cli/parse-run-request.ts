@@ -121,7 +121,7 @@ export function parseRunRequest(options: RunOptions, named: readonly NamedOption
     )
   const rungs = options.rungs === undefined ? undefined : words(options.rungs)
   if (rungs?.length === 0)
-    throw inputError('--rungs lists no rungs.', 'For example: --rungs 01_naive,02_coalesced.')
+    throw inputError('--rungs is empty.', 'For example: --rungs 01_naive,02_coalesced.')
   const profileSkip = options.profileSkip
     ?.split(',')
     .map((word) => word.trim())

@@ -85,7 +85,7 @@ function rungIds(list: string): string[] {
   const wrong = ids.find((id) => !Identifier.safeParse(id).success)
   if (wrong !== undefined) throw inputError(`--rungs: ${JSON.stringify(wrong)} is no rung’s id.`)
   if (ids.length === 0)
-    throw inputError('--rungs lists no rungs.', 'For example: --rungs 01_naive,02_coalesced.')
+    throw inputError('--rungs is empty.', 'For example: --rungs 01_naive,02_coalesced.')
   return ids
 }
 

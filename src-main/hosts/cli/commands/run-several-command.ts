@@ -58,7 +58,7 @@ export async function runSeveralCommand(
     )
   const setup = await setUp()
   await askTrust(setup, options.ladder, options)
-  const signal = abortOnStop('stopping on all targets and saving what has finished.')
+  const signal = abortOnStop('stopping on all targets and saving the finished results.')
   const settings = settingsOf(options)
   const ended = await Promise.all(
     requests.map(async (request): Promise<Ended> => {

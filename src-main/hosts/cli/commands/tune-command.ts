@@ -139,7 +139,7 @@ async function firstPoints(file: string | undefined): Promise<TuneRequest['first
   if (!document.success)
     throw inputError(
       `--from ${file} is not a T4 results file: ${document.error.issues[0]?.path.join('.') ?? ''} ${document.error.issues[0]?.message ?? ''}`,
-      'A T4 file is what `tune --t4 FILE` and other autotuners write.',
+      '`tune --t4 FILE` and other autotuners write T4 files.',
     )
   const { data } = document
   return (names): Point[] => pointsOfT4(data, names)
@@ -201,7 +201,7 @@ export async function tuneCommand(
   const { own, id } = await openLadder(setup, request.ladder)
   const folder = options.apply ? requireOwnFolder(own, id) : null
   await askTrust(setup, request.ladder, options)
-  const signal = abortOnStop('stopping; the same command continues from here.')
+  const signal = abortOnStop('stopping; the same command resumes the sweep.')
   const { report, t4 } =
     elsewhere === null
       ? await tuneHere(setup, request, { signal, idleSeconds, waitForGpu: options.wait })
@@ -291,7 +291,7 @@ async function tuneThere(
   throw new KernelLadderError(
     'failed',
     `The sweep on ${machine} ended with ${code} and without a ranking.`,
-    'The same command continues from what it finished.',
+    'The same command continues after the finished points.',
   )
 }
 
@@ -338,12 +338,12 @@ function describe(report: TuneReport): string {
     .join(', ')
   return [
     `${report.ladder} ${report.rung} at ${problemWord(report.problem)} on ${gpus.length === 1 ? '' : `${gpus.length} × `}${gpus[0]?.name ?? 'no GPU'}, L2 ${inEnglish(message(`cacheState.${report.cacheState}`))}`,
-    `${rows.length} points in ${report.sweepSeconds.toFixed(1)} s${report.resumed > 0 ? `, ${report.resumed} of them from before` : ''}; ${failed} without a time. Measuring: ${busy}.`,
+    `${rows.length} points in ${report.sweepSeconds.toFixed(1)} s${report.resumed > 0 ? `, ${report.resumed} of them reused` : ''}; ${failed} without a time. Measuring: ${busy}.`,
     ...report.notes.map((text) => `warning: ${inEnglish(text)}`),
     ...(finalists.length > 0
       ? [
           '',
-          'The best, timed again in turn:',
+          'The best, timed again alternately:',
           table(
             [...finalists, ...(baseline ? [{ ...baseline, reason: 'the rung’s own values' }] : [])],
             [
