@@ -427,7 +427,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       // The last job has no submission left to grade.
       expect(stderr).toContain('2 rows of earlier gradings of these submissions are reused')
       const here = await runBundle(words.slice(0, -1), own.env)
-      expect([here.code, here.stderr]).toEqual([2, expect.stringContaining('--tasks goes with')])
+      expect([here.code, here.stderr]).toEqual([2, expect.stringContaining('--tasks requires')])
     },
   )
 
@@ -450,7 +450,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       expect(document.winner).not.toBeNull()
       expect(stderr).toMatch(/Array \d+ on kl: 3 of 3 tasks done/)
       const ssh = await runBundle(['tune', ...rung, '--tasks', '3'], own.env)
-      expect([ssh.code, ssh.stderr]).toEqual([2, expect.stringContaining('--tasks goes with')])
+      expect([ssh.code, ssh.stderr]).toEqual([2, expect.stringContaining('--tasks requires')])
     },
   )
 
@@ -500,7 +500,7 @@ describe('machine add --slurm', () => {
   it.each([
     ['a partition with a shell in it', ['--slurm', '--partition', '$(reboot)'], /--partition must/],
     ['an option that it sets itself', ['--slurm', '--sbatch=--output=x'], /--sbatch must/],
-    ['a partition without Slurm', ['--ssh', 'x', '--partition', 'gpu'], /goes with --slurm/],
+    ['a partition without Slurm', ['--ssh', 'x', '--partition', 'gpu'], /requires --slurm/],
   ])('rejects %s', async (_, options, why) => {
     const { code, stderr } = await run(['machine', 'add', 'kl', ...options], {
       KERNEL_LADDER_CONFIG: join(tmpdir(), 'kernel-ladder-none'),

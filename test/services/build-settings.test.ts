@@ -116,6 +116,6 @@ describe('a ladder with `build`', () => {
 
   it('is refused at the line of a flag that would break the build', async () => {
     const { run } = await setUp('\n  flags:\n    - -lineinfo\n    - -o')
-    await expect(run()).rejects.toThrow(/ladder\.yaml:\d+:\d+: -o is not among the flags/)
+    await expect(run()).rejects.toThrow(/ladder\.yaml:\d+:\d+: -o is not an allowed build flag/)
   })
 })

@@ -27,12 +27,12 @@ describe('flags of a rung', () => {
   })
 
   it.each([
-    ['-o', 'flags.0: -o is not among the flags that a rung can be built with'],
-    ['-run', 'flags.0: -run is not among'],
-    ['--run', 'flags.0: --run is not among'],
-    ['-ptx', 'flags.0: -ptx is not among'],
-    ['-arch=sm_80', 'flags.0: -arch=sm_80 is not among'],
-    ['--options-file', 'flags.0: --options-file is not among'],
+    ['-o', 'flags.0: -o is not an allowed build flag for rungs'],
+    ['-run', 'flags.0: -run is not an allowed'],
+    ['--run', 'flags.0: --run is not an allowed'],
+    ['-ptx', 'flags.0: -ptx is not an allowed'],
+    ['-arch=sm_80', 'flags.0: -arch=sm_80 is not an allowed'],
+    ['--options-file', 'flags.0: --options-file is not an allowed'],
     ['-I/opt/include', 'flags.0: Write -I/opt/include under `include` of `build`.'],
     ['-DN=1', 'flags.0: Write -DN=1 under `defines` of `build`.'],
     ['-std=c++20', 'flags.0: Write -std=c++20 under `std` of `build`.'],

@@ -188,6 +188,6 @@ it('a sweep and race checks name what they need instead', async () => {
   const sanitize = await cli('sanitize', ...rungs, '--target', 'predicted')
   expect([sanitize.code, sanitize.stderr]).toEqual([
     2,
-    expect.stringMatching(/not for memory and race checks/),
+    expect.stringMatching(/does not support memory and race checks/),
   ])
 })

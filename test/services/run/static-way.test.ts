@@ -177,7 +177,7 @@ it('a static run refuses a launch whose shape is not the one that its kernel was
     'k requires blocks of 128 × 1 × 1 threads (__block_size__); this launch has 64 × 2 × 1.',
   )
   expect(launch([32, 1, 1], { ...plain, clusterBlocks: [2, 1, 1] })).toBe(
-    'The grid of 3 blocks along x is not a multiple of the cluster, 2 blocks, of k.',
+    'The grid has 3 blocks along x, which is not a multiple of the 2 blocks in a cluster of k.',
   )
 })
 

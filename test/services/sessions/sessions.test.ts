@@ -290,7 +290,7 @@ describe('sessions outside the store', () => {
 
   it('a folder named on the command line: it is its owner’s', async () => {
     const { core, ref } = await setUp({ mounted: true })
-    await expect(core.call('sessions.delete', { ref })).rejects.toThrow('a folder of your own')
+    await expect(core.call('sessions.delete', { ref })).rejects.toThrow('your own folder')
   })
 
   it('a session that does not exist', async () => {

@@ -112,7 +112,7 @@ export const drafts = {
   noPython: 'A rung in Python can be edited only in a ladder folder.',
   openFolder: 'Open its folder to edit its files.',
   copySource:
-    'For a ladder folder, edit the file itself; otherwise copy the source to a folder of your own: `kernel-ladder init`.',
+    'For a ladder folder, edit the file itself; otherwise copy the source to your own folder: `kernel-ladder init`.',
   noSource: 'The session has no source of a rung named {rung}.',
   tooMany: 'There are already {count} drafts.',
   discard: 'Discard some, or delete files from {folder}.',
@@ -140,7 +140,7 @@ export const commits = {
   unreadable: 'git could not list {range}.',
   many: '{range} has {count} commits that changed it; the limit is {most}.',
   none: 'No commit in {range} changed {file} or what it includes.',
-  latest: 'The last one that did: {commit}.',
+  latest: 'The last commit that did: {commit}.',
   dirty: '{rung} or a header has uncommitted changes; they were not run.',
 } as const
 
@@ -239,14 +239,14 @@ export const header = {
 /** Reasons that the main() function of a file given to `init --from` ended. */
 export const init = {
   mainCrashed: 'it crashed ({how}){text}',
-  mainLacks: 'it calls {name}, which needs a GPU or a library that is not here',
+  mainLacks: 'it calls {name}, which needs a GPU or a library that is not available here',
   mainEndedEarly: 'it ended without returning from main()',
 } as const
 
 /** Faults in the `build:` settings of a ladder. */
 export const settings = {
   refused:
-    '{flag} is not among the flags that a rung can be built with; docs/guides/ladders.md lists them.',
+    '{flag} is not an allowed build flag for rungs; docs/guides/ladders.md lists the allowed flags.',
   otherKey: 'Write {flag} under `{key}` of `build`.',
   oneWord: '"{flag}" has spaces; write one word per entry: {words}.',
   noFlag: '{flag} is not a flag: flags start with "-".',
@@ -256,7 +256,7 @@ export const settings = {
   unset:
     '`build` of the ladder uses {count, plural, one{the environment variable {variables}, which is} other{the environment variables {variables}, which are}} not set.',
   setIt:
-    'Set {variables} to the {count, plural, one{directory that it stands} other{directories that they stand}} for.',
+    'Set {variables} to the {count, plural, one{correct directory} other{correct directories}}.',
   noDirectory: 'The include directory {directory} does not exist on this machine.',
   undefinedFunction:
     'It uses {name} on the GPU, which another file defines. A rung is built from one file, so include that file.',

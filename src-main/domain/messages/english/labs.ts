@@ -101,7 +101,7 @@ export const labs = {
   untrusted:
     'The lab in {folder} did not come with this program, and its code would be built and run with your permissions. This folder is not trusted.',
   trust:
-    'Read it and decide with `kernel-ladder lab trust {folder}`; the decision applies until one of its files changes.',
+    'Read its files and decide with `kernel-ladder lab trust {folder}`; the decision applies until one of its files changes.',
   gone: 'The third-party lab {lab} no longer exists.',
   taken: 'A lab named {lab} was added from {folder}.',
   renameFolder: 'Give the folder another name.',

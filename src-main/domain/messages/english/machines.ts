@@ -19,7 +19,7 @@ export const machines = {
   otherName: 'Use another name, or --replace.',
   notTrusted: 'The host key of {host} is not trusted, so {name} was not added.',
   trustIt: 'Its key is {key}; ask its administrator whether the key is correct.',
-  tooLarge: '{folder} has more than {most} MiB of files, too many to send.',
+  tooLarge: '{folder} has more than {most} MiB of files, which is the limit for sending.',
   noRun: 'There is no run {run} on {name}.',
   seeRuns: 'List them with `kernel-ladder machine runs {name}`.',
   nothing: 'Nothing finished on {name}, so nothing was saved.',
@@ -129,7 +129,7 @@ export const programs = {
   noRangeTogether: 'NVTX ranges are unknown without ncu.',
   withoutRange: 'Leave out --nvtx, or choose kernels with --kernels.',
   exited: '{program} ended with exit code {exitCode}.',
-  left: 'The session has the {count} kernels that took longest, of {total}.',
+  left: 'The session has only the {count} of {total} kernels that took longest.',
   profileFailed: 'The kernels were timed but not profiled: {why}',
   ofPrograms:
     'The ladder in {folder} is a ladder of programs, which this command does not support.',

@@ -90,7 +90,7 @@ export const next = {
   onePassCosts: 'Costs registers or shared memory for what is kept; long rows may not fit.',
   fuse: 'Fuse the kernels, so that the second kernel does not read the first kernel’s results back from memory.',
   fuseCosts:
-    'Costs the registers of both. Communication between blocks needs flags, or a last block that finishes the work.',
+    'Costs the registers of both. Between blocks, it needs flags or a last block that finishes the work.',
   specialize:
     'Give warps roles: one producer keeps the copies going while the other warps only compute.',
   specializeCosts:
@@ -143,7 +143,7 @@ export const next = {
   nameRung: 'Specify a rung, or measure or predict the session first.',
   notOk: 'No advice for a rung that is {status}: make it correct first.',
   wholeProgram:
-    'A rung that is a whole program has no kernel to advise on. Profile the program for its kernels.',
+    'There is no advice for a rung that is a whole program. Profile the program to see its kernels.',
   emulated: 'An emulated session has counters but no time. Predict or measure the time first.',
   ofLibrary:
     'The kernel belongs to a library: fuse it with its neighbors, call it with other types, or replace it.',

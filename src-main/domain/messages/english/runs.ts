@@ -51,7 +51,7 @@ export const requests = {
   gpuNotListed: 'There is no GPU {gpu}: CUDA_VISIBLE_DEVICES is {listed}.',
   gpuMissing: 'There is no GPU {gpu}: the driver lists {count}.',
   gpuNumbers:
-    'GPUs count from 0, in the order of `nvidia-smi`; `--gpu` counts those that are visible.',
+    'GPUs are numbered from 0 in the order of `nvidia-smi`; `--gpu` numbers only visible GPUs.',
   noRecordingOfLadder: 'There is no recording of the ladder {ladder}.',
   otherLadder: '{recording} is not a recording of the ladder {ladder}.',
   otherSize: '{ladder} was not recorded at {sizes}.',
@@ -189,7 +189,7 @@ export const tools = {
   runnerRejected: 'The runner rejected its arguments: {text}',
   runnerEnded: 'The runner ended before it reached a rung: {text}',
   runnerSilent: 'The runner ended before it reached a rung: no output for {seconds} s',
-  seeDoctor: 'Run `kernel-ladder doctor`; the raw output is kept with the session.',
+  seeDoctor: 'Run `kernel-ladder doctor`; the raw output is stored with the session.',
   referenceFailed: 'The reference {file} failed: {text}',
   referenceHangs: 'The reference {file} does not finish.',
   referenceUnusable: 'The reference {file} {why}.',
@@ -281,7 +281,7 @@ export const emulation = {
   shrunk:
     'Emulated at {at} instead of {from}, so that it takes only seconds. Waves per SM are for the smaller size.',
   unsettled:
-    'It keeps state in device memory that changes with each launch, so correct launches do not prove that later launches are correct. Reset the state at the start of kl_launch, for example with cudaMemsetAsync.',
+    'It keeps state in device memory that changes with each launch, so correct launches prove nothing about later ones. Reset the state at the start of kl_launch, for example with cudaMemsetAsync.',
   maskedAll: 'its mask excludes every element of {name}',
   shipped:
     'This machine has no nvcc, so the builds that come with this program were used, made with nvcc {version}.',

@@ -25,7 +25,7 @@ export const records = {
   ended: 'Terminated the runner during {stage} (exit code {exitCode}): {text}',
 
   runnerLost:
-    'It was not run because the runner could not continue after the rungs before it: {why}',
+    'It was not run because the runner could not continue after the previous rungs: {why}',
   halted: 'Not all rungs were run: {why}',
   outOfTurn:
     'While {rung} was running, lines arrived that the runner could not have sent at that point; they were ignored. The rung may be printing text that looks like a result.',
@@ -134,7 +134,7 @@ export const sessions = {
   deepUnreadable: '{file} cannot be read as a deep profile: {why}',
   profileAgain:
     'The file was not changed. The rest of the session is usable; profile again to get this part.',
-  noOwn: 'There is no session of your own to show yet.',
+  noOwn: 'You have no session to show yet.',
   nameRecording:
     'Use a recording, such as `kernel-ladder show {recording}`; `kernel-ladder sessions` lists them.',
   makeOne: 'Create one with `kernel-ladder run --ladder ID`.',
@@ -144,7 +144,7 @@ export const sessions = {
   noRunToReplay: '{folder} is not a recording: it was imported, so there is no run to replay.',
   nameRun: 'Use a session written by `kernel-ladder run`.',
   shipped: '{session} ships with the program and cannot be {changed}.',
-  mounted: '{session} was opened from a folder of your own and cannot be {changed} here.',
+  mounted: '{session} was opened from your own folder and cannot be {changed} here.',
   renamed: 'renamed',
   deleted: 'deleted',
   restored: 'restored',

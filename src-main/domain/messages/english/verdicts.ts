@@ -43,7 +43,7 @@ export const occupancy = {
   requiredThreads:
     '{kernel} requires blocks of {required, plural, one{{required} thread} other{{required} threads}} (__block_size__); this launch has {block}.',
   cluster:
-    'The grid of {grid} blocks along x is not a multiple of the cluster, {blocks} blocks, of {kernel}.',
+    'The grid has {grid} blocks along x, which is not a multiple of the {blocks} blocks in a cluster of {kernel}.',
   registersOfBlock: 'One block needs {held} registers, but an SM has only {most}.',
 } as const
 

@@ -160,7 +160,7 @@ export async function labGradeCommand(
   if (elsewhere !== null) return gradeThere(setup, elsewhere, dir, options, given)
   if (options.tasks !== undefined)
     throw inputError(
-      '--tasks goes with --target and a machine with Slurm.',
+      '--tasks requires --target and a machine with Slurm.',
       'On this machine, each GPU grades one submission at a time; --jobs sets how many.',
     )
   const target = await labTarget(setup, options.target, { checks: [] })

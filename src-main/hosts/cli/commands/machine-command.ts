@@ -51,7 +51,7 @@ function slurmOf({ slurm, sbatch, ...options }: MachineAddOptions) {
   const given = slurmNames.filter((name) => options[name] !== undefined)
   const alone = given[0] ?? (sbatch ? 'sbatch' : undefined)
   if (!slurm && alone !== undefined)
-    throw inputError(`--${alone} goes with --slurm.`, `Add --slurm, or leave --${alone} out.`)
+    throw inputError(`--${alone} requires --slurm.`, `Add --slurm, or leave --${alone} out.`)
   return {
     ...Object.fromEntries(given.map((name) => [name, options[name]])),
     ...(sbatch ? { options: sbatch } : {}),
@@ -224,7 +224,7 @@ export async function machineRunsCommand(
     job: submission && (submittedId(submission)?.id ?? null),
   }))
   if (json) printJson(machineRunsDocument, { name, runs })
-  else if (runs.length === 0) printText(`Nothing is left on ${name}.`)
+  else if (runs.length === 0) printText(`There are no runs to fetch on ${name}.`)
   else
     printText(
       table(runs, [

@@ -162,7 +162,7 @@ export async function tuneCommand(
   given: readonly string[],
 ): Promise<number> {
   if (!Identifier.safeParse(options.rung).success)
-    throw inputError(`--rung: ${JSON.stringify(options.rung)} is no rung’s id.`)
+    throw inputError(`--rung: ${JSON.stringify(options.rung)} is not a rung id.`)
   const request: TuneRequest = {
     ladder: options.ladder,
     rung: options.rung,
@@ -191,7 +191,7 @@ export async function tuneCommand(
     options.tasks === undefined ? null : wholeNumber(options.tasks, '--tasks', mostTasks, 2)
   if (tasks !== null && elsewhere === null)
     throw inputError(
-      '--tasks goes with --target and a machine with Slurm.',
+      '--tasks requires --target and a machine with Slurm.',
       'On this machine, --gpu all uses all of its GPUs.',
     )
   const idleSeconds =
@@ -213,7 +213,7 @@ export async function tuneCommand(
   // Don't store a part, because it has only some of the points.
   if (!request.part && options.keep)
     await keepReport(setup, report, { machine: elsewhere, folder: own?.folder ?? null }).then(
-      (kept) => note(`Kept as ${kept}: \`kernel-ladder serve\` shows it under Run, Tunings.`),
+      (kept) => note(`Saved as ${kept}: \`kernel-ladder serve\` shows it under Run, Tunings.`),
       (error: unknown) => note(`warning: ${inEnglish(toErrorShape(error).message)}`),
     )
   if (options.json) printJson(tuneDocument, report)
