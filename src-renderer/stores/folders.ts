@@ -19,7 +19,7 @@ export interface NamedLadder {
 export const shippedLadders = (ladders: readonly Ladder[]): NamedLadder[] =>
   ladders.map((ladder) => ({ name: ladder.id, ladder, folder: null }))
 
-/** The user's ladder folders: the recent ones and the one on screen. */
+/** The user's ladder folders: the recent folders and the open folder. */
 export const useFoldersStore = defineStore('folders', () => {
   const listed = shallowRef<Loadable<RecentFolder[]>>(loading)
   const list = computed(() => mapValue(listed.value, inLanguage))

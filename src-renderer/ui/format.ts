@@ -127,8 +127,8 @@ export const problemText = (problem: Problem, unusual: Scalars = {}): string =>
     .join(', ')
 
 /**
- * Returns the number at the start of a rung's id: `05_thread_tile_2d` → `05`. Without one, returns
- * the rung's position.
+ * Returns the number at the start of a rung's id: `05_thread_tile_2d` → `05`. If the id has none,
+ * returns the rung's position.
  */
 export const rungNumber = (id: string, index: number): string =>
   numberOfId(id) ?? String(index).padStart(2, '0')

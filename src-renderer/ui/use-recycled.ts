@@ -25,7 +25,7 @@ type Options = Pick<
   Partial<VirtualizerOptions<HTMLElement, HTMLElement>>
 
 /**
- * Returns a function that always returns as many items as the widest range so far. Without this, an
+ * Returns a function that always returns as many items as the widest range so far. Otherwise, an
  * element would be created each time a row crosses an edge.
  */
 export function constantRange(): (range: Range) => number[] {

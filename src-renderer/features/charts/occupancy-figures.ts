@@ -37,7 +37,7 @@ interface Gpu {
 
 /**
  * Returns the SM count and compute capability of the GPU. For an import, they are read from its
- * counters. For a build, they are those of the target GPU.
+ * counters. For a build, the target GPU determines them.
  */
 export function gpuOf(session: Session, rung: RungResult): Gpu | null {
   if (session.device) return session.device
@@ -99,7 +99,7 @@ export const isKnown = (found: RungOccupancy | OccupancyGap): found is RungOccup
 
 /**
  * Returns the limits in the order of the limiters. A resource that allows more blocks than an SM
- * can hold sets no limit. The value of such a resource would be outside the axis, so it is null.
+ * can hold sets no limit, so its value is null. The value would also be outside the axis.
  */
 export const drawnLimits = ({ limits }: Occupancy): (number | null)[] =>
   occupancyLimiters.map((limiter) => {

@@ -75,7 +75,7 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
   })
   /**
    * Whether more than one timing mode is shown. Names and bars are then narrower and stay in view
-   * while the rest scrolls.
+   * while the other columns scroll.
    */
   const isWide = computed(() => times.value.burst || times.value.sustained)
   /**

@@ -21,7 +21,7 @@ export type MatrixCell =
       value: number
       text: string
       evidence: Exclude<MetricValue['evidence'], 'unavailable'>
-      /** The formatted value. With a baseline, `text` is the factor or difference instead. */
+      /** The formatted value, set with a baseline. `text` is then the factor or difference. */
       exact?: string
       /** The verdict, or null in the baseline's own column. */
       verdict?: Verdict | null

@@ -1,4 +1,4 @@
-/** The choices of the run form, and the request built from these choices. */
+/** The choices of the run form, and the request built from them. */
 import type { SessionSummary, CallInput } from '../../../src-main/contract/index'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
 import { type Sizes, sizesLabel, usualProblem } from '../../../src-main/domain/task/problem'

@@ -10,8 +10,8 @@ import { can, gpuOfTarget } from '../../../src-main/domain/targets/targets'
 import { problemText } from '../../ui/format'
 
 /**
- * Returns the user's name for the session. Without one, returns its ladder and problem. For an
- * unreadable folder, returns the folder's name.
+ * Returns the user's name for the session. If there is none, returns the session's ladder and
+ * problem. For an unreadable folder, returns the folder's name.
  */
 export function sessionTitle(item: SessionSummary): string {
   if (item.title !== null) return item.title
