@@ -139,7 +139,7 @@ export const commits = {
   cutOff: 'The range starts before {hash}, the oldest commit in this clone.',
   unreadable: 'git could not list {range}.',
   many: '{range} has {count} commits that changed it; the limit is {most}.',
-  none: 'No commit in {range} changed {file} or what it includes.',
+  none: 'No commit in {range} changed {file} or its includes.',
   latest: 'The last commit that did: {commit}.',
   dirty: '{rung} or a header has uncommitted changes; they were not run.',
 } as const

@@ -77,7 +77,7 @@ export const next = {
     'Change the order of the blocks, so that concurrent blocks share rows and columns in L2.',
   l2OrderCosts: 'Costs a few integer operations per block.',
   eviction:
-    'Tell L2 what to keep: evict results first and shared inputs last, with cache hints on loads and stores.',
+    'Control L2 eviction: evict results first and shared inputs last, with cache hints on loads and stores.',
   evictionCosts: 'Needs compute capability 8.0. It costs no resources.',
   tensorCores:
     'Multiply on the tensor cores, with the instructions that run at their full rate: WGMMA on Hopper, mma.sync before it.',
