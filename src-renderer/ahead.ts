@@ -1,6 +1,6 @@
 /**
- * Sends the calls that every startup makes while libraries and screens are still loading. The first
- * caller receives that response. Later callers send their own request.
+ * Sends the requests that every startup needs while libraries and screens are still loading. The
+ * first caller gets the prefetched response. Later callers send a new request.
  */
 export interface RawAnswer {
   status: number
@@ -34,7 +34,8 @@ export const postCall = (name: string, input: unknown, signal?: AbortSignal): Pr
 
 function ask(name: string, input: unknown): Promise<RawAnswer> {
   const answer = postCall(name, input)
-  // The caller that takes the answer handles a failure. An unused failure is harmless.
+  // The caller that takes the response handles its error. Ignore the error if nobody takes the
+  // response.
   answer.catch(() => undefined)
   answers.set(keyOf(name, input), answer)
   return answer
@@ -44,7 +45,7 @@ const askSession = (ref: unknown): void => {
   if (typeof ref === 'string') void ask('sessions.get', { ref })
 }
 
-/** Requests the session in the URL or, if the URL names none, the default session. */
+/** Requests the session in the URL, or the default session if the URL has none. */
 export function askAhead(): void {
   void ask('sessions.list', {})
   const info = ask('app.info', {})
@@ -61,13 +62,13 @@ export function askAhead(): void {
     try {
       askSession(decodeURIComponent(named))
     } catch {
-      // The URL does not name a session.
+      // The URL contains no valid session.
     }
 }
 
 /**
- * Returns the response to a call that was sent ahead. Returns undefined if none was sent or it was
- * already taken.
+ * Returns the prefetched response to a call. Returns undefined if the call was not prefetched or
+ * its response was already taken.
  */
 export function takeAhead(name: string, input: unknown): Promise<RawAnswer> | undefined {
   const key = keyOf(name, input)

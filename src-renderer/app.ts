@@ -11,7 +11,7 @@ import './styles/tokens.css'
 import './styles/base.css'
 import { tip } from './ui/tip'
 
-// Hash history works where no server can answer a deep path: under app:// and in a static report.
+// Use hash history, because no server resolves deep paths under app:// or in a static report.
 export const router = createRouter({ history: createWebHashHistory(), routes: screens })
 
 // Until the first screen has loaded, the router misses address changes and then overwrites them.
@@ -26,7 +26,7 @@ void router
     if (newer !== null) void router.replace(newer)
   })
 
-// The content security policy forbids eval, which zod would otherwise use to speed itself up.
+// The content security policy forbids eval, which zod uses by default to run faster.
 z.config({ jitless: true })
 
 provideClient(

@@ -16,7 +16,7 @@ declare module 'vue-router' {
     linked?: true
     /** The letter that opens the screen after g. */
     key?: string
-    /** The screen whose link is highlighted instead, if this screen has no link. */
+    /** The screen whose link is highlighted if this screen has no link. */
     under?: string
   }
 }
@@ -27,7 +27,7 @@ const isOfSession = ({ path }: Screen): boolean => path.startsWith('/session/:se
 
 /**
  * Returns the screen that home opens next: the session screen requested before a session was open.
- * Only screens with a key qualify, because the others need more than the session.
+ * Only screens with a key qualify, because the other screens need more than the session.
  */
 const afterHome = (name: unknown): string =>
   screens.find((screen) => screen.name === name && isOfSession(screen) && screen.meta?.key)?.name ??

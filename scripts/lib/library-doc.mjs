@@ -21,9 +21,12 @@ const functionsPart = (api) =>
   [
     '| function | what it does |',
     '| --- | --- |',
-    ...[...api.matchAll(/^### (\w+)\(\)\n\n> .*\n\n([^\n]+)/gm)].map(
+    ...[...api.matchAll(/^### (\w+)\(\)\n\n> .*\n\n((?:[^\n]+\n)+)/gm)].map(
       ([, name = '', about = '']) =>
-        `| [\`${name}\`](tables/api.md#${name.toLowerCase()}) | ${about.split(/(?<=\.) /)[0]} |`,
+        `| [\`${name}\`](tables/api.md#${name.toLowerCase()}) | ${about
+          .trim()
+          .split(/(?<=\.)\s/)[0]
+          ?.replaceAll('\n', ' ')} |`,
     ),
   ].join('\n')
 

@@ -7,12 +7,12 @@ export interface RungBar {
   /** The rung's number, shown on the axis. */
   number: string
   title: string
-  /** The bar's value. If it is null, the row is blank. */
+  /** The bar's value. null leaves the row blank. */
   value: number | null
   /** The value with its unit. */
   text: string
   quiet: boolean
-  /** The value compared with the baseline, as text. */
+  /** The comparison with the baseline, as text. */
   against?: string | undefined
 }
 

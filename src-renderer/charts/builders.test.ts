@@ -38,7 +38,7 @@ describe('stacked bars', () => {
           valueText: String,
         })(palette, { width: 1000, height: 200 }),
       )[1]!.data.map(({ label }) => label!.show)
-    // 44 pixels of room: four Latin letters fit, four Chinese ones do not.
+    // In 44 pixels, four Latin letters fit, but four Chinese characters do not.
     expect([named('rest'), named('其他原因')]).toEqual([[true], [false]])
   })
 
@@ -212,7 +212,7 @@ describe('waves', () => {
       [0, 0],
       [0, 1],
     ])
-    // ECharts draws the items of a large series over several frames.
+    // By default, ECharts draws a large series over several frames.
     expect(blocks).toMatchObject({ progressive: 0 })
   })
 })

@@ -7,7 +7,7 @@ export interface RungAxis {
   rungs: readonly (string | undefined)[]
 }
 
-/** The mark of a rung. `at` holds its axis coordinates. */
+/** A rung's mark. `at` contains its axis coordinates. */
 export interface RungPoint {
   rung: string
   series: number
@@ -33,7 +33,7 @@ interface Item {
   value?: unknown
 }
 
-/** Returns the data items that name their rung, in drawing order. */
+/** Returns the data items that belong to a rung, in drawing order. */
 export function rungPoints({ series }: ChartOption): RungPoint[] {
   return [series ?? []].flat().flatMap(({ data }, place) =>
     ((data ?? []) as Item[]).flatMap((item, index): RungPoint[] => {
@@ -59,7 +59,7 @@ export function rungJoins({ series }: ChartOption): RungJoin[] {
   )
 }
 
-/** Returns the distance from a point to the segment between two others. */
+/** Returns the distance from a point to a line segment. */
 export function distanceToLine(
   [x, y]: readonly [number, number],
   [x1, y1]: readonly [number, number],
@@ -72,14 +72,14 @@ export function distanceToLine(
   return Math.hypot(x - x1 - at * across, y - y1 - at * down)
 }
 
-/** Returns each rung once, in the order that the arrow keys visit them. */
+/** Returns the rungs without duplicates, in the order that the arrow keys visit them. */
 export const rungOrder = (axis: RungAxis | undefined, points: readonly RungPoint[]): string[] => [
   ...new Set(
     axis ? axis.rungs.filter((rung) => rung !== undefined) : points.map(({ rung }) => rung),
   ),
 ]
 
-/** A series that the user can hide, and its symbol and color. */
+/** A series that the user can hide, with its symbol and color. */
 export interface LegendEntry {
   name: string
   colour: string

@@ -1,4 +1,4 @@
-/** The type of the chart builders, and the axis and tooltip styles that they share. */
+/** The chart builder type, and the shared axis and tooltip styles. */
 import type { ChartOption, ChartSize } from './echarts'
 
 /**
@@ -73,7 +73,7 @@ export const axisText = (palette: Palette) => ({
   fontSize: 11,
 })
 
-/** Returns the option of an axis name. The name is at the end of x or above y. */
+/** Returns ECharts options that place an axis name at the end of the x axis or above the y axis. */
 export const axisName = (palette: Palette, name: string, along: 'x' | 'y') => ({
   name,
   nameLocation: along === 'x' ? ('middle' as const) : ('end' as const),
@@ -107,7 +107,7 @@ function tipElement(title: string, lines: readonly string[]): HTMLElement {
   return box
 }
 
-/** The fields used from an item that ECharts passes to the tooltip callback. */
+/** The fields of an ECharts tooltip item that this program uses. */
 interface TipItem {
   dataIndex: number
   seriesIndex?: number | undefined

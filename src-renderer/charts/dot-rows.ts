@@ -94,7 +94,7 @@ export const dotRows =
         ...(spec.max === undefined ? {} : { max: spec.max }),
         ...axisName(palette, spec.axis, 'x'),
         ...axisLines(palette),
-        // An axis with a fixed end has room for the notes. A grid line would cross them.
+        // Omit the grid line at a fixed end, because it would cross the notes.
         splitLine: {
           ...axisLines(palette).splitLine,
           showMaxLine: spec.max === undefined,
@@ -105,7 +105,7 @@ export const dotRows =
           ...(spec.ticks ? { customValues: [...spec.ticks] } : {}),
           formatter: spec.valueText,
           hideOverlap: true,
-          // The ends of the axis are not labeled, because fixed ends only make room for the marks.
+          // Don't label fixed ends. They only make room for the marks.
           showMinLabel: spec.min === undefined,
           showMaxLabel: spec.max === undefined,
         },

@@ -2,8 +2,8 @@
 
 /**
  * Returns vertical positions for labels that would otherwise overlap. The labels keep their order
- * and stay at least `space` apart between `from` and `to`. The labels are as close to the wanted
- * positions as possible.
+ * and stay at least `space` apart between `from` and `to`. Each label is as close to its preferred
+ * position as possible.
  */
 export function spreadLabels(
   wanted: readonly number[],

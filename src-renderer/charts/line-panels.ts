@@ -150,7 +150,7 @@ export const linePanels =
               position: 'right' as const,
               distance: 9,
               offset: [0, shift],
-              // Repeat the line's symbol in its label. Labels move away from lines that end close
+              // Repeat the line's symbol in its label, because labels move apart if lines end close
               // together.
               formatter: `{line|${shape.sign}} ${line.name}`,
               rich: { line: { color: colour, fontFamily: palette.font, fontSize: 11 } },
@@ -171,8 +171,8 @@ export const linePanels =
                     ...text,
                     color: palette.text,
                     formatter: panel.level.name,
-                    // The best rungs end near this line at the largest size. The start of the line
-                    // has more room for the label.
+                    // Place the label at the start of the line, because the fastest rungs end near
+                    // this line at the largest size.
                     position: 'insideStartTop' as const,
                   },
                   data: [{ yAxis: panel.level.value }],

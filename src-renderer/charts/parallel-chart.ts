@@ -8,7 +8,7 @@ interface ParallelChartSpec {
   axes: readonly { name: string; values: readonly number[] }[]
   /** The tuning points, fastest first. Each point has a value on every axis. */
   points: readonly { params: Readonly<Record<string, number>>; ms: number }[]
-  /** How many of the fastest points are drawn on top of the others. */
+  /** Number of fastest points to draw on top of the others. */
   best: number
   timeAxis: string
   timeText: (ms: number) => string

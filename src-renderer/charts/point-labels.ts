@@ -66,16 +66,19 @@ const dot = 6
 
 const near = 10
 
-/** Minimum gap between labels in the same row. Without a gap, two numbers read as one. */
+/** Minimum gap between labels in the same row. Without a gap, two numbers look like one. */
 const between = 4
 
 /** Distances from the point to try, nearest first. */
 const distances = [near, 20, 32, 46, 62, 80, 100, 125]
 
-/** Beyond this distance, a label off the lines is worse than a nearby label on a line. */
+/**
+ * Maximum distance of a label that was moved off a line. Beyond this distance, a nearby label on a
+ * line is better.
+ */
 const clearWithin = 46
 
-/** Directions to try. The first is the right, because readers look for the label there. */
+/** Directions to try. The right side is first, because readers look for the label there. */
 const directions = [
   [1, 0],
   [-1, 0],
@@ -109,9 +112,9 @@ export const widthOf = (text: string): number =>
   [...text].reduce((sum, one) => sum + (widths.find(([kind]) => kind.test(one))?.[1] ?? 6.5), 0)
 
 /**
- * Returns one label position per point, or null if none is free within `farthest` pixels. A label
- * never covers anything in `taken` or `walls`. A label covers one of `lines` only if it would
- * otherwise be far away or shortened.
+ * Returns one label position per point. A point without a free position within `farthest` pixels
+ * gets null. A label never covers anything in `taken` or `walls`. A label covers one of `lines`
+ * only if it would otherwise be far away or shortened.
  */
 export function placeLabels(
   points: readonly LabelPoint[],

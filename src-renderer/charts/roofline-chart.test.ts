@@ -65,11 +65,11 @@ describe('a roofline', () => {
       ['02_coalesced', '03_tile'],
     ])
     expect(joins[1]).toMatchObject({ name: 'DRAM', from: [40, 6000], to: [30, 9000] })
-    // A program's kernels do not form a climb.
+    // The kernels of a program do not build on each other.
     const apart = rooflineChart({ ...spec, paths: [{ ...dram, points }], climb: [] })(palette, size)
     expect(rungJoins(apart)).toEqual([])
     expect(seriesOf(apart)[1]!.data).toHaveLength(5)
-    // The points are next to the middle and beyond both ends.
+    // One point is next to the middle of the segment. The others are beyond its ends.
     expect(distanceToLine([5, 3], [0, 0], [10, 0])).toBe(3)
     expect(distanceToLine([13, 4], [0, 0], [10, 0])).toBe(5)
     expect(distanceToLine([3, 4], [0, 0], [0, 0])).toBe(5)
@@ -84,13 +84,13 @@ describe('a roofline', () => {
     expect(Math.abs(beside!.y - 200) > 7 || beside!.x < 400).toBe(true)
     const hatch = Array.from({ length: 80 }, (_, y) => [0, 5 * y, 800, 5 * y] as const)
     expect(placeLabels([at], room, [], hatch)[0]).toMatchObject({ text: '12 Software pipelining' })
-    // A label never covers a roof. Instead, it is shortened or left out.
+    // A label that would cover a roof is shortened or left out.
     expect(placeLabels([at], room, [], [], undefined, hatch)[0]).toBeNull()
   })
 
   it('gives labels in capitals enough room', () => {
-    // These minimum widths were measured in a browser. A smaller estimate would let the label cover
-    // its neighbor.
+    // These minimum widths were measured in a browser. With a smaller estimate, the label would
+    // overlap its neighbor.
     expect(widthOf('55 WGMMA and TMA')).toBeGreaterThanOrEqual(112)
     expect(widthOf('illicit')).toBeLessThan(36)
   })
@@ -128,7 +128,7 @@ describe('a roofline', () => {
     // Without a roof, the chart would not explain a slow kernel.
     const slow = rooflineExtent({ ...spec, paths: [{ ...dram, points: [{ ...point, x: 250 }] }] })
     expect(slow.yMax).toBeGreaterThan(64_000)
-    // Rungs with nearly equal figures must not spread over the whole drawing.
+    // Nearly equal rungs must not be spread over the whole drawing.
     const close = rooflineExtent({ ...spec, paths: [{ ...dram, points: [point] }], compute: null })
     expect(close.xMax / close.xMin).toBeCloseTo(10, 6)
   })
@@ -208,7 +208,7 @@ describe('a roofline', () => {
     expect(seriesOf(option)[1]!.data.length).toBe(300)
     const labels = labelsOf(option)
     expect(labels.length).toBeLessThan(250)
-    // The titles of this many points would cover the points.
+    // With this many points, titles would cover the points.
     expect(labels.filter((text) => text!.includes('Naive'))).toEqual([])
   })
 

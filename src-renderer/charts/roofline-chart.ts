@@ -1,6 +1,6 @@
 /**
- * The roofline chart: throughput over arithmetic intensity on logarithmic axes, below the roofs. A
- * line joins the rungs of the climb.
+ * The roofline chart: throughput versus arithmetic intensity on logarithmic axes, below the roofs.
+ * A line joins the rungs that build on each other.
  */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 import { logTicks } from './zoom'
@@ -43,8 +43,7 @@ export const rooflineChart =
       }
     }
     const colour = (path: number) => palette.series[path] ?? palette.accent
-    // Place the names of the roofs first. There are only a few names, and each must stay at its
-    // roof.
+    // Place the names of the roofs first. There are only a few, and each must stay near its roof.
     const taken: Box[] = []
     const roofLines: Line[] = []
     const marks = paths.flatMap(({ points }) =>
@@ -54,8 +53,8 @@ export const rooflineChart =
       }),
     )
     /**
-     * Places a roof's name near the first possible x in `lefts` and near y `middle`. The name never
-     * covers another name and avoids roofs and marks where possible.
+     * Places a roof's name near y `middle`, at the first x in `lefts` that fits. The name avoids
+     * other names, roofs, and marks if possible.
      */
     const roof = (
       name: string,

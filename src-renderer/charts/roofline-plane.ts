@@ -20,7 +20,7 @@ export interface RooflinePoint {
   quiet: boolean
 }
 
-/** The rungs at one memory level, and the roof of that level. */
+/** The points at one memory level, and the roof of that level. */
 export interface RooflinePath {
   name: string
   points: readonly RooflinePoint[]
@@ -29,7 +29,7 @@ export interface RooflinePath {
 }
 
 export interface RooflineSpec {
-  /** One memory level, or all memory levels. Only the last level is labeled. */
+  /** One or all memory levels. Only the points of the last level are labeled. */
   paths: readonly RooflinePath[]
   /** Compute roof in GFLOP/s. */
   compute: { value: number; name: string } | null
@@ -41,7 +41,7 @@ export interface RooflineSpec {
   yAxis: string
   xText: (value: number) => string
   yText: (value: number) => string
-  /** Returns the tooltip line that names the points hidden under a mark. */
+  /** Returns the tooltip line with the names of the points hidden under a mark. */
   alsoHere?: (names: readonly string[]) => string
 }
 
@@ -55,7 +55,7 @@ interface Extent {
 /** Space above the highest point, as a factor of its value. */
 const headroom = 1.35
 
-/** The compute roof is shown up to this many times above the best rung. */
+/** The compute roof is shown if it is below this many times the best rung's throughput. */
 const nearRoof = 4
 
 /**
@@ -68,9 +68,9 @@ function roofOver({ x, path }: { x: number; path: RooflinePath }, compute: numbe
 }
 
 /**
- * Returns the range around the points, including the compute roof if it is near. If no roof would
- * be visible, the range includes the roof over the fastest point. Users can zoom out to see the
- * rest.
+ * Returns the range around the points. It includes the compute roof if the roof is near. If no roof
+ * would be visible, the range includes the roof over the fastest point. Users can zoom out to see
+ * the other roofs.
  */
 export function rooflineExtent({ paths, compute }: RooflineSpec): Extent {
   const points = paths.flatMap((path) => path.points.map((point) => ({ ...point, path })))
@@ -140,8 +140,8 @@ export function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yM
 export const shifts = [0, 3, -3, 6, -6, 9, -9, 12, -12, 15, -15, 18, -18, 21, -21]
 
 /**
- * In charts with more rungs than this, labels show only numbers and stay next to their points. A
- * label then counts the points that coincide.
+ * In charts with more rungs than this, labels show only numbers and stay next to their points. If
+ * points coincide, the label includes how many there are.
  */
 export const crowd = 40
 
@@ -173,7 +173,7 @@ export function spotsOf(
 
 const marksOf = (points: readonly RooflinePoint[]): string[] => points.map(({ mark }) => mark)
 
-/** Returns the points that the climb's line joins, in order. */
+/** Returns the points joined by the line, in order. */
 export const joinedOf = (
   { climb }: RooflineSpec,
   points: readonly RooflinePoint[],

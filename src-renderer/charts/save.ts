@@ -26,7 +26,7 @@ function draw(chart: Chart, { build, title, origin, hidden = [] }: Print, size: 
   const palette = printPalette()
   const inner = { width: size.width, height: size.height - captionHeight }
   const option = withHidden(build(palette, inner), hidden)
-  // Move every grid down to make room for the caption. The rest of the chart is the same as on
+  // Move every grid down to make room for the caption. Otherwise, the chart is the same as on
   // screen.
   const grids = [option.grid ?? {}].flat().map((grid) => ({
     ...grid,

@@ -16,7 +16,7 @@ interface StackedRow {
 
 interface StackedBarsSpec {
   rows: readonly StackedRow[]
-  /** `rest` marks the series that sums everything not named. */
+  /** `rest` marks the series that sums everything without its own series. */
   series: readonly { name: string; rest?: boolean }[]
   axis: string
   max?: number | undefined

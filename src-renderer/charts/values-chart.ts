@@ -1,4 +1,4 @@
-/** A chart of the best and median time of the tuning points with each value of each parameter. */
+/** A chart of the best and median times of the tuning points for each value of each parameter. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
 interface ValuesChartSpec {
@@ -60,7 +60,7 @@ export const valuesChart =
         axisLabel: {
           ...text,
           interval: 0,
-          // Show the parameter's name below the middle one of its values.
+          // Show the parameter's name below its middle value.
           formatter: (_: string, index: number) => {
             const column = columns[index]
             if (!column) return ''

@@ -8,7 +8,7 @@ interface WaveChartSpec {
   /** The blocks of each SM. `slot` is 0 to `slots` - 1. `wave` starts at 0. */
   sms: readonly (readonly { block: number; slot: number; wave: number }[])[]
   slots: number
-  /** The waves to draw, in order. A step of more than one leaves a gap. */
+  /** The waves to draw, in order. Skipped waves leave a gap. */
   waves: readonly number[]
   lastWave: number
   smAxis: string
@@ -99,8 +99,8 @@ export const waveChart =
               Number(api.value(0)) + 1,
               Number(api.value(1)) + 1 / spec.slots,
             ])
-            // Snap to whole pixels to avoid aliasing. Thin bands have no gaps, because a gap would
-            // hide the band.
+            // Snap to whole pixels to avoid aliasing. Omit the gaps between thin bands, because a
+            // gap would hide the band.
             const upper = Math.round(y)
             const height = Math.max(1, Math.round(bottom) - upper)
             const space = height >= 4 ? 1 : 0

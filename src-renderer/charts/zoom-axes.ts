@@ -15,7 +15,7 @@ interface AxisShape {
   data?: readonly unknown[]
 }
 
-/** Returns the first axis, because charts with several axes zoom all of them together. */
+/** Returns the first axis. If a chart has several, they all zoom together. */
 const axisOf = (option: ChartOption, side: Side): AxisShape =>
   ([option[keys[side]] ?? {}].flat()[0] ?? {}) as AxisShape
 
@@ -30,7 +30,7 @@ function indices(count: number, [from, to]: Span): [number, number] {
 
 /**
  * Returns the values at both ends of the visible part of an axis. Returns null if the option does
- * not state the ends of the axis.
+ * not set the ends of the axis.
  */
 export function shownValues(option: ChartOption, side: Side, span: Span): [number, number] | null {
   const { type, min, max, data } = axisOf(option, side)
@@ -48,7 +48,8 @@ export function withZoom(option: ChartOption, zoom: ZoomState): ChartOption {
     if (!values) return {}
     const axes = [option[keys[side]] ?? {}].flat().map((axis) => ({
       ...axis,
-      // An interval chosen for the whole axis could leave a zoomed part without ticks.
+      // Remove the interval. An interval chosen for the whole axis could leave the zoomed part
+      // without ticks.
       interval: undefined,
       min: values[0],
       max: values[1],
@@ -58,7 +59,7 @@ export function withZoom(option: ChartOption, zoom: ZoomState): ChartOption {
   return { ...option, ...cut('x'), ...cut('y') } as ChartOption
 }
 
-/** Returns the pixel positions of both ends of an axis, in the direction of growing values. */
+/** Returns the pixel positions of both ends of an axis, in the direction of increasing values. */
 export function axisPixels(chart: Chart, option: ChartOption, side: Side): [number, number] | null {
   const { type, min, max, data } = axisOf(option, side)
   const at = (value: number): number =>
@@ -76,6 +77,6 @@ export function axisPixels(chart: Chart, option: ChartOption, side: Side): [numb
 export function bandOf(chart: Chart, side: Side): number {
   const at = (value: number): number =>
     Number(chart.convertToPixel({ [`${side}AxisIndex`]: 0 }, value))
-  // If an axis shows one category, the next category is outside the drawing at the same distance.
+  // With a single category, category 1 is outside the drawing but at the same distance.
   return Math.abs(at(1) - at(0))
 }

@@ -13,7 +13,7 @@ import type { Statement } from '../../src-main/domain/messages/message'
 import type { ErrorKind, ErrorShape } from '../../src-main/domain/errors'
 import { ImportAnswer } from '../../src-main/contract/sessions'
 
-/** Carries calls and events. A transport does not check its data. The client validates the data. */
+/** Transfers calls and events. The client, not the transport, validates the data. */
 export interface Transport {
   readonly kind: 'electron' | 'web' | 'static'
   call(name: CallName, input: unknown, signal: AbortSignal): Promise<Reply<unknown>>
@@ -121,8 +121,8 @@ function withLimit<T>(name: string, limit: number, work: (signal: AbortSignal) =
 }
 
 /**
- * Returns a client that calls the core over a transport. Each call of the client has a timeout, a
- * validated response, and typed errors.
+ * Returns a client that calls the core over a transport. Each call has a timeout, a validated
+ * response, and typed errors.
  */
 export function createClient(transport: Transport, timeLimits = limits): Client {
   const answer = <S extends z.ZodType>(
@@ -150,7 +150,7 @@ export function createClient(transport: Transport, timeLimits = limits): Client 
           return answer('import', reply, ImportAnswer)
         }
       : null,
-    // Do not set a timeout, because the user may keep the dialog open for any time.
+    // Set no timeout, because the user can keep the dialog open indefinitely.
     chooseFolder: chooseFolder ? () => chooseFolder() : null,
     subscribe: (subscriber) =>
       transport.subscribe({

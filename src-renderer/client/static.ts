@@ -1,6 +1,4 @@
-/**
- * The transport of a report. A report answers from the embedded sessions and cannot run anything.
- */
+/** The transport of a report. It responds from the embedded sessions and cannot run anything. */
 import type { CallInput, CallName, CallOutput, Reply } from '../../src-main/contract'
 import { KernelLadderError, toErrorShape } from '../../src-main/domain/errors'
 import { message } from '../../src-main/domain/messages/message'
@@ -47,7 +45,10 @@ export function staticTransport(
     deep.set(ref, reading)
     return reading
   }
-  /** Returns a rung's advice. Throws a missing error if the report is older and has no advice. */
+  /**
+   * Returns a rung's advice. Throws a `missing` error if the report is from an older version
+   * without advice.
+   */
   const adviceOf = (ref: string, rung: string): Next => {
     const found = at(ref).next?.[rung]
     if (!found) throw new KernelLadderError('missing', message('pages.noProgram'))

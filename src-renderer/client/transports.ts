@@ -26,7 +26,7 @@ async function replyTo(name: string, answer: Promise<RawAnswer>): Promise<Reply<
   } catch (cause) {
     throw new LineError('unreachable', name, { cause })
   }
-  // The server also sends its error message with a status other than 200.
+  // If the status is not 200, the body still contains the server's error message.
   const reply = ReplyShape.safeParse(given.body)
   if (reply.success) return reply.data
   const fault = given.status === 401 ? 'unauthorized' : 'malformed'

@@ -10,8 +10,8 @@ export const useAppStore = defineStore('app', () => {
   const info = shallowRef<Loadable<AppInfo>>(loading)
   const doctor = shallowRef<Loadable<DoctorReport>>(loading)
   /**
-   * Measurements of the recordings that come with the program, by ladder. Each ladder's
-   * measurements are fetched once.
+   * Measurements of the built-in recordings, by ladder. Each ladder's measurements are fetched
+   * once.
    */
   const measured = shallowReactive(new Map<string, Loadable<CallOutput<'ladders.measured'>>>())
   const listed = shallowRef<Loadable<CallOutput<'ladders.list'>>>(loading)

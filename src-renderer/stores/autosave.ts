@@ -49,7 +49,7 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
    */
   const other = shallowRef<Version | null>(null)
   // A save before the reload may have succeeded, although its response was lost. The core's version
-  // is then this tab's own.
+  // is then from this tab.
   const isOwn = unsaved === null || unsaved.sent === opened.source
   const saved = shallowRef<Version>(
     isOwn ? opened : { source: opened.source, savedAt: unsaved.replaces },

@@ -1,5 +1,5 @@
 /**
- * The pinned baseline rung, from any session. Figures are compared with this rung. The rung stays
+ * The pinned baseline rung, from any session. Values are compared with this rung. The rung stays
  * pinned until the user removes it.
  */
 import { defineStore } from 'pinia'

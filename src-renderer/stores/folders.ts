@@ -8,7 +8,7 @@ import { loading, mapValue, track, valueOf, type Loadable } from './loadable'
 import type { CallInput, CallOutput } from '../../src-main/contract/index'
 import { useRunStore } from './run'
 
-/** A ladder that the user can select. Requests name it by id or folder. */
+/** A ladder that the user can select. Requests identify it by id or folder. */
 export interface NamedLadder {
   name: string
   ladder: Ladder
@@ -19,7 +19,7 @@ export interface NamedLadder {
 export const shippedLadders = (ladders: readonly Ladder[]): NamedLadder[] =>
   ladders.map((ladder) => ({ name: ladder.id, ladder, folder: null }))
 
-/** The user's ladder folders: the recent ones and the one on screen. */
+/** The user's ladder folders: the recent folders and the open folder. */
 export const useFoldersStore = defineStore('folders', () => {
   const listed = shallowRef<Loadable<RecentFolder[]>>(loading)
   const list = computed(() => mapValue(listed.value, inLanguage))

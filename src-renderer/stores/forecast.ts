@@ -1,4 +1,4 @@
-/** The forecast of the last change that the user tried, kept until the result arrives. */
+/** The forecast of the last change that the user tried, stored until the result arrives. */
 import { defineStore } from 'pinia'
 import { computed } from 'vue'
 import { parseForecast, type Forecast } from '../../src-main/domain/next/forecast'

@@ -36,8 +36,8 @@ export function inLanguage<T>(value: T, isText = false): T {
 }
 
 /**
- * Returns a session with translated texts. The figures are not copied, because copying all of them
- * would be slow.
+ * Returns a session with translated texts. The measurements are not copied, because that would be
+ * slow.
  */
 export const sessionInLanguage = (session: Session): Session => ({
   ...session,

@@ -171,8 +171,8 @@ function applyEvent(state: RunState, event: RunEvent): RunState {
 }
 
 /**
- * The result of a message. `repeat` means a duplicate, which is dropped. `gap` means that an
- * earlier message is missing, so the whole history is fetched again.
+ * The result of applying a message. `repeat` means a duplicate, which is dropped. `gap` means that
+ * an earlier message is missing, so the whole history is fetched again.
  */
 type Applied = { kind: 'applied'; state: RunState } | { kind: 'repeat' } | { kind: 'gap' }
 

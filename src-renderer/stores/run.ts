@@ -13,8 +13,8 @@ export const useRunStore = defineStore('run', () => {
   const starting = shallowRef(false)
   const cancelling = shallowRef(false)
   /**
-   * Whether the server restarted during the run. The server then runs nothing, although the run
-   * never ended.
+   * Whether the server restarted during the run. The run then has no end message, but nothing is
+   * running.
    */
   const orphaned = shallowRef(false)
 

@@ -6,9 +6,9 @@
 import { shallowReactive } from 'vue'
 
 /**
- * Translations, nested by the owner of the text. Leaf keys are `name hash…`. There is one hash for
- * each English wording that the translation matches. The current wording comes first, then those of
- * older sessions.
+ * Translations, nested by the owner of the text. Leaf keys are `name hash…`, with one hash for each
+ * English wording that the translation matches. The current wording comes first, followed by the
+ * wordings of older sessions.
  */
 export interface Translations {
   [key: string]: string | Translations

@@ -1,4 +1,6 @@
-/** Styles of the CodeMirror parts that only an editor has: panels, messages and current line. */
+/**
+ * Styles of the CodeMirror parts that only an editor has: panels, messages, and the current line.
+ */
 import { EditorView } from '@codemirror/view'
 
 const underline = (colour: string) => ({
@@ -37,8 +39,7 @@ export const editorTheme = EditorView.theme({
   '.cm-gutter-lint': { width: '13px' },
   '.cm-gutter-lint .cm-gutterElement': { padding: '0' },
   '.cm-lint-marker-error': marker('var(--worse)'),
-  // Warnings have a square mark instead of a circle, so that severity does not depend on color
-  // alone.
+  // Warnings have a square mark instead of a circle, so that severity is visible without color.
   '.cm-lint-marker-warning': { ...marker('var(--caution)'), borderRadius: '1px' },
   '.cm-lint-marker-info': { ...marker('var(--control)'), borderRadius: '1px' },
   '.cm-tooltip': {

@@ -20,7 +20,7 @@ const countUnits: readonly Unit[] = ['inst', 'wavefronts', 'conflicts']
 const isCountUnit = (unit: Unit) => countUnits.includes(unit)
 
 /**
- * Returns a figure with its unit in the UI language, such as `3.88 waves` or `34.0 M wavefronts`.
+ * Returns a value with its unit in the UI language, such as `3.88 waves` or `34.0 M wavefronts`.
  * Other texts are unchanged.
  */
 export const unitInLanguage = (text: string): string =>
@@ -127,8 +127,8 @@ export const problemText = (problem: Problem, unusual: Scalars = {}): string =>
     .join(', ')
 
 /**
- * Returns the number at the start of a rung's id: `05_thread_tile_2d` → `05`. Without one, returns
- * the rung's position.
+ * Returns the number at the start of a rung's id: `05_thread_tile_2d` → `05`. If the id has none,
+ * returns the rung's position.
  */
 export const rungNumber = (id: string, index: number): string =>
   numberOfId(id) ?? String(index).padStart(2, '0')

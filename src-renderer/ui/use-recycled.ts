@@ -25,7 +25,7 @@ type Options = Pick<
   Partial<VirtualizerOptions<HTMLElement, HTMLElement>>
 
 /**
- * Returns a function that always returns as many items as the widest range so far. Without this, an
+ * Returns a function that always returns as many items as the widest range so far. Otherwise, an
  * element would be created each time a row crosses an edge.
  */
 export function constantRange(): (range: Range) => number[] {
@@ -41,7 +41,7 @@ export function constantRange(): (range: Range) => number[] {
 
 /**
  * Returns the items in the order of their elements in the document. The caller must place them by
- * position. No element moves during scrolling. At rest, items return to their own order, because
+ * position. No element moves during scrolling. At rest, items are in list order again, because
  * reading and Tab follow the document order.
  */
 export function inSlots(

@@ -4,8 +4,7 @@ const restful = 30
 const latestMs = 500
 
 /**
- * Resolves when the page has finished drawing and is idle. Resolves after half a second in any
- * case.
+ * Resolves when the page has finished drawing and is idle, but after half a second at the latest.
  */
 export const whenIdle = (): Promise<void> =>
   new Promise((resolve) => {

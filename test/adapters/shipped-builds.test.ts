@@ -74,7 +74,7 @@ describe.skipIf(!shippedPlatform())('shipped builds', () => {
       )
       expect(code, stderr).toBe(0)
       expect(stdout).toMatch(/^05_in_registers +ok /m)
-      expect(stdout).toMatch(/has no nvcc: the builds that come with this program were used/)
+      expect(stdout).toMatch(/has no nvcc, so the builds that come with this program were used/)
     })
 
     it('check the starter of a lab', async () => {

@@ -261,7 +261,7 @@ describe('messages', () => {
     const { page } = await harness.visit(`/session/counts-alone/compare/${pair}`)
     expect(await page.locator('.figures .headline').innerText()).toMatch(/^Stalled: dispatch .* → /)
     expect(await page.locator('.figures .why').innerText()).toMatch(
-      /^Why\s+Counters that moved most: Stalled: dispatch .* → .* Neither rung was timed\.$/,
+      /^Why\s+Counters that changed most: Stalled: dispatch .* → .* Neither rung was timed\.$/,
     )
     // Without counted operations, the roofline has no message about them and is not the first
     // chart.

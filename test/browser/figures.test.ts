@@ -201,7 +201,7 @@ describe('rungs with an epilogue', () => {
     await mark.hover()
     await page
       .getByText(
-        '12_rasterized computes the product, a bias and ReLU; 00_cublas, which its ratio is relative to, computes the product only.',
+        '12_rasterized computes the product, a bias and ReLU; its ratio is relative to 00_cublas, which computes the product only.',
       )
       .waitFor()
     await row.getByRole('button', { name: /^Details of/ }).click()

@@ -74,7 +74,7 @@ describe('replays and the doctor', () => {
       await panel.getByLabel('Host').fill('-oProxyCommand=x')
       await panel.getByRole('button', { name: 'Look at host' }).click()
       await panel.getByRole('alert').waitFor()
-      await expect.poll(() => panel.getByRole('alert').innerText()).toContain('a host as after')
+      await expect.poll(() => panel.getByRole('alert').innerText()).toContain('a host as for')
       expect(await seriousFaults(page)).toEqual([])
     })
 

@@ -113,7 +113,7 @@ describe('invalid usage and input exit with 2 and an error message, and print no
     [['run', '--ladder', 'gemm-fp32', '--dtype', 'f64'], /dtype = f64 .*f32, f16, bf16/s],
     [
       ['run', '--ladder', 'gemm-fp32', '--at', 'rows=5'],
-      /nothing named "rows".*m, n, k, alpha, beta, dtype/s,
+      /no size, scalar or option "rows".*m, n, k, alpha, beta, dtype/s,
     ],
     [['run', '--ladder', 'gemm-fp32', '--at', 'm'], /NAME=VALUE/],
     [['run', '--ladder', 'gemm-fp32', '--m', '5', '--at', 'm=5'], /m was given twice/],

@@ -123,7 +123,7 @@ describe('deep profiles', () => {
     it.each([
       [['--profile-limit', 'soon'], /--profile-limit "soon" is not a number/],
       [['--profile-limit', '0'], /--profile-limit must be greater than 0/],
-      [['--timing', 'often'], /--timing "often" is not a way of timing/],
+      [['--timing', 'often'], /--timing "often" is not a timing mode/],
       [['--timing', 'burst', '--target', 'static:h200'], /static:h200, which times nothing/],
     ])('rejects %j', async (words, message) => {
       const { code, stderr } = await run(['run', '--ladder', 'gemm-fp32', ...words])

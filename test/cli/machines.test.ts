@@ -278,7 +278,10 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ report, machine: null })
     await rm(report)
     const none = await runBundle(fetch, own.env)
-    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('has no report')])
+    expect([none.code, none.stderr]).toEqual([
+      2,
+      expect.stringContaining('has no Nsight Compute report'),
+    ])
     await writeFile(note, kept)
     const gone = await runBundle(fetch, own.env)
     expect([gone.code, gone.stderr]).toEqual([3, expect.stringContaining('no longer on titan')])
@@ -311,7 +314,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     own.cut()
     await run.says('The connection to titan was lost.')
     const { code, stdout, stderr } = await run.finished
-    expect(stderr).toContain('Connected to titan again; nothing was lost.')
+    expect(stderr).toContain('Reconnected to titan; nothing was lost.')
     expect(stdout).toMatch(/02_coalesced +failed/)
     expect(stdout).toMatch(/03_shared_tile +ok/)
     expect(code, stderr).toBe(1)
@@ -375,7 +378,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
         own.env,
       )
       expect(tuned.code, tuned.stderr).toBe(0)
-      expect(tuned.stdout).toContain('The best, timed again in turn:')
+      expect(tuned.stdout).toContain('The best, timed again alternately:')
       expect(JSON.parse(await readFile(t4, 'utf8'))).toHaveProperty('results')
       const bad = await runBundle(['tune', ...sweep, '--target', 'static:h200'], own.env)
       expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('no GPU to tune on')])

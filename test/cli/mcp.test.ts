@@ -322,7 +322,7 @@ describe.skipIf(!hasNvcc)('emulated sessions', () => {
 
     const compared = await call('compare', { a: before, b: after })
     expect(compared.summary).toMatch(
-      /^Counters that moved most, in 01_first: .+ → .+\. Nothing was timed\.$/,
+      /^Counters that changed most, in 01_first: .+ → .+\. Nothing was timed\.$/,
     )
     const { entries } = compared['pairs'] as { entries: { b: string; moved?: string[] }[] }
     expect(entries.find(({ b }) => b === '01_first')!.moved).toHaveLength(3)
@@ -346,7 +346,7 @@ describe.skipIf(!hasNvcc)('emulated sessions', () => {
 
     const why = await call('why', { session: before, rung: '02_coalesced' })
     expect(why.summary).toMatch(
-      /^Counters that moved most: .*Sectors per global load 32\.0 sectors → 16\.0 sectors.*\. Neither rung was timed\. 02_coalesced: emulated, counted and not timed\.$/,
+      /^Counters that changed most: .*Sectors per global load 32\.0 sectors → 16\.0 sectors.*\. Neither rung was timed\. 02_coalesced: emulated, counted and not timed\.$/,
     )
     const alone = await call('why', { session: before, rung: '01_first' })
     expect(alone.summary).toBe('01_first: emulated, counted and not timed.')
@@ -355,7 +355,7 @@ describe.skipIf(!hasNvcc)('emulated sessions', () => {
       [program, 'diff', before!, '01_first', '02_coalesced'],
       { env: envOf(dir), encoding: 'utf8' },
     )
-    expect(stdout).toContain('\nWhy: Counters that moved most: ')
+    expect(stdout).toContain('\nWhy: Counters that changed most: ')
     expect(stdout).not.toMatch(/\? unknown|^Time /m)
   })
 })

@@ -256,7 +256,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       host: object
     }
     expect(session.host).toEqual({ name: 'n1', job: numberIn(stderr) })
-    expect(stderr).toContain('of kl runs on n1.')
+    expect(stderr).toContain('of kl is running on n1.')
     expect(stderr).not.toContain('warning')
     const shown = await runBundle(['show', document.session], own.env)
     expect(shown.stdout).toContain(`measured on kl (n1, job ${numberIn(stderr)})`)
@@ -292,7 +292,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     { tags: ['thorough'] },
     async () => {
       const run = start([...words, 'closed'], own.env, bundle)
-      const number = numberIn(await run.says('waits in the queue of closed (PartitionDown).'))
+      const number = numberIn(await run.says('is waiting in the queue of closed (PartitionDown).'))
       own.call('scontrol', 'hold', number)
       await run.says(`Job ${number} is held on closed (JobHeld`)
       run.signal('SIGINT')
@@ -309,7 +309,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       const run = start([...words, 'pair'], own.env, bundle)
       const number = numberIn(await run.says('verify 3/3 02_coalesced'))
       own.call('sbatch', '-p', 'before', '--gres=gpu:8', '-o', '/dev/null', '--wrap=sleep 1')
-      await run.says('was stopped by Slurm and is in the queue of pair again (BeginTime)')
+      await run.says('and requeued it on pair (BeginTime)')
       own.call('scontrol', 'update', `JobId=${number}`, 'StartTime=now')
       const { code, stdout, stderr } = await run.finished
       expect(code, stderr).toBe(0)
@@ -427,7 +427,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       // The last job has no submission left to grade.
       expect(stderr).toContain('2 rows of earlier gradings of these submissions are reused')
       const here = await runBundle(words.slice(0, -1), own.env)
-      expect([here.code, here.stderr]).toEqual([2, expect.stringContaining('--tasks goes with')])
+      expect([here.code, here.stderr]).toEqual([2, expect.stringContaining('--tasks requires')])
     },
   )
 
@@ -450,7 +450,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       expect(document.winner).not.toBeNull()
       expect(stderr).toMatch(/Array \d+ on kl: 3 of 3 tasks done/)
       const ssh = await runBundle(['tune', ...rung, '--tasks', '3'], own.env)
-      expect([ssh.code, ssh.stderr]).toEqual([2, expect.stringContaining('--tasks goes with')])
+      expect([ssh.code, ssh.stderr]).toEqual([2, expect.stringContaining('--tasks requires')])
     },
   )
 
@@ -460,7 +460,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     const { code, stderr } = await runBundle([...words, 'nowhere'], own.env)
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/Slurm on nowhere refuses the job: .*Invalid partition name/),
+      expect.stringMatching(/Slurm on nowhere rejected the job: .*Invalid partition name/),
     ])
     const file = join(own.env.KERNEL_LADDER_CONFIG!, 'machines.yaml')
     const text = await readFile(file, 'utf8')
@@ -490,7 +490,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       const { code, stderr } = await run.finished
       expect([code, stderr]).toEqual([
         1,
-        expect.stringContaining('Neither queue nor accounting knows it any more.'),
+        expect.stringContaining('Neither the queue nor the accounting lists it anymore.'),
       ])
     },
   )
@@ -500,7 +500,7 @@ describe('machine add --slurm', () => {
   it.each([
     ['a partition with a shell in it', ['--slurm', '--partition', '$(reboot)'], /--partition must/],
     ['an option that it sets itself', ['--slurm', '--sbatch=--output=x'], /--sbatch must/],
-    ['a partition without Slurm', ['--ssh', 'x', '--partition', 'gpu'], /goes with --slurm/],
+    ['a partition without Slurm', ['--ssh', 'x', '--partition', 'gpu'], /requires --slurm/],
   ])('rejects %s', async (_, options, why) => {
     const { code, stderr } = await run(['machine', 'add', 'kl', ...options], {
       KERNEL_LADDER_CONFIG: join(tmpdir(), 'kernel-ladder-none'),

@@ -62,7 +62,7 @@ describe('a ladder with `build`', () => {
     const sides = ['a', 'b', 'c'].map((id) => ({ session, rung: rung(session, id) }))
     const flags = whyOf(sides[0]!, sides[1]!).flags!
     expect(inEnglish(flags)).toBe(
-      'They were built with other flags: no flags of their own before, --use_fast_math -maxrregcount=64 now.',
+      'They were built with different flags: no additional flags before, --use_fast_math -maxrregcount=64 now.',
     )
     expect(whyOf(sides[0]!, sides[2]!).flags).toBeUndefined()
   })
@@ -81,7 +81,7 @@ describe('a ladder with `build`', () => {
     await mkdir(join(folder, 'shared'))
     await expect(run()).rejects.toMatchObject({
       kind: 'missing',
-      message: '`build` of the ladder names the environment variable HEADERS, which is not set.',
+      message: '`build` of the ladder uses the environment variable HEADERS, which is not set.',
     })
     setEnv({ HEADERS: join(machine.dir, 'headers') })
     await expect(run()).rejects.toThrow(/headers\/include does not exist on this machine/)
@@ -112,13 +112,13 @@ describe('a ladder with `build`', () => {
     expect(refused).toMatchObject({
       kind: 'missing',
       message:
-        '`build` of the ladder names the environment variables HEADERS_A, HEADERS_B, LIBRARY_C, which are not set.',
+        '`build` of the ladder uses the environment variables HEADERS_A, HEADERS_B, LIBRARY_C, which are not set.',
     })
     expect(machine.calls('nvcc')).toEqual([])
   })
 
   it('is rejected at the line of a flag that would break the build', async () => {
     const { run } = await setUp('\n  flags:\n    - -lineinfo\n    - -o')
-    await expect(run()).rejects.toThrow(/ladder\.yaml:\d+:\d+: -o is not among the flags/)
+    await expect(run()).rejects.toThrow(/ladder\.yaml:\d+:\d+: -o is not an allowed build flag/)
   })
 })

@@ -102,9 +102,9 @@ describe('an opened folder', () => {
     const view = await open(core, path)
     expect(JSON.stringify(view)).not.toContain('mine')
     const linked = view.files.find(({ name }) => name === 'b.cu')!
-    expect(linked.locked).toMatch(/a link that leads outside/)
+    expect(linked.locked).toMatch(/a link to a file outside/)
     const save = core.call('folders.save', { path, file: 'b.cu', text: 'x', version: null })
-    await expect(save).rejects.toThrow(/a link that leads outside/)
+    await expect(save).rejects.toThrow(/a link to a file outside/)
     expect(await readFile(join(machine.dir, 'private'), 'utf8')).toBe('mine')
   })
 
@@ -347,7 +347,7 @@ describe('a rung in the session of a ladder folder', () => {
     await rename(path, moved)
     expect(said(await place())).toEqual({
       at: 'nowhere',
-      reason: `There is no ladder sums in ${path} any more. Open its folder, where its files are edited.`,
+      reason: `There is no longer a ladder sums in ${path}. Open its folder to edit its files.`,
     })
     await open(core, moved)
     expect(await place()).toEqual({ at: 'folder', path: moved, file: 'b.cu' })
@@ -375,7 +375,7 @@ describe('a rung in the session of a ladder folder', () => {
     expect(said(await core.call('drafts.place', { session: ref, rung: rungs[0]!.id }))).toEqual({
       at: 'nowhere',
       reason:
-        'An imported report contains no ladder to edit. To edit its kernel, make a ladder folder from the source file: `kernel-ladder init --from FILE`.',
+        'An imported report contains no ladder to edit. To edit its kernel, create a ladder folder from the source file: `kernel-ladder init --from FILE`.',
     })
   })
 })

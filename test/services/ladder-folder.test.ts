@@ -213,7 +213,7 @@ rungs: [{ id: a }, { id: b }]
         await writeFile(join(folder, '..', 'out.cuh'), '')
         await symlink('../out.cuh', join(folder, 'out.cuh'))
       },
-      /out\.cuh is a link that leads outside/,
+      /out\.cuh is a link to a file outside/,
     ],
     [
       'a header that is generated',
@@ -233,7 +233,11 @@ rungs: [{ id: a }, { id: b }]
   })
 
   it.each<[string, string, RegExp]>([
-    ['@after names no rung', '// @after c\n', /b\.cu:4: @after names c; the rungs are a, b\.$/],
+    [
+      '@after refers to no rung',
+      '// @after c\n',
+      /b\.cu:4: @after refers to c; the rungs are a, b\.$/,
+    ],
     ['params have an unknown name', '', /:15:39: b has no parameter TILE; it has none\.$/],
     [
       'params have another name',

@@ -36,7 +36,7 @@ export async function askTrust(
       note(await shownFile(own.folder, file))
     }
     note('────')
-    const what = `What is in ${own.folder} will be built and run with your permissions, now and whenever it changes.`
+    const what = `The files in ${own.folder} will be built and run with your permissions, now and after every change.`
     if (!(await confirmed(what))) return
   }
   await trustFolder(folders, own.folder)

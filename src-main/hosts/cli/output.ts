@@ -85,7 +85,7 @@ export const note = (text: string): void => {
 
 /** Prints a note that sessions are being read to build the index. The index is built only once. */
 export const noteReading = (count: number): void => {
-  note(`Reading ${count} sessions for the list; the next time it is there at once…`)
+  note(`Reading ${count} sessions for the list; next time, it appears immediately…`)
 }
 
 /** Matches a location such as `ladder.yaml:21:5: …`. */

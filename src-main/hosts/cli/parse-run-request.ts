@@ -121,7 +121,7 @@ export function parseRunRequest(options: RunOptions, named: readonly NamedOption
     )
   const rungs = options.rungs === undefined ? undefined : words(options.rungs)
   if (rungs?.length === 0)
-    throw inputError('--rungs lists no rungs.', 'For example: --rungs 01_naive,02_coalesced.')
+    throw inputError('--rungs is empty.', 'For example: --rungs 01_naive,02_coalesced.')
   const profileSkip = options.profileSkip
     ?.split(',')
     .map((word) => word.trim())
@@ -135,16 +135,18 @@ export function parseRunRequest(options: RunOptions, named: readonly NamedOption
   const timing = TimingWay.safeParse(options.timing ?? 'single')
   if (!timing.success)
     throw inputError(
-      `--timing ${JSON.stringify(options.timing)} is not a way of timing.`,
-      `Ways: ${timingWays.join(', ')}.`,
+      `--timing ${JSON.stringify(options.timing)} is not a timing mode.`,
+      `Modes: ${timingWays.join(', ')}.`,
     )
   const gpu = options.gpu === undefined ? undefined : gpuNumber(options.gpu)
   const { needsGpu, elsewhere, replays } = can(parseTarget(options.target)!)
   if (timing.data === 'burst' && !needsGpu && !elsewhere && !replays)
-    throw inputError(`--timing does not go with --target ${options.target}, which times nothing.`)
+    throw inputError(
+      `--timing cannot be used with --target ${options.target}, which times nothing.`,
+    )
   if (gpu !== undefined && !needsGpu && !elsewhere)
     throw inputError(
-      `--gpu does not go with --target ${options.target}, which uses no GPU of this machine.`,
+      `--gpu cannot be used with --target ${options.target}, which uses no GPU of this machine.`,
     )
   return {
     ladder: options.ladder,

@@ -52,7 +52,7 @@ function program(
   templates: readonly string[],
 ): Command {
   const cli = new Command('kernel-ladder')
-    .description('Optimize a CUDA kernel step by step, and see what each change bought.')
+    .description('Optimize a CUDA kernel step by step, and see the effect of each change.')
     .version(appVersion)
     .exitOverride()
     .showHelpAfterError('Run `kernel-ladder help` to see the commands.')
@@ -67,7 +67,7 @@ function program(
   cli
     .command('ladders')
     .description(
-      'list the ladders and their rungs; for a folder, every fault with its file and line',
+      'list the ladders and their rungs; for a folder, every error with its file and line',
     )
     .argument('[ladder]', ladderHelp)
     .option(...json)
@@ -80,13 +80,13 @@ function program(
       'create a folder with a ladder of your own, from a template that builds and runs, or from a .cu file with a kernel',
     )
     .argument('<dir>', 'a new or empty folder')
-    .argument('[arguments...]', 'with --from, after --: the arguments of the program in the file')
+    .argument('[arguments...]', 'with --from, after --: arguments for the program in the file')
     .option('--template <name>', `${templates.join(', ')} (default: blank)`)
     .option(
       '--from <file>',
       'propose a ladder from a .cu file; its main() is run on this machine’s CPU, confined, to record its launches',
     )
-    .option('--kernel <name>', 'with --from: which kernel of the file')
+    .option('--kernel <name>', 'with --from: the kernel in the file')
     .option('--include <dir>', 'with --from: a folder with headers (repeatable)', repeated)
     .option('--define <macro>', 'with --from: NAME or NAME=VALUE (repeatable)', repeated)
     .action(async (dir: string, args: string[], options: InitOptions) =>
@@ -101,29 +101,29 @@ function program(
   const machine = cli
     .command('machine')
     .description(
-      'the machines that --target names, reached over ssh or through Slurm: add, list, check, runs, resume, fetch, calibrate, remove',
+      'manage the machines for --target, reached over ssh or through Slurm: add, list, check, runs, resume, fetch, calibrate, remove',
     )
   machine
     .command('add')
-    .description('name a machine; an unknown host key is shown and trusted only when told to')
-    .argument('<name>', 'what --target calls it')
-    .option('--ssh <host>', 'the host as after `ssh`, whose configuration and keys are used')
+    .description('add a machine; an unknown host key is shown and trusted only after confirmation')
+    .argument('<name>', 'the name for --target')
+    .option('--ssh <host>', 'the host as for `ssh`, whose configuration and keys are used')
     .option('--slurm', 'submit runs to Slurm there, or here on a login node without --ssh')
     .option('--partition <name>', 'Slurm’s partition')
     .option('--account <name>', 'Slurm’s account')
     .option('--qos <name>', 'Slurm’s quality of service')
     .option('--gres <gres>', 'the GPUs of a job, such as gpu:h100:1 (default: gpu:1)')
-    .option('--constraint <features>', 'what a node must have, such as hwperf')
+    .option('--constraint <features>', 'required node features, such as hwperf')
     .option('--time <limit>', 'the time limit of a job, such as 30 (minutes) or 2:00:00')
     .option(
       '--sbatch <--option=value>',
-      'a further option of sbatch, such as --sbatch=--reservation=lab (repeatable)',
+      'an additional sbatch option, such as --sbatch=--reservation=lab (repeatable)',
       repeated,
     )
     .option('--before <command>', 'a shell command before each run there (repeatable)', repeated)
     .option('--after <command>', 'a shell command after each run there (repeatable)', repeated)
     .option('--fingerprint <SHA256:…>', 'trust the host key if this is its fingerprint')
-    .option('--replace', 'replace a machine of that name')
+    .option('--replace', 'replace an existing machine with this name')
     .action(async (name: string, options: MachineAddOptions) =>
       finish(await machineAddCommand(setUp, name, options)),
     )
@@ -150,9 +150,9 @@ function program(
     )
   machine
     .command('resume')
-    .description('follow such a run to its end, and fetch its session')
+    .description('follow such a run until it ends, and fetch its session')
     .argument('<name>')
-    .argument('<run>', 'as `machine runs` lists it')
+    .argument('<run>', 'the run, as listed by `machine runs`')
     .option(...json)
     .action(async (name: string, run: string, options: { json?: boolean }) =>
       finish(await machineResumeCommand(setUp, name, run, options)),
@@ -160,7 +160,7 @@ function program(
   machine
     .command('fetch')
     .description(
-      'bring ncu’s own report of a session here from the machine that made it; an interrupted fetch resumes',
+      'fetch ncu’s own report of a session from the machine that created it; an interrupted fetch resumes',
     )
     .argument('<session>', 'a session’s name or folder')
     .option('--open', 'open it in Nsight Compute (ncu-ui)')
@@ -171,7 +171,7 @@ function program(
   machine
     .command('calibrate')
     .description(
-      'measure a GPU for --target predicted, in a minute or two; what is measured is saved as its parameters',
+      'measure a GPU for --target predicted, in a minute or two; the results are saved as its parameters',
     )
     .argument('<name>', 'a machine, or local')
     .option(...gpu)
@@ -206,18 +206,18 @@ function program(
     .action(async (options: ServeOptions) => finish(await serveCommand(setUp, options)))
   cli
     .command('app')
-    .description('open the UI: in a window if Electron is installed, else in the browser')
+    .description('open the UI: in a window if Electron is installed, otherwise in the browser')
     .option('--port <port>', 'serve it on this port and open the browser')
     .option('--session <dir>', 'a session folder to open first, in the browser')
     .action(async (options: ServeOptions) => finish(await appCommand(setUp, options)))
   cli
     .command('mcp')
     .description(
-      'answer a coding agent over stdio (Model Context Protocol): why kernels are slow, with figures',
+      'serve a coding agent over stdio (Model Context Protocol): why kernels are slow, with numbers',
     )
     .argument(
       '[folder...]',
-      'the only folders that it may read reports from and build ladders in, with your permissions',
+      'the only folders in which it may read reports and build ladders, with your permissions',
     )
     .option('--allow-run', 'also let it run code on this GPU')
     .action(async (folders: string[], options: McpCommandOptions) =>
@@ -225,7 +225,7 @@ function program(
     )
   cli
     .command('edit')
-    .description('open the source of a rung in the editor that KERNEL_LADDER_EDITOR names')
+    .description('open the source of a rung in the editor set by KERNEL_LADDER_EDITOR')
     .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
     .argument('<rung>', 'the id of a rung, or ID:LINE')
     .action(async (name: string, rung: string) => finish(await editCommand(setUp, name, rung)))

@@ -29,7 +29,7 @@ export const trust = [
 
 export const gpu = [
   '--gpu <n>',
-  'which GPU of a machine with several, as nvidia-smi numbers them (default: CUDA’s first)',
+  'the GPU to use, as numbered by nvidia-smi (default: CUDA’s first)',
 ] as const
 
 export const noWait = [
@@ -39,7 +39,7 @@ export const noWait = [
 
 export const warm = [
   '--warm',
-  'leave L2 as the launch before left it; by default it is emptied before each timed launch',
+  'keep L2 as the previous launch left it; by default, L2 is flushed before each timed launch',
 ] as const
 
 /** Returns the state of the L2 cache for timed launches. */
@@ -48,7 +48,7 @@ export const cacheStateOf = ({ warm: isWarm }: { warm?: boolean | undefined }): 
 
 export const rungTimeout = [
   '--timeout <seconds>',
-  'a rung counts as hung after this long without progress (default: 60)',
+  'stop a rung as hung after this long without progress (default: 60)',
 ] as const
 
 /**
@@ -70,7 +70,7 @@ export function addProblemOptions(
   command.option('--size <n>', size)
   command.option(
     '--at <NAME=value>',
-    'set one name of the ladder’s task; the others keep their defaults (repeatable)',
+    'set one value of the ladder’s task; the others keep their defaults (repeatable)',
     repeated,
   )
   for (const { name, help } of own) command.option(`--${name} <${name}>`, help)

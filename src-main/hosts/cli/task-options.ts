@@ -25,7 +25,7 @@ export interface TaskChoice {
 /** Returns the help text about the chosen ladder. */
 export const ladderHelpText = ({ ladder }: TaskChoice): string =>
   ladder === null
-    ? '\nA ladder’s own sizes, scalars and options are options too: add --ladder ID to see them.'
+    ? '\nA ladder’s own sizes, scalars, and options are options too: add --ladder ID to see them.'
     : `\n${ladder.id} takes ${namesOf(ladder.task).join(', ')}; sizes: ${ladder.sizes.map(sizesLabel).join(', ')} (the first by default).`
 
 /** Returns one option per name that a task defines. Omits names that the command already uses. */

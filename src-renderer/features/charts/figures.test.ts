@@ -72,7 +72,7 @@ describe('stall reasons', () => {
 
 describe('memory traffic', () => {
   it('is never below the size of the matrices if the cache is cold', () => {
-    // The problem 4096³ in FP32 has three matrices of 64 MiB.
+    // At 4096³ in FP32, each of the three matrices has 64 MiB.
     expect(leastBytes(deep)).toBe(3 * 64 * 2 ** 20)
     for (const { id, metrics } of trafficRungs(deep).rungs)
       expect(metrics['dramBytes']!.value! / leastBytes(deep)!, id).toBeGreaterThan(0.9)
@@ -96,7 +96,7 @@ describe('occupancy', () => {
   })
 
   it('omits limits above the maximum blocks per SM, so that the value fits in the row', () => {
-    // The rung was only built. Without its shared memory, hundreds of blocks would fit.
+    // The rung was only built. Without its static shared memory, hundreds of blocks would fit.
     const built = rungOccupancy(card, { ...card.rungs[1]!, profile: null })
     if (!isKnown(built)) throw new Error('The launch is not known.')
     const { limits } = built.occupancy

@@ -1,4 +1,7 @@
-/** Data of the instruction-mix chart: the instruction kinds that have a color, and the rest. */
+/**
+ * Data of the instruction-mix chart: the instruction kinds that have a color, and the sum of the
+ * other kinds.
+ */
 import { instructionKinds } from '../../../src-main/domain/metrics/instruction-mix-metrics'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { mixOf, type Mix } from '../../../src-main/domain/analysis/executed-mix'

@@ -1,5 +1,5 @@
 /**
- * Calculates from its launch what limits each rung's occupancy. The chart shows the limits next to
+ * Calculates the occupancy limits of each rung from its launch. The chart shows the limits next to
  * the occupancy that ncu measured.
  */
 import {
@@ -24,7 +24,7 @@ export interface RungOccupancy {
 export type OccupancyGap =
   /** No launch was recorded, so the block size and the registers are unknown. */
   | 'notProfiled'
-  /** The resources of a block are unknown in every launch. */
+  /** No launch has known resources per block. */
   | 'noResources'
   | 'noDevice'
   | 'unknownGpu'
@@ -36,8 +36,8 @@ interface Gpu {
 }
 
 /**
- * Returns the SM count and compute capability of the GPU. An import has them among its counters. A
- * build has them in its target.
+ * Returns the SM count and compute capability of the GPU. For an import, they are read from its
+ * counters. For a build, the target GPU determines them.
  */
 export function gpuOf(session: Session, rung: RungResult): Gpu | null {
   if (session.device) return session.device
@@ -99,7 +99,7 @@ export const isKnown = (found: RungOccupancy | OccupancyGap): found is RungOccup
 
 /**
  * Returns the limits in the order of the limiters. A resource that allows more blocks than an SM
- * can hold sets no limit. The value of such a resource would be outside the axis, so it is null.
+ * can hold sets no limit, so its value is null. The value would also be outside the axis.
  */
 export const drawnLimits = ({ limits }: Occupancy): (number | null)[] =>
   occupancyLimiters.map((limiter) => {
@@ -114,9 +114,9 @@ export interface RungWaves extends RungOccupancy {
 }
 
 /**
- * Returns the waves of a launch, or null if no block fits. Launches with clusters also get null,
- * because CUDA does not report how the GPU groups its SMs. A build may not know whether a rung uses
- * clusters.
+ * Returns the waves of a launch, or null if no block fits. Also returns null for launches with
+ * clusters, because CUDA does not report how the GPU groups its SMs. For a build, it may be unknown
+ * whether a rung uses clusters.
  */
 export function rungWaves(session: Session, own: RungOccupancy): RungWaves | null {
   const gpu = gpuOf(session, own.rung)

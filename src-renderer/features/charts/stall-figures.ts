@@ -38,10 +38,10 @@ export function stallFigures(session: Session): StallFigures {
   }
 }
 
-/** If the longest bar is this many times the median bar, the median bar is too short to read. */
+/** Ratio of the longest bar to the median bar above which the median bar is too short to read. */
 const dwarfs = 5
 
-/** Returns `share` if one bar would make the others unreadable, and `warps` otherwise. */
+/** Returns `share` if one bar would make the other bars unreadable, and `warps` otherwise. */
 export function stallScale({ rungs }: Pick<StallFigures, 'rungs'>): 'warps' | 'share' {
   const totals = rungs.map(stallTotal).sort((a, b) => a - b)
   const usual = totals[Math.floor((totals.length - 1) / 2)] ?? 0

@@ -52,8 +52,8 @@ interface Sweep {
 }
 
 /**
- * Joins the sessions by rung. `of` states what the throughput counts. Only sessions with the L2
- * state of `shown` have values. The others cause a warning.
+ * Joins the sessions by rung. `of` selects the throughput in operations or bytes. Only sessions
+ * with the same L2 state as `shown` have values. The others cause a warning.
  */
 export function sweep(
   sessions: readonly Session[],

@@ -7,8 +7,8 @@ import type { ChartId } from '../../../src-main/domain/report/chart-drawings'
 import { rungLabel } from './figure-table'
 
 /**
- * Maximum number of rungs to name. The other rungs are only counted. A program can have hundreds of
- * kernels with long names.
+ * Maximum number of rung names in a list. The list ends with the number of other rungs. A program
+ * can have hundreds of kernels with long names.
  */
 const mostNamed = 12
 
@@ -45,7 +45,7 @@ export function useChartWords() {
     return [session.ladder.id, ...(size === undefined ? [] : [String(size)]), chart].join('-')
   }
 
-  /** Returns all names. A long list is cut and ends with the number of remaining names. */
+  /** Returns the names as text. A long list is cut and ends with the number of remaining names. */
   const shortList = (names: readonly string[]): string => {
     const first = named(names)
     const more = names.length - first.length
@@ -54,8 +54,8 @@ export function useChartWords() {
   }
 
   /**
-   * Returns a sentence that names the rungs not drawn, or nothing if all are drawn. The sentence
-   * includes the reason if they share one.
+   * Returns a sentence that lists the rungs not drawn, or nothing if all are drawn. The sentence
+   * includes the reason if the rungs share one.
    */
   const leftOut = (session: Session, rungs: readonly RungResult[], reason?: string): string[] =>
     rungs.length === 0

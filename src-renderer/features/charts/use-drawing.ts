@@ -7,7 +7,7 @@ import { inject, type InjectionKey } from 'vue'
 interface Drawing {
   /** The option to select in the chart's control. */
   choice: string | undefined
-  /** Called with the finished drawing. `label` describes the figures in words. */
+  /** Called with the finished drawing. `label` describes the data in words. */
   deliver: (svg: string, label: string) => void
 }
 

@@ -1,4 +1,4 @@
-/** The steps of a ladder. Each step compares a rung with the one it builds on. */
+/** The steps of a ladder. Each step compares a rung with the rung that it builds on. */
 import { climbs, rungBefore, type Session } from '../../../src-main/domain/session/session'
 
 export interface Step {
@@ -13,7 +13,7 @@ export const steps = (session: Session): Step[] =>
     return before ? [{ a: before.id, b: rung.id }] : []
   })
 
-/** Returns the next or previous step of the ladder. The current pair need not be a step. */
+/** Returns the next or previous step of the ladder. The current pair does not have to be a step. */
 export function stepFrom(session: Session, b: string, by: 1 | -1): Step | undefined {
   const order = session.rungs.map(({ id }) => id)
   const here = order.indexOf(b)

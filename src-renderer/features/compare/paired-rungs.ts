@@ -31,7 +31,10 @@ export function pairedStep(
   return by > 0 ? further[0] : further.at(-1)
 }
 
-/** Returns the last pair that was timed in both sessions, or else the last rung of each session. */
+/**
+ * Returns the last pair that was timed in both sessions. Without such a pair, returns the last rung
+ * of each session.
+ */
 export function pairAcross(a: Session, b: Session, compared: Pairs): [string, string] | null {
   const timed = compared.pairs.filter(({ ratio }) => ratio !== null)
   const last = rungPairs({ pairs: timed.length > 0 ? timed : compared.pairs }).at(-1)

@@ -12,8 +12,8 @@ import type { SourceText } from './source-text'
 const limits: DiffConfig = { scanLimit: 500 }
 
 /**
- * Number of characters above which a character diff of a whole source hits the scan limit. Such a
- * diff would report a single change.
+ * Number of characters above which a character diff of a whole source hits the scan limit. The diff
+ * would then report a single change.
  */
 const longText = 20_000
 /** In long sources, changed blocks above this many characters get no character diff. */
@@ -72,8 +72,8 @@ function ascending(pairs: readonly [number, number][]): [number, number][] {
 
 /**
  * Implements Bram Cohen's patience diff, one level deep. Lines that occur once in both sources are
- * anchors, and equal lines around an anchor are matched too. The run time of this diff hardly
- * depends on the number of differences. A shortest edit script takes longer for each difference.
+ * anchors, and equal lines around an anchor are matched too. The run time hardly depends on the
+ * number of differences. A shortest edit script would take longer for each difference.
  */
 const sameLines: SameLines = (a, b) => {
   const [inA, inB] = [onceIn(a), onceIn(b)]
@@ -101,7 +101,7 @@ const sameLines: SameLines = (a, b) => {
 const bare = (line: string) => line.replace(/\s+/g, '')
 const sameButForSpaces: SameLines = (left, right) => {
   const [a, b] = [left.map(bare), right.map(bare)]
-  // A shortest edit script of two unrelated sources of 1,500 lines takes a second.
+  // A shortest edit script for two unrelated 1,500-line sources takes a second to compute.
   if (Math.max(a.length, b.length) >= longList) return sameLines(a, b)
   const same: [number, number][] = []
   let [lineA, lineB] = [0, 0]

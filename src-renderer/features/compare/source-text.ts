@@ -40,7 +40,7 @@ const pythonCommentOrString =
   /"{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|#[^\n]*/g
 const commentOrString = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
 
-/** Returns the source without comments, and without lines that only held comments. */
+/** Returns the source without comments, and without lines that contained only comments. */
 export function codeOnly(text: string, file: string): SourceText {
   const bare = text.replace(isPythonFile(file) ? pythonCommentOrString : commentOrString, (found) =>
     /^[/#]/.test(found) ? found.replace(/[^\n]+/g, '') : found,

@@ -24,8 +24,8 @@ export interface SourceView {
   /** Moves to the next or previous change. */
   go(direction: 'next' | 'previous'): void
   /**
-   * Moves to the first change that contains any of these file lines. If there is none, moves to the
-   * next change.
+   * Moves to the first change that contains any of the given file lines. If no change contains one,
+   * moves to the next change.
    */
   goTo(hunk: Hunk): void
   /** Returns the file lines of all changes. */

@@ -9,8 +9,8 @@ interface Known {
   a: Side
   b: Side
   /**
-   * The sources, or null if a side has none. The sources only tell which lines are part of the
-   * change. The causes can be found without them.
+   * The sources, or null if a side has none. They are used only to find the lines of the change.
+   * The causes do not require them.
    */
   sources: { a: SourceSide; b: SourceSide } | null
 }

@@ -20,7 +20,7 @@ export function useCounters(
   const counted = ref<string | null>(null)
   const counting = ref(false)
   const error = shallowRef<ErrorShape | null>(null)
-  /** Whether a request can succeed. No request can succeed without a compiler. */
+  /** Whether counters are available. Without a compiler, every request fails. */
   const possible = ref(true)
   let timer: ReturnType<typeof setTimeout> | undefined
   let latest = 0

@@ -90,8 +90,8 @@ export function useFolderFiles() {
 }
 
 /**
- * Prevents users from leaving unsaved files by accident. After an attempt to leave, it holds the
- * function that leaves anyway.
+ * Prevents users from leaving unsaved files by accident. After an attempt to leave, the returned
+ * ref contains the function that leaves anyway.
  */
 export function useLeaveGuard(dirty: Readonly<Ref<readonly string[]>>): Ref<(() => void) | null> {
   const router = useRouter()

@@ -103,10 +103,7 @@ function nodes(tokens: readonly Token[], options: MarkdownOptions): Child[] {
   return root
 }
 
-/**
- * A line break between Chinese characters or punctuation. Such a line break must not become a
- * space.
- */
+/** A line break between Chinese characters or punctuation, which must not become a space. */
 const unspacedBreak = /(?<=[\p{Script=Han}，。；：、？！）”])\n(?=[\p{Script=Han}（“])/gu
 
 export const renderMarkdown = (text: string, options: MarkdownOptions = {}): Child[] =>

@@ -134,7 +134,7 @@ describe('rows', () => {
     const columns = usualColumns(copying)
     expect(columns).toContain('dramUtilization')
     expect(columns).not.toContain('fmaUtilization')
-    // Bytes replace bank conflicts if no rung has conflicts and bytes were counted.
+    // If no rung has bank conflicts, a column with the bytes moved replaces them.
     const count = (value: number) => ({
       value,
       unit: 'byte' as const,

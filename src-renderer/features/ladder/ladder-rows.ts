@@ -39,7 +39,9 @@ export interface LadderRow {
   isFaster: boolean
   /** The time of the ladder's first rung divided by this rung's time, or null for the reference. */
   overFirst: number | null
-  /** The slowdown, set if the rung is slower than the one it builds on, or was expected to be. */
+  /**
+   * The slowdown, set if the rung is slower than its previous rung, or was expected to be slower.
+   */
   slowdown: Slowdown | null
   /** The ladder's note about the rung. */
   note: string | null
@@ -127,7 +129,7 @@ export function timeColumns({ rungs }: Session): TimeColumns {
   }
 }
 
-/** The options for the ratio column. The ratio divides this time by the rung's time. */
+/** The options for the ratio column. The column shows this time divided by the rung's time. */
 export type RatioTo = 'reference' | 'first' | 'baseline'
 
 /** Returns operations per second, or bytes per second if memory bounds the task. */

@@ -1,6 +1,6 @@
 /**
- * Chooses the time that the ratio column divides by: the pinned baseline, the reference, or the
- * first rung.
+ * Chooses the time that the ratio column divides by each rung's time: the pinned baseline's, the
+ * reference's, or the first rung's.
  */
 import { computed, ref, watch } from 'vue'
 import { areTimesRanked } from '../../../src-main/domain/analysis/comparability'
@@ -13,7 +13,7 @@ export function useRatioTo(session: () => Session) {
   const baselines = useBaselineStore()
   /**
    * The baseline's time. The time is null if the baseline's session cannot be compared with this
-   * one, or their times cannot be ranked.
+   * one, or if their times cannot be ranked.
    */
   const baselineMs = computed(() => {
     const base = baselines.baseline
@@ -31,7 +31,7 @@ export function useRatioTo(session: () => Session) {
     get: () => ratios.value.find((one) => one === wanted.value) ?? ratios.value[0]!,
     set: (one) => (wanted.value = one),
   })
-  // If the user pins a new baseline, show ratios to it.
+  // If the user pins a new baseline, show ratios relative to it.
   watch(
     () => baselines.at,
     () => (wanted.value = null),

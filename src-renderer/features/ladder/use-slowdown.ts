@@ -35,7 +35,10 @@ export function useSlowdown() {
     if (slowdown.note) sentences.push(slowdown.note)
     return sentences
   }
-  /** Returns the title of a slowdown. A rung can be slower, or merely not expected to be faster. */
+  /**
+   * Returns the title of a slowdown. It depends on whether the rung is slower or was only expected
+   * to be.
+   */
   const slowdownTitle = ({ slower }: Slowdown): string =>
     t(slower ? 'slowdown.title' : 'slowdown.meant')
 

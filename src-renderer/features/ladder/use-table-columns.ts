@@ -63,8 +63,8 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
       session().rungs.some((rung) => leadFigure(session(), rung, lead.value)?.aboveRoof),
   )
   /**
-   * Minimum width of the table. Each column has a minimum width. Below the sum of these, only names
-   * would shrink.
+   * Minimum width of the table, which is the sum of the minimum column widths. In a narrower table,
+   * only names would shrink.
    */
   const leastWidth = computed(() => {
     const { notes, burst, sustained } = times.value
@@ -75,7 +75,7 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
   })
   /**
    * Whether more than one timing mode is shown. Names and bars are then narrower and stay in view
-   * while the rest scrolls.
+   * while the other columns scroll.
    */
   const isWide = computed(() => times.value.burst || times.value.sustained)
   /**

@@ -1,4 +1,4 @@
-/** Compares the matrix with a baseline. Each figure gets a factor or difference and a verdict. */
+/** Compares the matrix with a baseline. Each value gets a factor or difference and a verdict. */
 import { areTimesRanked } from '../../../src-main/domain/analysis/comparability'
 import { compareRungs, type Verdict } from '../../../src-main/domain/analysis/compare'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
@@ -28,9 +28,10 @@ function distance(base: number, value: number, unit: string): string {
 const followsTime = (row: MatrixRow): boolean => row.source === 'timing'
 
 /**
- * Returns the rows relative to the baseline. `base` contains the same rows for the baseline alone.
- * A row that is missing there keeps its figures. Times with a different L2 state keep theirs too.
- * If the sessions cannot be compared, the differences have no verdicts.
+ * Returns the rows relative to the baseline. `base` contains the same rows, with only the
+ * baseline's values. If a row is missing in `base`, its values are unchanged. Times with a
+ * different L2 state are also unchanged. If the sessions cannot be compared, the differences have
+ * no verdicts.
  */
 export function againstBaseline(
   items: readonly MatrixItem[],

@@ -51,7 +51,7 @@ export const matrixCsv = (
     ]),
   )
 
-/** Returns a Markdown table. Figures are formatted as on screen. */
+/** Returns a Markdown table. Values are formatted as on screen. */
 export const matrixMarkdown = (
   titles: readonly string[],
   items: readonly MatrixItem[],

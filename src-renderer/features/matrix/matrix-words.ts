@@ -1,4 +1,4 @@
-/** Texts of the matrix: row names, exact values and their origins. */
+/** Texts of the matrix: row names, exact values, and their origins. */
 import { t, wordsAt } from '../../ui/words'
 import { language } from '../../ui/language'
 import type { MatrixCell, MatrixRow, MatrixGroup } from './matrix'
@@ -22,8 +22,8 @@ export function useMatrixWords() {
   const unit = (row: MatrixRow): string => wordsAt(`unit.${row.unit}`) ?? row.unit
 
   /**
-   * Returns a metric's meaning. For ncu metrics, returns a pointer to ncu's documentation, because
-   * only their names are known here.
+   * Returns a metric's meaning. For ncu metrics, refers to ncu's documentation, because only their
+   * names are known here.
    */
   const meaning = ({ id, source }: MatrixRow): string => {
     if (source === 'registry') return metricMeaning(id) ?? ''
@@ -76,7 +76,7 @@ export function useMatrixWords() {
   }
 
   /**
-   * Returns the sentences for a cell with a baseline: the figure, its factor or difference, and the
+   * Returns the sentences for a cell with a baseline: the value, its factor or difference, and the
    * verdict.
    */
   const against = (cell: MatrixCell): string[] =>

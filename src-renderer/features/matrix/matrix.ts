@@ -1,5 +1,5 @@
 /**
- * The matrix of rungs × metrics: all figures of a session in one table. The matrix is calculated
+ * The matrix of rungs × metrics: all values of a session in one table. The matrix is calculated
  * once and does not depend on the language.
  */
 import { type Verdict } from '../../../src-main/domain/analysis/compare'
@@ -21,7 +21,7 @@ export type MatrixCell =
       value: number
       text: string
       evidence: Exclude<MetricValue['evidence'], 'unavailable'>
-      /** The formatted value. With a baseline, `text` is the factor or difference instead. */
+      /** The formatted value, set with a baseline. `text` is then the factor or difference. */
       exact?: string
       /** The verdict, or null in the baseline's own column. */
       verdict?: Verdict | null
@@ -102,7 +102,7 @@ function ncuRungCell(rung: RungResult, name: string): MatrixCell {
 
 /**
  * Returns each cell's heat. The scale is logarithmic if the row spans two orders of magnitude. On a
- * linear scale, all values but the largest would look alike.
+ * linear scale, all values except the largest would look the same.
  */
 function heatOf(cells: readonly MatrixCell[]): (number | null)[] {
   const values = cells.flatMap((cell) => (cell.kind === 'value' ? [cell.value] : []))
@@ -167,8 +167,8 @@ export function matrixItems(
   rungs: readonly RungResult[],
   which: 'common' | 'all',
   /**
-   * Returns a rung's bandwidth. Pass it for a memory-bound task, where it replaces operations per
-   * second.
+   * Returns a rung's bandwidth. Set it for a memory-bound task, to show bandwidth instead of
+   * operations per second.
    */
   bandwidth?: (rung: RungResult) => MetricValue | null,
 ): MatrixItem[] {
@@ -222,7 +222,7 @@ export function matrixItems(
 }
 
 /**
- * Returns the rungs named in the URL, in session order. If none of the names match, returns all
+ * Returns the rungs in the URL, in session order. If the URL contains no known rung, returns all
  * rungs.
  */
 export function chosenRungs(session: Session, wanted: readonly string[]): readonly RungResult[] {

@@ -4,7 +4,7 @@
  */
 import type { RungResult } from '../../../src-main/domain/session/session'
 
-/** Each link connects the named level with the one closer to the SM. */
+/** Each link connects its level to the next level toward the SM. */
 export const links = ['shared', 'l1', 'l2', 'dram'] as const
 export type Link = (typeof links)[number]
 

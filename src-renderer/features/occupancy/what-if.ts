@@ -40,7 +40,7 @@ export const rangeOf = (resource: Resource, limits: SmLimits): Range =>
     shared: { min: 0, max: limits.sharedPerBlock, step: limits.sharedGranularity },
   })[resource]
 
-/** Returns a whole number within the range, or null if the text is not one. */
+/** Returns a whole number within the range. Returns null for any other text. */
 export function parseField(text: string, { min, max }: Range): number | null {
   const value = /^\s*\d+\s*$/.test(text) ? Number(text) : NaN
   return value >= min && value <= max ? value : null

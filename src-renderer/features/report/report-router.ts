@@ -28,7 +28,7 @@ export function createReportRouter(report: FrozenReport): Router {
       },
     ],
   })
-  // A screen can link to one that this report omits. The link then opens a note instead of failing.
+  // If a screen links to a screen that this report omits, open a note instead of failing.
   const resolve = router.resolve.bind(router)
   router.resolve = ((to: Parameters<typeof resolve>[0], from: Parameters<typeof resolve>[1]) => {
     const isLeftOut =

@@ -7,7 +7,8 @@ import type { Session } from '../../../src-main/domain/session/session'
 import { isImport, isOwnRun } from '../../../src-main/domain/session/session-summary'
 
 /**
- * Returns the session to estimate from: the newest session of this machine, or else a recording.
+ * Returns the session to estimate from: the newest session of this machine, or a recording if there
+ * is none.
  */
 export function timesFrom(
   sessions: readonly SessionSummary[],

@@ -1,4 +1,4 @@
-/** The choices of the run form, and the request built from these choices. */
+/** The choices of the run form, and the request built from them. */
 import type { SessionSummary, CallInput } from '../../../src-main/contract/index'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
 import { type Sizes, sizesLabel, usualProblem } from '../../../src-main/domain/task/problem'
@@ -24,16 +24,13 @@ export function parseSeconds(text: string): number | null {
 
 export const customSize = 'custom'
 
-/**
- * The GPU of the recordings that come with the program. A build for this GPU can be compared with
- * the recordings.
- */
+/** The GPU of the built-in recordings. A build for this GPU can be compared with them. */
 const usualGpu = 'h200'
 
 export interface RunForm {
-  /** The ladder as named in a request: the id of a built-in ladder, or a folder. */
+  /** The ladder as written in a request: the id of a built-in ladder, or a folder. */
   ladder: string
-  /** The chosen rungs. The reference always runs as well. */
+  /** The chosen rungs. The reference always runs too. */
   rungs: string[]
   /** The label of a size, or `custom`. */
   size: string
@@ -51,7 +48,7 @@ export interface RunForm {
    * empty for no limit.
    */
   profileLimit: string
-  /** The timing modes used in addition to single launches. */
+  /** The timing modes to use in addition to single launches. */
   timing: TimingWay
   /** The state of L2 when a launch is timed. */
   cacheState: 'cold' | 'warm'
@@ -121,7 +118,7 @@ export interface TargetChoice {
   recording?: SessionSummary
 }
 
-/** Returns the currently chosen GPU if it has this kind, or else the default GPU. */
+/** Returns the currently chosen GPU if it has this kind. Otherwise returns the default GPU. */
 const gpuChoice = (kind: RunnableKind, chosen: string): string =>
   parseTarget(chosen)?.kind === kind ? chosen : printTarget({ kind, name: usualGpu })
 
@@ -180,7 +177,7 @@ export function parseExtent(text: string, max = maxSize): number | null {
   return value >= 1 && value <= max ? value : null
 }
 
-/** Parses sizes. Returns null if the task rejects one of these. */
+/** Parses sizes. Returns null if the task rejects one of them. */
 export function parseSizes(
   { task }: Ladder,
   typed: Readonly<Record<string, string>>,
@@ -267,7 +264,7 @@ export function formFault(form: RunForm, ladder: Ladder): FormFault | null {
  * Returns the run request. A replay has no size or parameters, because the recording fixes both.
  */
 export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'> {
-  // Name the reference explicitly so that it also becomes a row of the session.
+  // Request the reference explicitly, so that it also becomes a row of the session.
   const rungs = ladder.rungs
     .map(({ id }) => id)
     .filter((id) => id === ladder.reference || form.rungs.includes(id))

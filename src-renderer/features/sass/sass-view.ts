@@ -172,8 +172,8 @@ function analyze({ instructions: code }: DeepKernel): KernelCode {
 const analyzed = new WeakMap<DeepKernel, KernelCode>()
 
 /**
- * Returns a kernel's code, analyzed once per kernel. For a long kernel, register liveness takes
- * longer than the rest of the view.
+ * Returns a kernel's code, analyzed once per kernel. For a long kernel, the register liveness
+ * analysis takes longer than all other work of the view.
  */
 export function kernelCode(kernel: DeepKernel): KernelCode {
   const known = analyzed.get(kernel) ?? analyze(kernel)

@@ -10,8 +10,8 @@ import { can, gpuOfTarget } from '../../../src-main/domain/targets/targets'
 import { problemText } from '../../ui/format'
 
 /**
- * Returns the user's name for the session. Without one, returns its ladder and problem. For an
- * unreadable folder, returns the folder's name.
+ * Returns the user's name for the session. If there is none, returns the session's ladder and
+ * problem. For an unreadable folder, returns the folder's name.
  */
 export function sessionTitle(item: SessionSummary): string {
   if (item.title !== null) return item.title
@@ -22,9 +22,8 @@ export function sessionTitle(item: SessionSummary): string {
 }
 
 /**
- * Returns a function that returns the GPU of a session. The GPU is the one that measured the
- * session, or else the one that it was emulated or built for. The result is null if neither is
- * known.
+ * Returns a function that returns the GPU that measured a session. If no GPU measured it, returns
+ * the GPU that it was emulated or built for, or null if unknown.
  */
 export function useGpuWords(): (
   item: Pick<SessionSummary, 'deviceName' | 'target'>,
@@ -63,9 +62,9 @@ const timed = (session: Session): RungResult[] =>
     .sort((a, b) => a.timing!.medianMs - b.timing!.medianMs)
 
 /**
- * Returns the pair of rungs that a comparison opens with. The pair is the fastest rung timed in
- * both, or else each session's fastest, or else each session's last. For programs, the pair is the
- * kernel pair that changed most. Returns null if a session has no rungs.
+ * Returns the pair of rungs that a comparison opens with: the fastest rung timed in both sessions.
+ * If there is none, returns each session's fastest timed rung, or its last rung if none was timed.
+ * For programs, returns the kernel pair that changed most. Returns null if a session has no rungs.
  */
 export function pairAcross(a: Session, b: Session): [string, string] | null {
   if (![a, b].every(({ target }) => can(target).knowsRun)) {

@@ -1,12 +1,12 @@
-/** Decides which conclusions the rungs of two sessions allow. */
+/** Checks whether two sessions can be compared. */
 import { comparability, type Comparability } from '../../../src-main/domain/analysis/comparability'
 import type { RungComparison } from '../../../src-main/domain/analysis/compare'
 import { message } from '../../../src-main/domain/messages/message'
 import type { Session } from '../../../src-main/domain/session/session'
 
 /**
- * Returns whether two sessions can be compared. Unlike in reports, their ladders can differ. Two
- * rungs that solve the same problem are comparable, whatever their ladders.
+ * Returns whether two sessions can be compared. Unlike in reports, their ladders can differ: any
+ * two rungs that solve the same problem are comparable.
  */
 export function guardOf(a: Session, b: Session): Comparability {
   const { refusals, warnings } = comparability(a, { ...b, ladder: a.ladder })
@@ -19,7 +19,7 @@ export function guardOf(a: Session, b: Session): Comparability {
   }
 }
 
-/** Returns the figures without verdicts, for sessions that must not be compared. */
+/** Returns the comparison without verdicts, for sessions that must not be compared. */
 export const withoutVerdicts = (comparison: RungComparison): RungComparison => ({
   ...comparison,
   time: { ...comparison.time, speedup: null, noise: null, verdict: 'unknown' },

@@ -1,6 +1,6 @@
 /**
- * A metric's label and meaning in the current language. The registry has the English texts. The
- * other locales have theirs under `metrics.<id>`.
+ * A metric's label and meaning in the current language. The registry contains the English texts.
+ * The other locales contain translations under `metrics.<id>`.
  */
 import { wordsAt } from '../../ui/words'
 import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
@@ -14,7 +14,10 @@ export function useMetricWords() {
   return {
     /** Returns a metric's label, or the id itself if the registry does not know the metric. */
     metricLabel,
-    /** Shortens `Stalled: barrier` to `barrier`, for places where the context implies the rest. */
+    /**
+     * Shortens `Stalled: barrier` to `barrier`, for places where the context makes the prefix
+     * redundant.
+     */
     kindLabel: (id: string): string => metricLabel(id).replace(/^[^:：]*[:：]\s*/, ''),
     metricMeaning: (id: string): string | undefined => word(id, 'meaning'),
   }

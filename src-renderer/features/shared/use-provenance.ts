@@ -1,4 +1,4 @@
-/** Explains the origin of a figure. All tooltips about numbers are built here. */
+/** Explains the origin of a value. Builds all tooltips about numbers. */
 import { t } from '../../ui/words'
 import { metricDefinition, type MetricValue } from '../../../src-main/domain/metrics/metrics'
 import type { RungResult, Session, Timing } from '../../../src-main/domain/session/session'
@@ -156,7 +156,7 @@ export function useProvenance() {
         }
       : { lines: [rung.reason ? text(rung.reason) : t('provenance.noTime')] }
 
-  /** Returns a tooltip that explains the main figure of a session's table. */
+  /** Returns a tooltip that explains the main value of a session's table. */
   function rateTip(session: Session, rung: RungResult): TipContent {
     const lead = leadOf(session)
     if (lead.of === 'operations') return throughputTip(rung)

@@ -18,7 +18,7 @@ export function barOf(
 }
 
 /**
- * Returns the speedup over the rung's own values, with its confidence interval. Returns null
+ * Returns the speedup over the rung's default values, with its confidence interval. Returns null
  * without a paired measurement.
  */
 export const timesAsFast = ({
@@ -38,7 +38,7 @@ export const sameValues = (
   names: readonly string[],
 ): boolean => a !== null && b !== null && names.every((name) => a[name] === b[name])
 
-/** Returns the finalists and the rung's own values, fastest first. */
+/** Returns the finalists and the rung's default values, fastest first. */
 export const timedInTurn = ({ finalists, baseline }: Report) =>
   [
     ...finalists.map((one) => ({ ...one, own: false })),

@@ -37,7 +37,7 @@ describe('the page of a built rung', () => {
     expect(DeepProfile.parse(profile)).toEqual(profile)
     expect(profile.kernels.map(({ name }) => name)).toEqual(['plain', 'everything', 'plain'])
     expect(said(profile.notes)).toEqual([
-      'These instructions are from the build alone: nothing was run, so nothing was counted.',
+      'These instructions are from the build only: nothing was run, so nothing was counted.',
     ])
     const [plain, everything] = profile.kernels
     expect(plain!.instructions[0]).toMatchObject({

@@ -320,7 +320,8 @@ describe('the roofline', () => {
         value: null,
         unit: 'GB/s',
         evidence: 'unavailable',
-        reason: 'It was not measured in this session, and no figure for this GPU is published.',
+        reason:
+          'It was not measured in this session, and there is no published value for this GPU.',
       })
     })
 
@@ -334,7 +335,7 @@ describe('the roofline', () => {
 
     it('are not guessed without a clock or GPU, for other architectures, or for product-specific rates', () => {
       const reason = (device: Device | null) => ceilingsOf({ device }).compute.fp32.value.reason
-      expect(said(reason(null))).toBe('The session does not name a GPU.')
+      expect(said(reason(null))).toBe('The session does not specify a GPU.')
       expect(said(reason({ ...h200, smClockMaxMHz: null }))).toBe(
         'The maximum SM clock is unknown.',
       )

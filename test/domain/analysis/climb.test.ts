@@ -47,7 +47,7 @@ describe('a climb', () => {
     expect(rungs.map(({ id }) => id)).toEqual(['01_naive', '03_tile'])
     expect(factor).toBe(4)
     expect(inEnglish(climbWords(climbed)!)).toBe(
-      'The climb from 01_naive to 03_tile is 4.00× (steps: 1).',
+      'The total speedup from 01_naive to 03_tile is 4.00× (steps: 1).',
     )
   })
 

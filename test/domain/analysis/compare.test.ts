@@ -255,7 +255,7 @@ describe('limits and chains', () => {
       it('may differ from the result of the reference, which the ratio refers to', () => {
         expect(ratioWarning(session, plain)).toBeNull()
         expect(inEnglish(ratioWarning(session, fused)!)).toBe(
-          '02_coalesced computes the product, a bias and ReLU; 00_cublas, which its ratio is relative to, computes the product only.',
+          '02_coalesced computes the product, a bias and ReLU; its ratio is relative to 00_cublas, which computes the product only.',
         )
         expect(ratioWarnings(withFused).length).toBe(1)
         const without = { ...withFused, ladder: { ...session.ladder, reference: null } }

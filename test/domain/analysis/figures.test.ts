@@ -85,7 +85,7 @@ describe('derived metrics', () => {
         unit: '%',
         evidence: 'unavailable',
         reason:
-          'It launches 2 kernels that differ in this, and without counters it is unknown which of them runs longest.',
+          'It launches 2 kernels that differ in this value, and without counters it is unknown which of them runs longest.',
       })
     })
 

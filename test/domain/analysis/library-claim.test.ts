@@ -55,10 +55,10 @@ describe('the claims about a session', () => {
 
   it('have the ratio for every kind of timing', () => {
     expect(words({ single: 1.02, burst: 1.01, sustained: 1.04 })).toBe(
-      '01_own is faster than 00_library in all three ways: single launches 1.02×, bursts 1.01×, sustained 1.04×.',
+      '01_own is faster than 00_library in all three timing modes: single launches 1.02×, bursts 1.01×, sustained 1.04×.',
     )
     expect(words({ single: 1.02, burst: 1.01, sustained: 0.99 })).toBe(
-      'The ways of timing 01_own against 00_library disagree: single launches 1.02×, bursts 1.01×, sustained 0.990×.',
+      'The timing modes disagree on 01_own against 00_library: single launches 1.02×, bursts 1.01×, sustained 0.990×.',
     )
   })
 
@@ -84,6 +84,6 @@ describe('the claims about a session', () => {
     expect(alone).toMatch(/it reaches 1\.50× .* of the throughput of the reference 00_library\.$/)
     expect([alone, incomplete].join(' ')).not.toMatch(/is faster than|ahead|beats|past/)
     const [, faster] = summary({ single: 1.5, burst: 1.4, sustained: 1.4 })
-    expect(faster).toMatch(/^01_own is faster than 00_library in all three ways/)
+    expect(faster).toMatch(/^01_own is faster than 00_library in all three timing modes/)
   })
 })

@@ -195,7 +195,7 @@ describe('occupancy', async () => {
     ],
     [
       { threads: 1024, registers: 72 },
-      'One block needs 73728 registers, more than the 65536 of an SM.',
+      'One block needs 73728 registers, but an SM has only 65536.',
     ],
   ])('returns the reason that a block with %j cannot run', (given, reason) => {
     const found = occupancy(hopper, kernel(given))

@@ -27,12 +27,12 @@ describe('flags of a rung', () => {
   })
 
   it.each([
-    ['-o', 'flags.0: -o is not among the flags that a rung can be built with'],
-    ['-run', 'flags.0: -run is not among'],
-    ['--run', 'flags.0: --run is not among'],
-    ['-ptx', 'flags.0: -ptx is not among'],
-    ['-arch=sm_80', 'flags.0: -arch=sm_80 is not among'],
-    ['--options-file', 'flags.0: --options-file is not among'],
+    ['-o', 'flags.0: -o is not an allowed build flag for rungs'],
+    ['-run', 'flags.0: -run is not an allowed'],
+    ['--run', 'flags.0: --run is not an allowed'],
+    ['-ptx', 'flags.0: -ptx is not an allowed'],
+    ['-arch=sm_80', 'flags.0: -arch=sm_80 is not an allowed'],
+    ['--options-file', 'flags.0: --options-file is not an allowed'],
     ['-I/opt/include', 'flags.0: Write -I/opt/include under `include` of `build`.'],
     ['-DN=1', 'flags.0: Write -DN=1 under `defines` of `build`.'],
     ['-std=c++20', 'flags.0: Write -std=c++20 under `std` of `build`.'],
@@ -40,7 +40,7 @@ describe('flags of a rung', () => {
     ['--use_fast_math ', 'has spaces; write one word per entry: "--use_fast_math"'],
     ['-L/a b', 'has spaces'],
     ['-diag-suppress 177', 'has spaces; write one word per entry: "-diag-suppress", "177"'],
-    ['other.cu', 'flags.0: "other.cu" is no flag: flags begin with "-".'],
+    ['other.cu', 'flags.0: "other.cu" is not a flag: flags start with "-".'],
   ])('do not include %s', (flag, sentence) => {
     expect(faultsOf({ flags: [flag] }).join()).toContain(sentence)
   })
@@ -62,7 +62,7 @@ it('an include directory must be inside the folder, absolute, or below a variabl
   expect(
     faultsOf({ include: ['include', '/opt/x', '$CUTLASS_PATH/include', 'a/../../b'] }),
   ).toEqual([
-    'include.3: The include directory a/../../b leads out of the folder; write an absolute path, or one below a $VARIABLE.',
+    'include.3: The include directory a/../../b is outside the folder; write an absolute path, or a path that starts with a $VARIABLE.',
   ])
 })
 

@@ -144,8 +144,8 @@ describe('output that yields no parameters', () => {
   })
 
   it.each([
-    ['is empty', '', /did not reach their end/],
-    ['was cut short', captured.slice(0, captured.length / 2), /did not reach their end/],
+    ['is empty', '', /did not finish/],
+    ['was cut short', captured.slice(0, captured.length / 2), /did not finish/],
     [
       'has half a line',
       captured.replace('{"benchmark":"latency.l2"', '{"benchm'),

@@ -189,7 +189,7 @@ it('a session without times does not claim that the runner timed it', () => {
   const untimed = { ...a, rungs: a.rungs.map(({ profiledTime: _, ...rung }) => rung) }
   const { answer, comparable, pairs } = compareSessions(untimed, b)
   expect([comparable.ok, pairs.length]).toEqual([true, 1])
-  expect(answer.map(inEnglish)).toEqual(['Not all of it was timed, so there is no ratio.'])
+  expect(answer.map(inEnglish)).toEqual(['Not everything was timed, so there is no ratio.'])
 })
 
 describe('a functor', () => {

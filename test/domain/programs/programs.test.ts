@@ -379,7 +379,7 @@ describe('sessions of several kinds', () => {
     expect(pairs).toMatchObject([{ a: rung.id, ratio: null, verdict: 'unresolved', change: null }])
     expect(total.ratio).toBeNull()
     expect(comparable.ok).toBe(false)
-    expect(comparable.reasons.map(inEnglish).join()).toContain('times of the runner')
+    expect(comparable.reasons.map(inEnglish).join()).toContain('times from the runner')
   })
 
   it('without a kernel in common report this', () => {

@@ -52,7 +52,7 @@ describe('versions', () => {
       ['schema', 1, /it has schema 1, which is no longer read: run the ladder again, or import/],
       ['schema', 0, /it has schema 0, which no version of kernel-ladder writes/],
       ['schema', 1.5, /it has schema 1.5, which no version of kernel-ladder writes/],
-      ['schema', 'one', /does not state its schema version/],
+      ['schema', 'one', /has no schema version/],
       ['warnings', 'none', /warnings/],
       ['warnings', [7], /this is no text, and no message that this version knows[^]*warnings\[0\]/],
       ['rungs', {}, /rungs/],
@@ -132,7 +132,7 @@ describe('versions', () => {
       await expect(opened({ schema: 3, ...profile })).rejects.toThrow(
         /it has schema 3 but this version reads up to 2; it was written by a newer kernel-ladder/,
       )
-      await expect(opened(profile)).rejects.toThrow(/does not state its schema version/)
+      await expect(opened(profile)).rejects.toThrow(/has no schema version/)
     })
   })
 
@@ -140,8 +140,8 @@ describe('versions', () => {
     it.each([
       ['outcome.schema', 3, /schema 3 but this version reads up to 2/],
       ['outcome.schema', 1, /schema 1, which is no longer read/],
-      ['outcome.schema', null, /does not state its schema version/],
-      ['outcome', 7, /does not state its schema version/],
+      ['outcome.schema', null, /has no schema version/],
+      ['outcome', 7, /has no schema version/],
       ['outcome.checks', {}, /checks/],
       ['outcome.checks.0.sentence', 7, /checks\[0\]\.sentence/],
       ['outcome.build.reason', [], /build\.reason/],

@@ -131,7 +131,11 @@ describe('problems', () => {
     })
 
     it.each([
-      [{ at: { q: 1 } }, 'The task gemm has nothing named "q".', 'm, n, k, alpha, beta, dtype'],
+      [
+        { at: { q: 1 } },
+        'The task gemm has no size, scalar or option "q".',
+        'm, n, k, alpha, beta, dtype',
+      ],
       [
         { size: 8, at: { m: 1, n: 1, k: 1 } },
         '--size cannot be combined with m, n and k.',

@@ -133,7 +133,7 @@ describe('the first cause', () => {
     const b = at(1740, '76_multicast_nt')
     const [cause] = whyOf(a, b).causes
     expect(inEnglish(cause!.statement)).toMatch(
-      /^The SM clock, which the power cap holds down, went from 1725 MHz to 1740 MHz \(L2 traffic 1\.\d+ GiB → 1\.\d+ GiB\)\.$/,
+      /^The SM clock, which the power cap limits, went from 1725 MHz to 1740 MHz \(L2 traffic 1\.\d+ GiB → 1\.\d+ GiB\)\.$/,
     )
     expect(ids(cause!)).toEqual(['l2Bytes'])
     const { timing } = b.rung
@@ -287,19 +287,19 @@ describe('no cause', () => {
         metrics: { fmaUtilization: { value: 0.3, unit: '%', evidence: 'measured' } },
       }),
       side(tensor, '58_persistent'),
-      'The counters that tell what limits have no value for both rungs.',
+      'The counters that show the limit do not have values for both rungs.',
     ],
     [
       'another problem',
       side(fp32, '05_thread_tile_2d'),
       side(small, '06_float4'),
-      'The rungs are of different tasks or problems.',
+      'The rungs solve different tasks or problems.',
     ],
     [
       'counters that contradict the time',
       side(small, '02_coalesced'),
       side(small, '03_shared_tile'),
-      'The counters of this level do not add up to the step.',
+      'The counters of this level do not fully explain the step.',
     ],
   ])('is given for %s, only a reason', (_, a, b, reason) => {
     const found = whyOf(a, b)
@@ -314,7 +314,7 @@ describe('sessions of the same rung', () => {
     const found = whyOf(side(fp32, '09_register_prefetch'), side(other, '09_register_prefetch'))
     expect(found).toMatchObject({ verdict: 'unknown', causes: [], unexplainedFactor: null })
     expect(inEnglish(found.reason!)).toBe(
-      'The GPUs differ: NVIDIA H200 and NVIDIA H100. Across GPUs, counters can be compared, and the share that each reaches of its own peak; times cannot.',
+      'The GPUs differ: NVIDIA H200 and NVIDIA H100. Across GPUs, counters and shares of each GPU’s peak can be compared; times cannot.',
     )
   })
 

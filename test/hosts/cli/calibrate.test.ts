@@ -43,8 +43,8 @@ describe('machine calibrate local', () => {
   })
 
   it.each([
-    ['cut', 2, /did not reach their end/],
-    ['crash', 1, /were ended by SIGSEGV/],
+    ['cut', 2, /microbenchmarks did not finish/],
+    ['crash', 1, /were terminated by SIGSEGV/],
     ['out-of-memory', 3, /exit code 3: cudaMalloc: out of memory/],
   ])(
     'prints an error message and stores nothing if the program is %s',

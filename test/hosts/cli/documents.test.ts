@@ -250,7 +250,9 @@ describe('the documents of --json', () => {
     ]) {
       const { code, stderr } = await runHere(...words)
       expect([words[0], code]).toEqual([words[0], 2])
-      expect(stderr).toMatch(/programs, which this does not take|does not go with a ladder of/)
+      expect(stderr).toMatch(
+        /programs, which this command does not support|cannot be used with a ladder of/,
+      )
     }
   })
 

@@ -146,10 +146,10 @@ it.each([
   ['predicted:gtx-9', /has no GPU "gtx-9"|"gtx-9"/, 2],
   [
     'predicted:a100',
-    /The timing model has no parameters of A100\..*It has parameters of: h200/s,
+    /The timing model has no parameters for A100\..*It has parameters for: h200/s,
     2,
   ],
-  ['predicted:b200', /no machine code of compute capability 10\.0/, 2],
+  ['predicted:b200', /does not support compute capability 10\.0/, 2],
 ] as const)('%s is rejected with an error message', async (target, why, expected) => {
   const { code, stderr } = await cli('run', ...rungs, '--target', target)
   expect(code).toBe(expected)
@@ -188,6 +188,6 @@ it('a sweep and race checks suggest the required target instead', async () => {
   const sanitize = await cli('sanitize', ...rungs, '--target', 'predicted')
   expect([sanitize.code, sanitize.stderr]).toEqual([
     2,
-    expect.stringMatching(/not for memory and race checks/),
+    expect.stringMatching(/does not support memory and race checks/),
   ])
 })

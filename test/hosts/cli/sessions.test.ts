@@ -107,7 +107,7 @@ describe('show without a name', () => {
     await writeFile(join(damaged, 'session.json'), '{')
     const { code, stderr } = await runIn({ machine }, 'show')
     expect(code).toBe(2)
-    expect(stderr).toMatch(/no session of your own.*\n.*show recorded:gemm-fp32/)
+    expect(stderr).toMatch(/no session to show.*\n.*show recorded:gemm-fp32/)
   })
 })
 

@@ -280,7 +280,7 @@ describe('damaged machine code', () => {
       changed((view) => {
         view.setUint32(48, (view.getUint32(48, true) & ~0xff00) | (100 << 8), true)
       }),
-    ).toBe('The machine code is for sm_100, whose encoding is not known.')
+    ).toBe('The machine code is for sm_100, whose encoding is unknown.')
   })
 
   it('never causes another error or a hang when bytes are changed or removed', () => {

@@ -183,7 +183,7 @@ describe('a fault is reported with the file, line, key and a correction', () => 
     [
       'a metric that the registry lacks',
       replaced('fmaUtilization up', 'sharedLoad up'),
-      /:6: @expect names sharedLoad, which is not in the metric registry\. Did you mean sharedLoads\?/,
+      /:6: @expect uses sharedLoad, which is not in the metric registry\. Did you mean sharedLoads\?/,
     ],
     [
       'a direction that is none',

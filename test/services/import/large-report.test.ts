@@ -115,13 +115,13 @@ it('a report of whole ranges has no counters per kernel, with a note', async () 
   const [range, graph] = [join(dir, 'range.ncu-rep'), join(dir, 'graph.ncu-rep')]
   await writeFile(range, rangesReport('range-whole'))
   await expect(imported(range, dir)).rejects.toMatchObject({
-    message: expect.stringMatching(/1 result is of a range or a graph as a whole/),
+    message: expect.stringMatching(/1 result is for a whole range or graph/),
     kind: 'input',
   })
   await writeFile(graph, rangesReport('graph-whole'))
   const { session } = await imported(graph, dir)
   expect(session.rungs.map(({ title }) => title)).toEqual(['add'])
-  expect(said(session.warnings).join(' ')).toContain('has no counters by kernel')
+  expect(said(session.warnings).join(' ')).toContain('has no counters per kernel')
 })
 
 it('a report from an untested ncu version has a note', async () => {
@@ -132,6 +132,6 @@ it('a report from an untested ncu version has a note', async () => {
   const { session } = await imported(file, dir)
   expect(session.rungs).toHaveLength(3)
   expect(said(session.warnings)).toContain(
-    'ncu 2031.9.7.5 wrote this report. Its values were not checked against that version, only reports of ncu up to 2025.3.',
+    'ncu 2031.9.7.5 wrote this report. Its values were checked only against reports of ncu up to 2025.3.',
   )
 })

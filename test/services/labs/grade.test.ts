@@ -105,7 +105,7 @@ describe('a folder of submissions', () => {
     const rows = [{ seconds: 2 }, { seconds: 3 }]
     expect(endSentence(rows, 0, 4)).toBe('2 graded in 4.0 s.')
     expect(endSentence(rows, 2, 0.1)).toBe(
-      '2 graded, 0 of them now in 0.1 s; the judges of all rows took 5.0 s.',
+      '2 graded, 0 of them now in 0.1 s; grading all rows took 5.0 s.',
     )
   })
 })

@@ -178,7 +178,7 @@ describe('a program', () => {
     const before = await profile(anything)
     // The second run profiled no kernels. The times of the first run are preserved.
     expect(before.session.rungs.length).toBe(17)
-    expect(said(before.session.warnings).join()).toContain('timed and not profiled')
+    expect(said(before.session.warnings).join()).toContain('timed but not profiled')
     setEnv({ FAKE_PROGRAM: 'after' })
     const after = await profile(anything)
     const { total, changes, pairs } = compareSessions(before.session, after.session)
@@ -323,18 +323,20 @@ describe('a program whose kernels wait for each other', () => {
     const { profile } = await setUp('twelve', { FAKE_STUCK: '' })
     const { session: oneByOne } = await profile(anything)
     const { comparable, total } = compareSessions(oneByOne, together)
-    expect(said(comparable.reasons).join()).toContain('CUPTI those of the other')
+    expect(said(comparable.reasons).join()).toContain(
+      'CUPTI timed the concurrent launches of the other',
+    )
     expect(total.ratio).toBeNull()
   })
 
   it.each([
-    ['an NVTX range', { filters: { nvtx: 'step' } }, peers, 'NVTX ranges are not known'],
+    ['an NVTX range', { filters: { nvtx: 'step' } }, peers, 'NVTX ranges are unknown'],
     ['no kernel at all', {}, ['true'] as [string], 'finished no kernel'],
     [
       'no CUPTI',
       {},
       ['sh', '-c', 'echo no-cupti > "$KERNEL_LADDER_ACTIVITY"'] as [string, ...string[]],
-      'CUPTI, which times kernels beside each other, was not found',
+      'CUPTI, which times concurrent kernels, was not found',
     ],
   ])('is rejected with an error message with %s', async (_, more, command, sentence) => {
     await expect((await stuck())(more, command)).rejects.toThrow(sentence)

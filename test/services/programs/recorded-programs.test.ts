@@ -127,7 +127,7 @@ describe('recorded programs', async () => {
         .map((part) => (typeof part === 'string' ? part : part.code))
         .join('')
     expect(inWords(before)).toBe(
-      'GPU time under ncu: 425 µs (kernels: 17, launches: 46). The hottest is vectorized_elementwise_kernel<8, at::native:…ray<char *, 3>>, grid 8192, block 128 #1: 67.6 µs, 15.9 % of it.',
+      'GPU time under ncu: 425 µs (kernels: 17, launches: 46). The hottest kernel is vectorized_elementwise_kernel<8, at::native:…ray<char *, 3>>, grid 8192, block 128 #1: 67.6 µs, 15.9 % of the GPU time.',
     )
     // An imported session has no program with a known total.
     const { program: _program, ...rest } = before
@@ -139,7 +139,7 @@ describe('recorded programs', async () => {
     const [{ title, profiledTime: time }] = only.rungs as [(typeof only.rungs)[0]]
     const all = `GPU time under ncu: ${formatMs(time!.totalMs)} (kernels: 1, launches: ${time!.launches}).`
     expect(inWords(only)).toBe(
-      `${all} The hottest is ${title}: ${formatMs(time!.totalMs)}, 100.0 % of it.`,
+      `${all} The hottest kernel is ${title}: ${formatMs(time!.totalMs)}, 100.0 % of the GPU time.`,
     )
     expect(inWords({ ...before, rungs: [] })).toContain('No rung was verified')
   })

@@ -131,12 +131,12 @@ describe('a ladder of programs', () => {
     })
     expect(said(session.rungs.map(({ reason }) => reason ?? ''))).toEqual([
       '',
-      'out.bin differs from what is expected in 1 of its bytes. The first is byte 4, which is 1 instead of 0.',
-      'out.bin has 3 bytes in place of 8.',
+      'out.bin differs from the expected output in 1 bytes. The first is byte 4, which is 1 instead of 0.',
+      'out.bin has 3 bytes instead of 8.',
       'true did not write out.bin.',
-      'sh ended with exit code 4 in place of 0: out of luck',
+      'sh ended with exit code 4 instead of 0: out of luck',
       './nothing does not exist or is not executable.',
-      'sh was ended by SIGKILL.',
+      'sh was terminated by SIGKILL.',
       './ladder.yaml does not exist or is not executable.',
     ])
     expect(session.rungs.map(({ timing }) => timing?.samples ?? null)).toEqual([
@@ -170,8 +170,8 @@ describe('a ladder of programs', () => {
     const broken = await setUp({ ...rungs, '00_first': ['false'] }, { programs: { output } })
     const { session } = await broken.run()
     expect(said(session.rungs.map(({ reason }) => reason!))).toEqual([
-      'false ended with exit code 1 in place of 0.',
-      'What out.bin must contain is not known: false ended with exit code 1 in place of 0.',
+      'false ended with exit code 1 instead of 0.',
+      'The expected contents of out.bin are unknown: false ended with exit code 1 instead of 0.',
     ])
   })
 
@@ -241,9 +241,9 @@ describe('a ladder of programs', () => {
   })
 
   it.each([
-    [{ target: 'static:h200' }, 'on this machine alone'],
-    [{ at: { n: 1 } }, '--at does not go'],
-    [{ params: { TILE: 8 } }, '--param does not go'],
+    [{ target: 'static:h200' }, 'only on this machine'],
+    [{ at: { n: 1 } }, '--at cannot be used'],
+    [{ params: { TILE: 8 } }, '--param cannot be used'],
     [{ rungs: ['00_on'] }, 'Did you mean'],
   ])('rejects %j', async (request, expected) => {
     const { run } = await setUp({ '00_one': ['true'] })

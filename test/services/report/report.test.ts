@@ -115,7 +115,7 @@ describe('one session', () => {
     expect(both).toContain(
       'The times are not ranked: L2 was warm in one session and cold in the other.',
     )
-    expect(both).toContain('none could be decided')
+    expect(both).toContain('None of the rungs in both sessions could be decided')
     expect(both).not.toMatch(/got faster|▲ better|▼ worse/)
     expect(both).toMatch(/`06_float4` \| 3\.41 ms \| 3\.41 ms \| – \|.*\? unknown \|/)
   })
@@ -144,7 +144,7 @@ describe('one session', () => {
       expect(words(best)).toEqual([
         'Best rung: 06_float4 (128-bit access), 3.41 ms ± 0.06 %, 40.3 TFLOP/s; it reaches 0.788× (± 0.08 %) of the throughput of the reference 00_cublas.',
         '06_float4 against 00_cublas: single launches 0.788×.',
-        'The climb from 01_naive to 06_float4 is 80.8× (steps: 5).',
+        'The total speedup from 01_naive to 06_float4 is 80.8× (steps: 5).',
       ])
       expect(words(jumps)).toEqual([
         '02_coalesced is 11.8× (± 0.02 %) as fast as 01_naive. The FMA pipe is busy for 26.8 % of the time instead of 2.3 %, 11.9×.',
@@ -168,7 +168,7 @@ describe('one session', () => {
       expect(md).toMatch(
         /Why, as factors that multiply to [\d.]+× as fast:\n\n- \*\*[\d.]+×\*\* The FMA pipe is busy for 32\.1 % of the time/,
       )
-      expect(md).toMatch(/The standard level .* counts what limits and what warps wait for\./)
+      expect(md).toMatch(/The standard level .* collects limits and stall reasons\./)
       const busy = { value: 31.25, unit: '%', evidence: 'measured' } as const
       const other = slowed(recording(), '06_float4', 2)
       editRung(other, '06_float4', { metrics: { fmaUtilization: busy } })
@@ -227,7 +227,7 @@ describe('one session', () => {
       const sample = recording()
       for (const rung of sample.session.rungs) rung.timing = null
       const { best, jumps, allPaid } = model(sample).summary
-      expect(words(best)).toEqual(['No rung was verified and timed, so there is no best one.'])
+      expect(words(best)).toEqual(['No rung was verified and timed, so there is no best rung.'])
       expect([jumps, allPaid]).toEqual([[], false])
     })
   })
@@ -372,7 +372,7 @@ describe('two sessions', () => {
         refusals: [],
         warnings: [
           'The GPUs differ: NVIDIA H200 and NVIDIA B200.',
-          'Across GPUs, counters can be compared, and the share that each reaches of its own peak; times cannot.',
+          'Across GPUs, counters and shares of each GPU’s peak can be compared; times cannot.',
           'The driver versions differ: 580.159.04 and 590.1.',
           'The SM clocks differ: 1980 MHz and 1200 MHz.',
           'The compiler (nvcc) versions differ: 13.0.88 and 13.1.',

@@ -195,7 +195,8 @@ describe('builds', () => {
         await machine.addFault('11_block_128x256', 'refused')
         await expect(machine.run({ ...request, target })).rejects.toMatchObject({
           kind: 'input',
-          message: '11_block_128x256 cannot take BK=32, STAGES=4: BM must be a multiple of TM.',
+          message:
+            '11_block_128x256 does not support BK=32, STAGES=4: BM must be a multiple of TM.',
           remedy: saying('Nothing was launched'),
         })
         expect(machine.calls('runner').filter(([, command]) => command === 'measure')).toEqual([])

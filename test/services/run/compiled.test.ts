@@ -161,8 +161,8 @@ describe.skipIf(nvcc === null)('a rung that was compiled elsewhere', () => {
       undefined,
       'r1.cubin is machine code for sm_80, which sm_90 does not execute.',
     ],
-    ['r1.cubin', 'cut.cubin', undefined, /^r1\.cubin is not a cubin that can be used: .*damaged/],
-    ['r1.cubin', 'text.cubin', undefined, /^r1\.cubin is not a cubin that can be used: /],
+    ['r1.cubin', 'cut.cubin', undefined, /^r1\.cubin is not a usable cubin: .*damaged/],
+    ['r1.cubin', 'text.cubin', undefined, /^r1\.cubin is not a usable cubin: /],
     [
       'r1.ptx',
       'text.ptx',
@@ -183,7 +183,7 @@ describe.skipIf(nvcc === null)('a rung that was compiled elsewhere', () => {
       'r1.cubin',
       'good.cubin',
       `launch: { ${launch}, arguments: [x, y, N] }`,
-      'The kernel scale takes 4 arguments, and `launch` gives 3.',
+      'The kernel scale takes 4 arguments, but `launch` has 3.',
     ],
     [
       'r1.ptx',
@@ -228,7 +228,7 @@ describe.skipIf(nvcc === null)('a rung that was compiled elsewhere', () => {
     [
       entry('r1.x', 'build: { max_registers: 32 }'),
       { 'r1.so': 'good.so' },
-      /ladder\.yaml:16:\d+: error: r1\.so is compiled already/,
+      /ladder\.yaml:16:\d+: error: r1\.so is already compiled/,
     ],
     [
       entry('r1.x', `launch: { ${launch}, arguments: [x, y, M, f] }`),

@@ -92,6 +92,6 @@ describe('the example docs/examples/layer-norm-backward', () => {
   it('rejects a size that violates a constraint', async () => {
     const { code, stderr } = await run((yaml) => yaml, '--at', 'C=100')
     expect(code).toBe(2)
-    expect(stderr).toMatch(/At B 32, T 1024, C 100, C % 128 == 0 does not hold\./)
+    expect(stderr).toMatch(/At B 32, T 1024, C 100, C % 128 == 0 is not satisfied\./)
   })
 })

@@ -443,7 +443,7 @@ describe('degraded runs', () => {
       const { session } = await (await fakeMachine()).run({ profile: 'none' })
       const [naive] = session.rungs.filter(({ id }) => id === '01_naive')
       expect(said(naive!.metrics.wavesPerSm?.reason)).toBe(
-        'Computed from 1024 threads per block, 32 registers per thread, 0 bytes of shared memory per block and compute capability 9.0, for a grid of 1024 blocks on 132 SMs.',
+        'Computed from 1024 threads per block, 32 registers per thread, 0 bytes of shared memory per block, and compute capability 9.0, for a grid of 1024 blocks on 132 SMs.',
       )
     })
 

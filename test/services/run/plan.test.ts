@@ -47,7 +47,7 @@ describe('a run request', () => {
     [{ ladder: 'nope' }, /no ladder named "nope"/, /gemm-fp32/],
     [{ rungs: ['nope'] }, /no rung named "nope"/, /01_naive/],
     [{ params: { NOPE: 1 } }, /no parameter named "NOPE"/, /TILE/],
-    [{ params: { '77_none.TM': 8 } }, /"77_none\.TM" names no rung/, /01_naive/],
+    [{ params: { '77_none.TM': 8 } }, /"77_none\.TM" is not a rung/, /01_naive/],
     [{ params: { '01_naive.TM': 8 } }, /01_naive has no parameter named "TM"/, /no parameters/],
     [{ params: { TILE: 17 } }, /TILE=17 is not allowed/, /16, 32/],
     [{ at: { m: 0, n: 1, k: 1 } }, /m = 0 is not a valid size/, /1 to/],

@@ -233,12 +233,12 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   },
   'a graph of nodes': {
     status: 'unsupported',
-    reason: /it calls cudaGraphCreate, which only a GPU can answer/,
+    reason: /it calls cudaGraphCreate, which requires a GPU/,
     code: `extern "C" cudaError_t kl_launch(const KlTask*, cudaStream_t) { cudaGraph_t g; return cudaGraphCreate(&g, 0); }`,
   },
   'a handle of cuBLAS': {
     status: 'unsupported',
-    reason: /it calls cublasCreate_v2, whose library runs on a GPU only/,
+    reason: /it calls cublasCreate_v2, whose library runs only on a GPU/,
     code: `extern "C" int cublasCreate_v2(void**);
 extern "C" cudaError_t kl_prepare(const KlTask*) { void* handle; return cudaError_t(cublasCreate_v2(&handle)); }
 ${plain}`,

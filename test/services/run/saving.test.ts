@@ -191,7 +191,7 @@ describe('reading a session', () => {
   it.each([
     ['cut off', text.slice(0, 500), /is not JSON/],
     ['empty', '', /is not JSON/],
-    ['another document', '{"hello": 1}', /does not state its schema version/],
+    ['another document', '{"hello": 1}', /has no schema version/],
     [
       'newer',
       edited((session) => (session.schema = 99)),

@@ -47,7 +47,7 @@ describe('a static run', () => {
         completion: 'complete',
       })
       expect(said(session.warnings).join()).toMatch(
-        /^Built for H200 .*nothing was run, verified or timed/,
+        /^Built for H200 .*nothing was run, verified, or timed/,
       )
       for (const own of session.rungs.filter(({ id }) => id !== '00_cublas')) {
         const ncu = rung(measured, own.id)
@@ -83,7 +83,7 @@ describe('a static run', () => {
     it('and unknown figures are marked, for a library or a GPU known only by architecture', async () => {
       const { session } = await build(await fakeMachine(noGpu))
       expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
-        'What it launches is unknown: it launches no kernel of its own',
+        'Its launches are unknown: it launches no kernel of its own',
       )
       const { session: bare } = await build(await fakeMachine(noGpu), 'static:sm_86')
       const { metrics } = rung(bare, '01_naive')
@@ -177,7 +177,7 @@ it('a static run rejects a launch with a different shape than its kernel was com
     'k requires blocks of 128 × 1 × 1 threads (__block_size__); this launch has 64 × 2 × 1.',
   )
   expect(launch([32, 1, 1], { ...plain, clusterBlocks: [2, 1, 1] })).toBe(
-    'The grid of 3 blocks along x is not a multiple of the cluster, 2 blocks, of k.',
+    'The grid has 3 blocks along x, which is not a multiple of the 2 blocks in a cluster of k.',
   )
 })
 

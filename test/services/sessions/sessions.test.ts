@@ -291,7 +291,7 @@ describe('sessions outside the store', () => {
 
   it('a folder given on the command line, because it belongs to its owner', async () => {
     const { core, ref } = await setUp({ mounted: true })
-    await expect(core.call('sessions.delete', { ref })).rejects.toThrow('a folder of your own')
+    await expect(core.call('sessions.delete', { ref })).rejects.toThrow('your own folder')
   })
 
   it('a session that does not exist', async () => {

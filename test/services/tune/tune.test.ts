@@ -274,7 +274,7 @@ describe('tune on the command line', () => {
     await runHere(...words, '--from', t4)
     const text = await runHere(...words, '--from', t4)
     expect(text.stdout).toMatch(/^Best: --param b\.TILE=64$/m)
-    expect(text.stdout).toMatch(/^3 points in .* 3 of them from before/m)
+    expect(text.stdout).toMatch(/^3 points in .* 3 of them reused/m)
     expect(text.stdout).toMatch(/^ +64 +\d+ µs +1\.\d+×/m)
   })
 

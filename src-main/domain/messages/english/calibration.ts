@@ -1,9 +1,9 @@
 /** Messages about calibrating the timing model, and about its parameter files. */
 export const calibration = {
-  cutShort: 'The microbenchmarks did not reach their end.',
-  badLine: 'Line {line} of what the microbenchmarks printed is not a measurement.',
+  cutShort: 'The microbenchmarks did not finish.',
+  badLine: 'Line {line} of the microbenchmark output is not a measurement.',
   runAgain: 'Run `kernel-ladder machine calibrate` again.',
-  noLine: 'The microbenchmarks printed no usable line {name}.',
+  noLine: 'The microbenchmark output has no usable line {name}.',
   implausible: '{id} was measured as {value} {unit}, which is not between {low} and {high}.',
   idle: 'Calibrate again while nothing else runs on the GPU.',
   notJson: '{file} is not JSON: {text}',
@@ -11,12 +11,12 @@ export const calibration = {
   missingValue: '{file} has no value for {id}.',
   unknownValue: '{file} has a value for {id}, which is not a parameter of the model.',
   outOfRange: '{file}: {id} is {value} {unit}, which is not between {low} and {high}.',
-  fixValue: 'Correct the value, or make the file anew with `kernel-ladder machine calibrate`.',
+  fixValue: 'Correct the value, or recreate the file with `kernel-ladder machine calibrate`.',
   renameValue: 'Remove it, or write {near}.',
   removeValue: 'Remove it.',
   notBuilt: 'The microbenchmarks could not be built.',
   stopped: 'The microbenchmarks took more than {minutes} minutes and were stopped.',
   failed: 'The microbenchmarks ended with exit code {exitCode}: {text}',
-  killed: 'The microbenchmarks were ended by {signal}.',
+  killed: 'The microbenchmarks were terminated by {signal}.',
   there: 'The calibration on {name} returned no parameters.',
 } as const

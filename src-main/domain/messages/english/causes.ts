@@ -38,16 +38,16 @@ export const why = {
   lessWorkMoved:
     '{unit}, the limiter at {busy}, has {factor} less work{moves}; the limiter is now {next} at {nextBusy}.',
   lessWorkElsewhere:
-    '{unit}, the limiter at {busy}, has {factor} less work{moves}; nothing is near its limit now.',
-  lessOwnWork: '{unit}, which does the work of the task, has {factor} less of it{moves}.',
+    '{unit}, the limiter at {busy}, has {factor} less work{moves}; no unit is near its limit now.',
+  lessOwnWork: '{unit}, which does the task’s work, has {factor} less of it{moves}.',
   moreWork: '{unit}, the limiter at {busy}, has {factor} the work{moves}.',
-  moreOwnWork: '{unit}, which does the work of the task, has {factor} the work{moves}.',
+  moreOwnWork: '{unit}, which does the task’s work, has {factor} the work{moves}.',
   fewerInstructions:
     'Fewer instructions for the same work, {a} → {b}{moves}; {unit} is busy for {busyB} of the time instead of {busyA}.',
   moreInstructions:
     'More instructions for the same work, {a} → {b}{moves}; {unit} is busy for {busyB} of the time instead of {busyA}.',
   busier: '{unit} is busy for {b} of the time instead of {a}, {factor}{reasons}.',
-  counted: '{whole}, of which {factor} is in no other cause',
+  counted: '{whole}, of which {factor} is not part of another cause',
   lessBusy: '{unit} is busy for only {b} of the time instead of {a}, {factor}{reasons}.',
   because: ': {reasons}',
   with: ' ({moves})',
@@ -61,12 +61,12 @@ export const why = {
   blocks:
     'The grid has {b, plural, one{{b} block} other{{b} blocks}} instead of {a} for {sms, plural, one{{sms} SM} other{{sms} SMs}}, so an SM has a block {shareB} of the time instead of {shareA}.',
   clock: 'The SM clock went from {a} to {b}.',
-  clockAtLimit: 'The SM clock, which the power cap holds down, went from {a} to {b}{moves}.',
-  launches: 'Kernels launched {a} → {b}, with the time between and around them.',
+  clockAtLimit: 'The SM clock, which the power cap limits, went from {a} to {b}{moves}.',
+  launches: 'Kernel launches {a} → {b}, including the time between and around them.',
   active:
     'SMs are active for {b} of the cycles instead of {a}: start and tail of the kernel, or the clock.',
   activeAtLimit:
-    'SMs are active for {b} of the cycles instead of {a}: start and tail of the kernel, or the clock, which the power cap holds down{moves}.',
+    'SMs are active for {b} of the cycles instead of {a}: start and tail of the kernel, or the clock, which the power cap limits{moves}.',
   activeRate: 'Active cycles of an SM: {a} → {b}; start and tail of the kernel, or the clock.',
   notLimiting: '{metric} {a} → {b}, but {unit} is not the limiter ({busyA} → {busyB} busy).',
   notLimitingItself: '{metric} {a} → {b}, but it is not the limiter.',
@@ -76,22 +76,22 @@ export const why = {
   same: 'The times differ by no more than their spread or half a percent.',
   predicted: 'Both times are predicted, and so are the counters behind these causes.',
   predictedOpen:
-    'Both times are predicted, and their ranges overlap: whether the step is real cannot be told. The causes are those of the model.',
+    'Both times are predicted, and their ranges overlap, so the step may not be real. The causes are from the model.',
   predictedAndMeasured:
-    'One time is predicted and the other measured, so their ratio says nothing.',
+    'One time is predicted and the other measured, so their ratio is meaningless.',
   noTime: '{rung} has no time: {why}',
   noTimeUnknown: '{rung} has no time.',
-  onlyCounted: 'Counters that moved most: {moves}. Neither rung was timed.',
-  onlyCountedSame: 'No counter moved. Neither rung was timed.',
+  onlyCounted: 'Counters that changed most: {moves}. Neither rung was timed.',
+  onlyCountedSame: 'No counter changed. Neither rung was timed.',
   otherKernel: 'These are two kernels of one program, which do different work.',
   notProfiled: '{rung} was not profiled.',
-  notCounted: 'The level of this session does not count what limits.',
-  notCommon: 'The counters that tell what limits have no value for both rungs.',
-  open: 'The counters of this level do not add up to the step.',
-  small: 'The step is smaller than what the timed and the profiled launch differ by.',
+  notCounted:
+    'The profile level of this session does not collect the counters that show the limit.',
+  notCommon: 'The counters that show the limit do not have values for both rungs.',
+  open: 'The counters of this level do not fully explain the step.',
+  small: 'The step is smaller than the difference between the timed and the profiled launch.',
   otherCacheState: 'L2 was {a} for one time and {b} for the other, so they are not compared.',
-  otherTask: 'The rungs are of different tasks or problems.',
-  needsStandard:
-    'The standard level (--profile standard) counts what limits and what warps wait for.',
-  needsDeep: 'The deep level (--profile deep) names the source lines.',
+  otherTask: 'The rungs solve different tasks or problems.',
+  needsStandard: 'The standard level (--profile standard) collects limits and stall reasons.',
+  needsDeep: 'The deep level (--profile deep) shows the source lines.',
 } as const

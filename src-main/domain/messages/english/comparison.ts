@@ -11,13 +11,13 @@ export const comparison = {
   splitUntimed: `Split: ${became}: {a} → {b}.`,
   moreFused:
     '{left, plural, one{{left} more fusion or split} other{{left} more fusions and splits}} changed the time less.',
-  total: 'In all {a} → {b}, {ratio} of the time.',
-  untimed: 'Not all of it was timed, so there is no ratio.',
+  total: 'In total, {a} → {b}, {ratio} of the time.',
+  untimed: 'Not everything was timed, so there is no ratio.',
   rungs:
     'Of the {all, plural, one{{all} rung} other{{all} rungs}} in both sessions, {faster} got faster, {slower} slower, {same} stayed the same, and {unresolved} could not be decided.',
-  undecided: 'Of the rungs in both sessions, none could be decided.',
+  undecided: 'None of the rungs in both sessions could be decided.',
   errors:
-    'Of {rungs, plural, one{{rungs} rung} other{{rungs} rungs}} that one session predicts and the other measured, the prediction is off by {mean} on average, {median} in the median; {inside} of them lie inside the predicted range.',
-  counted: 'Counters that moved most, in {rung}: {moves}. Nothing was timed.',
-  countedSame: 'No counter moved. Nothing was timed.',
+    'For {rungs, plural, one{{rungs} rung} other{{rungs} rungs}} predicted in one session and measured in the other, the prediction is off by {mean} on average (median {median}); {inside} of them are inside the predicted range.',
+  counted: 'Counters that changed most, in {rung}: {moves}. Nothing was timed.',
+  countedSame: 'No counter changed. Nothing was timed.',
 } as const

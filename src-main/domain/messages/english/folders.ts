@@ -9,10 +9,10 @@ export const files = {
   notAllowed: 'Could not {doing} {file}: this user is not permitted to write there.',
   inTheWay: 'Could not {doing} {file}: a file with that name exists.',
   refused: 'Could not {doing} {file}: {text}',
-  tooManyOpen: 'The system lets this program open no more files ({text}).',
+  tooManyOpen: 'This program cannot open any more files ({text}).',
   raiseLimit: 'Raise the limit, for example with “ulimit -n 4096”, and try again.',
   freeSpace: 'Free some space, or {elsewhere}.',
-  allow: 'Have the permissions changed, or {elsewhere}.',
+  allow: 'Change the permissions, or {elsewhere}.',
   remove: 'Remove it, or {elsewhere}.',
   notFile: '{file} is not a file.',
   replace: 'Replace it with a file, or remove it.',
@@ -23,9 +23,9 @@ export const files = {
   unreadable: '{file} cannot be read: {why}',
   notChanged: 'The file was not changed.',
   notJson: 'it is not JSON ({text}).',
-  tooLarge: 'it has {size} MiB, and at most {most} MiB are read.',
-  tooMany: 'it contains more than {most} values, which is more than is read.',
-  noVersion: 'it does not state its {field} version.',
+  tooLarge: 'it has {size} MiB; the limit is {most} MiB.',
+  tooMany: 'it contains more than {most} values, which is the limit.',
+  noVersion: 'it has no {field} version.',
   newer:
     'it has {word} {version} but this version reads up to {newest}; it was written by a newer kernel-ladder.',
   tooOld:
@@ -42,7 +42,7 @@ export const files = {
   noJson: 'it is not JSON.',
   noHome: 'This user has no home folder.',
   setFolders:
-    'Set HOME to an absolute path where sessions and the cache can be kept, such as HOME=/tmp/me.',
+    'Set HOME to an absolute path where sessions and the cache can be stored, such as HOME=/tmp/me.',
   noKernels: 'The kernels were not found next to the program.',
   useCheckout: 'Run it from a checkout, or use the single-file program built by `npm run build`.',
 } as const
@@ -72,14 +72,14 @@ export const elsewhere = {
 export const folders = {
   absent: 'There is no {file} in the folder.',
   unreadable: '{file} cannot be read ({text}).',
-  leadsOut: '{file} is a link that leads outside the folder; use the file itself.',
+  leadsOut: '{file} is a link to a file outside the folder; use the file itself.',
   shippedId: '{ladder} is a ladder that ships with the program.',
-  otherId: 'Give this one another id, because sessions are identified by it.',
+  otherId: 'Give your ladder another id, because ids identify sessions.',
   none: 'There is no folder {folder}.',
   giveFolder: 'Give the path of a folder with a ladder.yaml.',
   cannotOpen: '{folder} cannot be opened ({text}).',
   noLadder: '{folder} contains no ladder.yaml.',
-  notCounted: '{file} is no rung of the ladder that could be counted.',
+  notCounted: '{file} is not a rung of the ladder, so it has no counters.',
   giveLadder:
     'Give the folder that contains the ladder.yaml, or create one with `kernel-ladder init DIR`.',
   create: 'Create one that builds and runs with `kernel-ladder init {folder}`.',
@@ -90,7 +90,7 @@ export const folders = {
   untrusted:
     'The ladder in {folder} did not come with this program, and its code would be built and run with your permissions. This folder is not trusted.',
   trust: 'Read its files, then allow it once with --trust; the decision applies to this folder.',
-  shipped: '{ladder} ships with the program and does not change.',
+  shipped: '{ladder} ships with the program and cannot be changed.',
   watchFolder: 'Only a ladder folder can be watched.',
   notOfLadder: '{file} is not a file of a ladder.',
   whatIs: 'A ladder folder contains a ladder.yaml, .cu files and headers.',
@@ -105,14 +105,14 @@ export const drafts = {
   openAgain: 'Open the rung and edit a copy again.',
   noLadder:
     '{rung} of {ladder} is not a rung of any ladder of this program, so a copy of it cannot be run.',
-  notShipped: 'The ladder {ladder} did not come with this program, and no folder with it is known.',
+  notShipped: 'The ladder {ladder} did not come with this program, and its folder is unknown.',
   imported:
-    'An imported report contains no ladder to edit. To edit its kernel, make a ladder folder from the source file: `kernel-ladder init --from FILE`.',
-  folderGone: 'There is no ladder {ladder} in {folder} any more.',
-  noPython: 'A rung in Python is edited in a ladder folder.',
-  openFolder: 'Open its folder, where its files are edited.',
+    'An imported report contains no ladder to edit. To edit its kernel, create a ladder folder from the source file: `kernel-ladder init --from FILE`.',
+  folderGone: 'There is no longer a ladder {ladder} in {folder}.',
+  noPython: 'A rung in Python can be edited only in a ladder folder.',
+  openFolder: 'Open its folder to edit its files.',
   copySource:
-    'For a ladder folder, edit the file itself; otherwise copy the source to a folder of your own: `kernel-ladder init`.',
+    'For a ladder folder, edit the file itself; otherwise copy the source to your own folder: `kernel-ladder init`.',
   noSource: 'The session has no source of a rung named {rung}.',
   tooMany: 'There are already {count} drafts.',
   discard: 'Discard some, or delete files from {folder}.',
@@ -136,11 +136,11 @@ export const commits = {
   noRepository: '{file} is not in a git repository.',
   noCommit: '{name} is not a commit in the repository of {file}.',
   unshallow: 'The clone is shallow and lacks older commits: git fetch --unshallow.',
-  cutOff: 'The range reaches beyond {hash}, the oldest commit that this clone has.',
+  cutOff: 'The range starts before {hash}, the oldest commit in this clone.',
   unreadable: 'git could not list {range}.',
   many: '{range} has {count} commits that changed it; the limit is {most}.',
-  none: 'No commit in {range} changed {file} or what it includes.',
-  latest: 'The last one that did: {commit}.',
+  none: 'No commit in {range} changed {file} or its includes.',
+  latest: 'The last commit that did: {commit}.',
   dirty: '{rung} or a header has uncommitted changes; they were not run.',
 } as const
 
@@ -158,11 +158,11 @@ export const task = {
   noExpression: '{place} is not a valid expression. {text}',
   specialOfWhole: 'Infinities and NaN fill only floating-point buffers, but this one is {dtype}.',
   normalOfWhole: 'normal fills only floating-point buffers, but this one is {dtype}.',
-  computedBy: 'Only kl_inputs of a reference.cu computes an input; give a reference.cu.',
-  maskedBy: 'Only a reference.cu provides a mask; give a reference.cu.',
-  pythonFlags: 'A reference in Python computes without flags; give a reference.cu.',
-  trustedScale: 'A trusted rung provides no scale; give rtol and atol.',
-  trustedFlags: 'Rungs with different flags compute different results; provide a reference.cu.',
+  computedBy: 'Only kl_inputs of a reference.cu can compute an input; add a reference.cu.',
+  maskedBy: 'Only a reference.cu can provide a mask; add a reference.cu.',
+  pythonFlags: 'A reference in Python does not support flags; use a reference.cu.',
+  trustedScale: 'A trusted rung provides no scale; set rtol and atol.',
+  trustedFlags: 'Rungs with different flags compute different results; add a reference.cu.',
   noType: '{dtype} is neither a type nor an option of the task; the types are {types}.',
   choiceNoType: '{choice}, a choice of {option}, is not a type.',
   choiceNumber: 'The number of {choice} is {number}.',
@@ -183,31 +183,31 @@ export const task = {
   noSizes: 'The task has no size.',
   noChoices: 'It has no choices.',
   at: 'At {at}, {fault}.',
-  broken: '{what} does not hold',
+  broken: '{what} is not satisfied',
   notFinite: '{what} is not a finite number',
   negative: '{what} is negative, {value}',
-  notOfType: '{value} is not a valid {dtype}, which holds whole numbers from {least} to {most}',
+  notOfType: '{value} is not a valid {dtype}, which is a whole number from {least} to {most}',
   special: 'special is {value}, but it must be 0 or a whole number of lines',
-  range: 'hi must be greater than lo, but this is {lo} to {hi}',
+  range: 'hi must be greater than lo, but the range is {lo} to {hi}',
   extent: '{what} is {value}, but an extent must be a whole number of at least 1',
   tooLarge: '{name} is {size} TiB, which is too large',
   permutation: 'a permutation of {count} does not fit in {dtype}',
   noRungToCheck:
-    'With these options there is no rung to check this one against; provide a reference.cu.',
+    'With these options there is no rung to check this rung against; add a reference.cu.',
   repeatedVariant: 'It repeats the name {name}; give the variant its own name with "as".',
   repeated: 'It repeats the name {name}.',
   noRung: 'There is no rung {rung}; the rungs are {rungs}.',
-  afterNone: 'after names {rung}; the rungs are {rungs}.',
-  needsType: '{key} compares numbers: name their type with `dtype: f32`.',
-  ownOutput: 'The programs write this file themselves; keep what is expected in another one.',
-  orPrograms: 'A ladder has a task or programs: remove one of the two keys.',
+  afterNone: 'after refers to {rung}; the rungs are {rungs}.',
+  needsType: '{key} compares numbers: set their type with `dtype: f32`.',
+  ownOutput: 'The programs write this file themselves; put the expected output in another file.',
+  orPrograms: 'A ladder has either a task or programs: remove one of the two keys.',
   labNoBuffer: 'The task {task} reads no buffer named {name}.',
   labFile: 'A lab cannot fill a buffer from a file.',
 } as const
 
 /** Missing or invalid parts of a rung's header. */
 export const header = {
-  afterNone: '@after names {rung}; the rungs are {rungs}.',
+  afterNone: '@after refers to {rung}; the rungs are {rungs}.',
   otherName: '{file} declares @rung {rung}; the file must have that name.',
   noKey: 'the header has no key @{key}.',
   keys: 'The keys are: {keys}.',
@@ -220,15 +220,15 @@ export const header = {
   anyOf: 'Use any of: {values}.',
   oneOf: 'Use one of: {values}.',
   wordTwice: '@{key} lists a word twice.',
-  noId: '@{key} contains {value}, which is not an id.',
+  noId: '@{key} contains {value}, which is not a valid id.',
   writeId:
-    'An id consists of letters, digits, "_", "-" and ".", and begins with a letter or a digit.',
+    'An id consists of letters, digits, "_", "-" and ".", and starts with a letter or a digit.',
   writeExpect:
     'Write metrics followed by up, down or same, separated by commas: "sharedLoads down, fmaUtilization up".',
-  noMetric: '@expect names {metric}, which is not in the metric registry.',
-  noMetricMeant: '@expect names {metric}, which is not in the metric registry. {meant}',
+  noMetric: '@expect uses {metric}, which is not in the metric registry.',
+  noMetricMeant: '@expect uses {metric}, which is not in the metric registry. {meant}',
   seeMetrics: 'The metrics are listed in docs/reference/metrics.md.',
-  writeParam: 'Write an uppercase name, the default and all allowed values: {example}.',
+  writeParam: 'Write an uppercase name, the default, and all allowed values: {example}.',
   valueTwice: '@param {name} lists an allowed value twice.',
   otherDefault: '@param {name} has the default {value}, which is not among its allowed values.',
   allowed: 'The allowed values are {values}.',
@@ -239,48 +239,49 @@ export const header = {
 /** Reasons why the main() function of a file given to `init --from` ended. */
 export const init = {
   mainCrashed: 'it crashed ({how}){text}',
-  mainLacks: 'it calls {name}, which needs a GPU or a library that is not here',
+  mainLacks: 'it calls {name}, which needs a GPU or a library that is not available here',
   mainEndedEarly: 'it ended without returning from main()',
 } as const
 
 /** Faults in the `build:` settings of a ladder. */
 export const settings = {
   refused:
-    '{flag} is not among the flags that a rung can be built with; docs/guides/ladders.md lists them.',
+    '{flag} is not an allowed build flag for rungs; docs/guides/ladders.md lists the allowed flags.',
   otherKey: 'Write {flag} under `{key}` of `build`.',
   oneWord: '"{flag}" has spaces; write one word per entry: {words}.',
-  noFlag: '{flag} is no flag: flags begin with "-".',
+  noFlag: '{flag} is not a flag: flags start with "-".',
   value: '{flag} cannot have the value "{value}".',
   leadsOut:
-    'The include directory {directory} leads out of the folder; write an absolute path, or one below a $VARIABLE.',
+    'The include directory {directory} is outside the folder; write an absolute path, or a path that starts with a $VARIABLE.',
   unset:
-    '`build` of the ladder names {count, plural, one{the environment variable {variables}, which is} other{the environment variables {variables}, which are}} not set.',
+    '`build` of the ladder uses {count, plural, one{the environment variable {variables}, which is} other{the environment variables {variables}, which are}} not set.',
   setIt:
-    'Set {variables} to the {count, plural, one{directory that it stands} other{directories that they stand}} for.',
+    'Set {variables} to the {count, plural, one{correct directory} other{correct directories}}.',
   noDirectory: 'The include directory {directory} does not exist on this machine.',
   undefinedFunction:
-    'It uses {name} on the GPU, which another file defines. A rung is built from one file: include the one that defines it.',
+    'It uses {name} on the GPU, which another file defines. A rung is built from one file, so include that file.',
   noLibrary: 'The library {library} was not found on this machine.',
-  differ: 'They were built with other flags: {a} before, {b} now.',
-  none: 'no flags of their own',
+  differ: 'They were built with different flags: {a} before, {b} now.',
+  none: 'no additional flags',
 } as const
 
 /** Messages about rungs that were compiled elsewhere. */
 export const compiled = {
-  noLaunch: '{file} needs `launch` in its entry: the kernel, its grid, block and arguments.',
+  noLaunch: '{file} needs `launch` in its entry: the kernel, its grid, block, and arguments.',
   launchesItself: '`launch` is for a .cubin or .ptx file; {file} launches its kernels itself.',
-  noIdea: '{file} has no header; add `idea` to its entry, a sentence on what changes.',
+  noIdea: '{file} has no header; add `idea` to its entry, a sentence about the change.',
   noLibrary: '{file} is not a shared library.',
-  noBuild: '{file} is compiled already, so `build` has no effect on it.',
-  noCommits: '{file} was compiled elsewhere; only commits of sources can be run as rungs.',
+  noBuild: '{file} is already compiled, so `build` has no effect on it.',
+  noCommits:
+    '{file} was compiled elsewhere; only commits that contain the source can be run as rungs.',
   amount: '{what} is {value}, but must be a whole number of at least {least}',
-  fraction: '{what} is {value}; write f32({what}) or f64({what}) if the kernel takes a fraction',
+  fraction: '{what} is {value}; write f32({what}) or f64({what}) if the kernel expects a fraction',
   noKernels: '{file} has no kernels.',
   noKernel: '{file} has no kernel {kernel}; it has {kernels}.',
   argumentCount:
-    'The kernel {kernel} takes {count, plural, one{{count} argument} other{{count} arguments}}, and `launch` gives {given}.',
+    'The kernel {kernel} takes {count, plural, one{{count} argument} other{{count} arguments}}, but `launch` has {given}.',
   argumentBytes:
     'Argument {number} of {kernel}, {what}, does not fit: the parameter has {bytes, plural, one{{bytes} byte} other{{bytes} bytes}}.',
   otherArchitecture: '{file} is machine code for sm_{built}, which sm_{gpu} does not execute.',
-  unreadable: '{file} is not a cubin that can be used: {why}',
+  unreadable: '{file} is not a usable cubin: {why}',
 } as const

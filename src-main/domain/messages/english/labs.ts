@@ -14,7 +14,7 @@ export const checks = {
   failed: 'The run failed.',
   nothingMeasured: 'Nothing was measured.',
   didNotRun: 'The code was not run.',
-  cannotTell: 'Cannot be told: the model’s error is larger. {what}',
+  cannotTell: 'Undecided, because the model’s error is larger. {what}',
   predictedTime:
     '{own} is predicted, and {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
   fasterPredicted:
@@ -26,7 +26,7 @@ export const checks = {
   notMeasured: 'It was not measured.',
   notBuilt: 'It was not built.',
   useGpu:
-    '`--target emulated` judges every check but times without a GPU. For a shipped lab, `--target recorded` shows what its starter and solution achieved on one. Measuring requires an NVIDIA GPU of compute capability 7.5 or higher.',
+    '`--target emulated` judges every check except times without a GPU. For a shipped lab, `--target recorded` shows what its starter and solution achieved on a GPU. Measuring requires an NVIDIA GPU of compute capability 7.5 or higher.',
   notTheirs:
     'Only the lab’s own starter and solution were recorded, and this file is neither; measuring it requires a GPU (--target local).',
   starterNotRecorded:
@@ -44,7 +44,7 @@ export const checks = {
   sanitizerNotRun: 'compute-sanitizer did not run.',
   counts: '{tool} findings: {total}.',
   countsInLine: '{tool} findings: {total}. The first is on line {line}: {text}',
-  noVerdict: '{tool} gave no verdict: {why}',
+  noVerdict: '{tool} returned no result: {why}',
   nothingFound: '{tools}: no findings.',
 
   noFigure: '{rung} has no value to compare with: {why}',
@@ -53,9 +53,9 @@ export const checks = {
   metricPassed: '{metric}: {value}, {bound}.',
   metricFailed: '{metric}: {value}; must be {bound}.',
   aboutTime:
-    'What this lab asks for shows in time alone ({checks}), which is not emulated: a GPU has to judge it. The other checks were judged here.',
+    'This lab’s goal can only be seen in the time ({checks}), which is not emulated, so a GPU has to check it. The other checks were made here.',
   withNoise:
-    'The counter includes conflicts that vary from run to run, because counters per instruction were not collected.',
+    'The counter includes conflicts that vary from run to run, because per-instruction counters were not collected.',
   time: '{own}, {ratio}× the {theirs} of {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
 
   faults: 'The kernel has {faults}.',
@@ -75,7 +75,7 @@ export const reflect = {
     '{what} takes at least {fmas} warp-level FMAs; there were {a} shared loads per FMA, and there are now {b}.',
   block:
     'A block has {threads, plural, one{{threads} thread} other{{threads} threads}} with {registers} registers each; it had {threadsBefore} with {registersBefore} each.',
-  fewerWarps: '{moved}, and yet it is faster: fewer warps, each with more work between two stalls.',
+  fewerWarps: '{moved}, but it is faster: fewer warps, each with more work between two stalls.',
 
   said: 'You predicted {direction}.',
   saidTimes: 'You predicted {direction}, {factor}×.',
@@ -96,33 +96,33 @@ export const labs = {
   cannotBeUsed: 'The lab {lab} cannot be used. {faults}',
   thisCannotBeUsed: 'The lab cannot be used. {faults}',
   none: 'There is no lab named {lab}.',
-  noneShips: 'No labs ship with this program; name a lab’s folder.',
-  list: 'The labs are: {labs}; or name a lab’s folder.',
+  noneShips: 'No labs ship with this program; give the folder of a lab.',
+  list: 'The labs are: {labs}; or give the folder of a lab.',
   untrusted:
     'The lab in {folder} did not come with this program, and its code would be built and run with your permissions. This folder is not trusted.',
   trust:
-    'Read it and decide with `kernel-ladder lab trust {folder}`; the decision applies until one of its files changes.',
+    'Read its files and decide with `kernel-ladder lab trust {folder}`; the decision applies until one of its files changes.',
   gone: 'The third-party lab {lab} no longer exists.',
   taken: 'A lab named {lab} was added from {folder}.',
   renameFolder: 'Give the folder another name.',
   problem: '{folder}: {why}',
   notFolder: '{folder} cannot be read as a folder ({text}).',
-  nameFolder: 'Name a lab’s folder, or a folder that contains such folders.',
-  notLab: '{folder} is no folder of a lab: it has no {file}.',
-  empty: '{folder} contains no lab, that is, no folder with a {file}.',
+  nameFolder: 'Give the folder of a lab, or a folder that contains such folders.',
+  notLab: '{folder} is not the folder of a lab: it has no {file}.',
+  empty: '{folder} contains no lab, which is a folder with a {file}.',
   several: '{folder} contains {count} labs, but one was expected.',
-  nameOne: 'Name the folder that contains {file}.',
+  nameOne: 'Give the folder that contains {file}.',
   noPrediction: 'The lab {lab} has no prediction {id}.',
   noQuestion: 'The lab {lab} has no question {id}.',
   changed: 'A file of the lab has changed in the meantime.',
   lookAgain: 'Review the lab again.',
-  noLadder: 'The lab {lab} names the ladder {ladder}, which does not exist.',
+  noLadder: 'The lab {lab} uses the ladder {ladder}, which does not exist.',
   cancelled: 'The check was cancelled.',
   usedMemory: 'It was stopped because it used more than {size} GiB.',
   hadProcesses: 'It was stopped because it had more than {count} processes.',
   hadTasks: 'It was stopped because it had more than {count} processes and threads.',
   tookTime: 'It was stopped after {seconds} s.',
-  printed: 'It was stopped because it printed without end.',
+  printed: 'It was stopped because it printed too much output.',
   notFinished: 'Its check did not finish: {why}',
   exitCode: 'exit code {exitCode}',
   otherExit: 'it printed “{status}” and ended with exit code {exitCode}',

@@ -15,18 +15,18 @@ export const next = {
   sharedTileCosts: 'Costs shared memory for the tiles and two barriers per step.',
   registerTile:
     'Compute a tile of results per thread or warp, so that each value that is loaded feeds several operations.',
-  registerTileCosts: 'Costs one register per result; occupancy falls.',
+  registerTileCosts: 'Costs one register per result and lowers occupancy.',
   pad: 'Pad the rows of the tile in shared memory, or swizzle its columns, so that a warp reads different banks.',
   padCosts:
     'Padding costs a few bytes per row of shared memory; a swizzle costs one XOR per address.',
   prefetch:
-    'Load the next tile while the current one is computed: into registers, with a second buffer in shared memory.',
+    'Load the next tile while the current tile is computed: into registers, with a second buffer in shared memory.',
   prefetchCosts:
     'Costs registers for a tile in flight and twice the shared memory; saves one barrier per step.',
   asyncCopy:
-    'Let cp.async, or the copy engine (TMA) from Hopper on, bring tiles straight into shared memory several stages ahead.',
+    'Use cp.async, or the copy engine (TMA) on Hopper and later, to load tiles directly into shared memory several stages ahead.',
   asyncCopyCosts:
-    'Costs shared memory for each stage. cp.async needs compute capability 8.0, TMA 9.0 and rows at multiples of 16 bytes.',
+    'Costs shared memory for each stage. cp.async needs compute capability 8.0, and TMA needs 9.0 and rows at multiples of 16 bytes.',
   barriers:
     'Wait less at barriers: remove some, synchronize a warp or a pair of warps instead of the block, or arrive early and wait late.',
   barriersCosts: 'Costs no resources. Check it with racecheck afterwards.',
@@ -35,9 +35,9 @@ export const next = {
   moreWorkCosts: 'Costs registers for the elements in flight; blocks become fewer.',
   shuffle:
     'Exchange values between the lanes of a warp by shuffle instead of through shared memory.',
-  shuffleCosts: 'Saves shared memory and barriers. It works within a warp only.',
+  shuffleCosts: 'Saves shared memory and barriers. Works only within a warp.',
   aggregateAtomics:
-    'Add up within a block first, in shared memory or by shuffle, and update global memory once per block.',
+    'First add up within a block, in shared memory or by shuffle, and then update global memory once per block.',
   aggregateAtomicsCosts: 'Costs shared memory for the partial results of a block.',
   divergence:
     'Assign work so that whole warps are busy or idle: neighboring threads take the same path.',
@@ -45,7 +45,7 @@ export const next = {
   addressing:
     'Compute fewer addresses: advance pointers by a constant, hoist what does not change out of the loop, and use 32-bit offsets.',
   addressingCosts: 'Costs a few registers for the values that are kept.',
-  unroll: 'Unroll the loop, with a number of steps that the compiler knows.',
+  unroll: 'Unroll the loop with a trip count known at compile time.',
   unrollCosts:
     'Costs registers and instruction cache; needs sizes as template parameters or macros.',
   occupancyUp:
@@ -56,11 +56,11 @@ export const next = {
   occupancyDownCosts:
     'Costs occupancy, which a kernel that hides its latency within a thread does not need.',
   largerBlocks:
-    'Use blocks of 128 threads or more: the number of blocks that an SM holds is limited, and small ones leave it partly empty.',
+    'Use blocks of 128 threads or more: the number of blocks per SM is limited, and small blocks leave an SM partly empty.',
   largerBlocksCosts: 'Costs nothing, unless the threads of a block share data.',
   blockShape:
     'Try other block shapes and sizes with tune: smaller blocks wait less for each other.',
-  blockShapeCosts: 'Costs nothing but the tuning; smaller tiles reuse less.',
+  blockShapeCosts: 'Costs only the tuning; smaller tiles have less reuse.',
   blocks:
     'Change the number of blocks: enough to fill every SM, or as many as fit at once, with a loop over the rest.',
   blocksCosts:
@@ -70,58 +70,59 @@ export const next = {
   splitKCosts:
     'Costs memory for the partial results and a second pass; the order of the additions changes.',
   persistent:
-    'Keep one block per SM resident and let it compute tile after tile, so that the next one loads while the last one is stored.',
+    'Keep one block per SM resident and let it compute tile after tile, so that the next tile loads while the last one is stored.',
   persistentCosts:
     'Needs a loop over tiles and barriers that outlive a tile. It saves the start and the tail of blocks.',
   l2Order:
-    'Change the order of the blocks, so that those that run at the same time share rows and columns in L2.',
+    'Change the order of the blocks, so that concurrent blocks share rows and columns in L2.',
   l2OrderCosts: 'Costs a few integer operations per block.',
   eviction:
-    'Tell L2 what to keep: evict results first and shared inputs last, with cache hints on loads and stores.',
+    'Control L2 eviction: evict results first and shared inputs last, with cache hints on loads and stores.',
   evictionCosts: 'Needs compute capability 8.0. It costs no resources.',
   tensorCores:
     'Multiply on the tensor cores, with the instructions that run at their full rate: WGMMA on Hopper, mma.sync before it.',
   tensorCoresCosts:
-    'Needs types that tensor cores take (TF32, BF16, FP16, FP8) and tiles in their layout. FP32 inputs lose digits unless they are split.',
+    'Needs types that tensor cores support (TF32, BF16, FP16, FP8) and tiles in their layout. FP32 inputs lose digits unless they are split.',
   precision: 'Store or multiply in fewer bits, if the result allows it.',
   precisionCosts: 'Changes the result. Compare its error with what the task allows.',
   onePass:
     'Read and compute each element once: keep it in registers or shared memory between passes, or update the result as elements arrive.',
   onePassCosts: 'Costs registers or shared memory for what is kept; long rows may not fit.',
-  fuse: 'Fuse the kernels, so that what one writes the next one does not read back from memory.',
+  fuse: 'Fuse the kernels, so that the second kernel does not read the first kernel’s results back from memory.',
   fuseCosts:
-    'Costs the registers of both. Between blocks it needs flags or a last block that finishes.',
+    'Costs the registers of both. Between blocks, it needs flags or a last block that finishes the work.',
   specialize:
     'Give warps roles: one producer keeps the copies going while the other warps only compute.',
   specializeCosts:
     'Costs a warpgroup that computes nothing and barriers per stage; needs setmaxnreg to shift registers.',
   overlap:
     'Overlap the end of one tile with the start of the next: store results or compute the softmax while the tensor cores multiply.',
-  overlapCosts: 'Costs registers or shared memory for the results of a tile that wait.',
+  overlapCosts: 'Costs registers or shared memory for the waiting results of a tile.',
   cluster: 'Form clusters whose blocks fetch parts of a shared tile for each other by multicast.',
   clusterCosts:
     'Needs compute capability 9.0 and TMA. The blocks of a cluster wait for each other.',
   library: 'Call the library instead: it is faster than this kernel at this size.',
-  libraryCosts: 'Replaces the kernel. What the library does not fuse stays a kernel of its own.',
+  libraryCosts:
+    'Replaces the kernel. Operations that the library does not fuse need separate kernels.',
 
   counter: '{metric}: {value}.',
   waiting: 'Warps spend {share} of their time waiting {what}.',
   rereads: 'L1 passes {factor} the bytes that the task has to move.',
   trafficOver: 'Memory traffic is {factor} what the task has to move.',
-  workOver: 'The kernel executes {factor} the operations that the task asks for.',
+  workOver: 'The kernel executes {factor} the operations that the task requires.',
   unitBusy: '{unit} is busy for {share} of the time.',
   fmasPerLoad: 'Each load from shared memory feeds {count} FMAs per thread.',
   conflictShare: '{share} of the passes through shared memory are bank conflicts.',
   throughRegisters: 'Tiles pass through registers on their way into shared memory.',
-  onlyCpAsync: 'Threads issue the copies or the stores of tiles; the copy engine could.',
+  onlyCpAsync: 'Threads issue the copies or the stores of tiles, although the copy engine could.',
   lanes: '{share} of the lanes are active in an average instruction.',
   spills: 'Registers spill {bytes} bytes per thread to local memory.',
   threads: 'Blocks have {threads} threads.',
   spread: 'SMs have a block for {share} of the time.',
-  lastWave: 'The waves of blocks fill {share} of the time that they take.',
+  lastWave: 'The waves of blocks are {share} full on average.',
   kernels: 'The rung launches {kernels} kernels.',
   neighbors:
-    'The program launches {kernels} kernels. One that reads what another has just written need not read it from memory.',
+    'The program launches {kernels} kernels. If one kernel reads what the previous one wrote, fusing them avoids that memory traffic.',
   reference: 'The reference is {ratio} as fast.',
   traced: '{share} of the samples wait at {at} for the result of {producer}.',
   instruction: '{opcode}',
@@ -131,7 +132,7 @@ export const next = {
   nearLimit: 'Near the limit of {unit} ({busy}).',
   byLatency: 'No unit is near its limit; the busiest is {unit} ({busy}). Latency is the limit.',
   idleSms: 'SMs have a block for only {share} of the time: there are too few blocks.',
-  unknownLimit: 'The counters that would name the limit were not collected.',
+  unknownLimit: 'The counters that would show the limit were not collected.',
   ofBandwidth: '{share} of {bandwidth}',
   fewerBytes: 'Only fewer bytes would help.',
   fewerAccesses: 'Only fewer or wider accesses would help.',
@@ -139,17 +140,17 @@ export const next = {
   fewerSlots: 'Only fewer instructions would help.',
 
   noRung: 'No rung of this session has a time.',
-  nameRung: 'Name a rung, or measure or predict the session first.',
+  nameRung: 'Specify a rung, or measure or predict the session first.',
   notOk: 'No advice for a rung that is {status}: make it correct first.',
   wholeProgram:
-    'A rung that is a whole program has no kernel to advise on. Profile the program for its kernels.',
-  emulated: 'An emulated session has counters and no time. Predict or measure the time first.',
+    'There is no advice for a rung that is a whole program. Profile the program to see its kernels.',
+  emulated: 'An emulated session has counters but no time. Predict or measure the time first.',
   ofLibrary:
     'The kernel belongs to a library: fuse it with its neighbors, call it with other types, or replace it.',
   noTime: 'The rung has no time.',
   noCounters: 'The rung has no counters. Run it with --profile standard.',
   cardOnly: 'The card profile has too few counters for advice. Run it with --profile standard.',
-  contradiction: 'The counters contradict each other, so nothing follows from them.',
+  contradiction: 'The counters contradict each other, so no advice is possible.',
   ofProgram:
     'The kernel takes {share} of the {total} that the program spends in kernels; the program would take {after}.',
 } as const

@@ -4,14 +4,15 @@ export const prediction = {
   about:
     'Times are predicted for {gpu} at {at} by the model {model} and the parameters {parameters}, with a cold L2. None was measured.',
   notValidated:
-    'The parameters of {gpu} come from published figures. No prediction with them was compared with a measured time, so the ranges are wider.',
+    'The parameters of {gpu} are from published values. Predictions with them were never compared with measured times, so the ranges are wider.',
   checkedAt: 'Results were checked at {at}, not at {of}.',
   counted:
     'The timing model predicts stalls and cycles. Counters come from the emulator; no GPU was used.',
   at: 'Predicted at {at}.',
   sampled: 'Extrapolated from eight blocks of each launch.',
-  noGpuParameters: 'The timing model has no parameters of {gpu}.',
-  gpusWithParameters: 'It has parameters of: {gpus}. `kernel-ladder machine calibrate` adds a GPU.',
+  noGpuParameters: 'The timing model has no parameters for {gpu}.',
+  gpusWithParameters:
+    'It has parameters for: {gpus}. `kernel-ladder machine calibrate` adds a GPU.',
   spins:
     'Not predicted: its blocks wait for each other, so its time depends on the order of blocks.',
   uneven:

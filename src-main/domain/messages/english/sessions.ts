@@ -25,14 +25,14 @@ export const records = {
   ended: 'Terminated the runner during {stage} (exit code {exitCode}): {text}',
 
   runnerLost:
-    'It was not run because the runner could not continue after the rungs before it: {why}',
+    'It was not run because the runner could not continue after the previous rungs: {why}',
   halted: 'Not all rungs were run: {why}',
   outOfTurn:
     'While {rung} was running, lines arrived that the runner could not have sent at that point; they were ignored. The rung may be printing text that looks like a result.',
   gpuShared:
-    'Another program was computing on this GPU before or after the timing, so the times may be those of a shared GPU. Check `nvidia-smi`, and run again once nothing else is computing there.',
+    'Another program was computing on this GPU before or after the timing, so the times may be from a shared GPU. Check `nvidia-smi`, and run again once nothing else is computing there.',
   untraced:
-    'CUPTI is not available on this machine, so work that a rung launches on streams of its own could not be checked for and may be missing from its time. Install the `extras/CUPTI` folder of the CUDA toolkit, and run again.',
+    'CUPTI is not available on this machine, so work that a rung launches on its own streams could not be detected and may be missing from its time. Install the `extras/CUPTI` folder of the CUDA toolkit, and run again.',
 
   compiledWhereRun: 'Its kernels are compiled by Python on the GPU that they run on.',
   noTimeNoProfile: 'The rung has no time, so it was not profiled.',
@@ -62,21 +62,21 @@ export const records = {
   importedWithout: 'Imported from {file}: {why}',
 
   builtOnly:
-    'Built for {gpu} (compute capability {computeCapability}, from the built-in table) without a GPU: nothing was run, verified or timed.',
+    'Built for {gpu} (compute capability {computeCapability}, from the built-in table) without a GPU: nothing was run, verified, or timed.',
   builtNotRun: 'Built for {gpu}; nothing runs without a GPU.',
   nothingRun: 'It was only built for {gpu}, not run.',
-  launchUnknown: 'What it launches is unknown: {why}',
+  launchUnknown: 'Its launches are unknown: {why}',
   cannotLaunch: 'It cannot be launched: {why}',
   unsupportedHere: 'It is unsupported at this size: {why}',
-  noCode: '{rung} has no page of its instructions. {why}',
+  noCode: '{rung} has no instruction page. {why}',
   ptxasSilent: 'ptxas reported nothing for the kernel {kernel}.',
 
   imported:
-    "Imported from {file}: nothing in it was built, verified or timed here, and the problem is unknown. Its times are ncu's own, taken while profiling; they are not timings of the program.",
+    "Imported from {file}: nothing in it was built, verified, or timed here, and the problem is unknown. Its times are ncu's own, measured while profiling; they are not timings of the program.",
   importedFirst: '{file} contains {total} launches; the first {count} were imported.',
   importedShare: 'They took {time} of {total} under ncu, {share}.',
   detailsPage:
-    'The details page contains few metrics and rounds them to two digits; the raw page or the report itself has more.',
+    'The details page contains few metrics and rounds them to two digits; the raw page or the report contains more.',
   gpuUnclear: '{file} does not describe the GPU in full.',
   severalGpus: 'The launches ran on {count} GPUs; the GPU shown is that of the first launch.',
 } as const
@@ -105,9 +105,10 @@ export const doctor = {
     '`--target emulated` needs no GPU: exact counters with `run`, race checks with `sanitize`, no times.',
   tryPredicted:
     '`--target predicted:h200` needs no GPU either: predicted times, each with its range.',
-  tryRecorded: '`--target recorded` replays times and counters that were measured on a GPU before.',
+  tryRecorded:
+    '`--target recorded` replays times and counters that were measured on a GPU earlier.',
   tryStatic:
-    '`--target static:h200` compiles for a known GPU: registers, occupancy and machine code, nothing is run.',
+    '`--target static:h200` compiles for a known GPU: it shows registers, occupancy, and machine code, and runs nothing.',
   useGpu: 'To measure here, use a machine with an NVIDIA GPU of compute capability 7.5 or higher.',
   installNcu:
     'Install Nsight Compute and put ncu on PATH, or run without counters: `--profile none`.',
@@ -124,8 +125,8 @@ export const doctor = {
 export const sessions = {
   none: 'There is no session named {session}.',
   notSession: '{folder} is not a session: it has no {file}.',
-  nameFolder: 'Name a folder written by `kernel-ladder run`, or recorded:<name>.',
-  importFirst: 'Import it with `kernel-ladder import`, and name the folder that this saves.',
+  nameFolder: 'Use a folder written by `kernel-ladder run`, or recorded:<name>.',
+  importFirst: 'Import it with `kernel-ladder import`, and use the folder that this saves.',
   unreadable: '{file} cannot be read as a session: {why}',
   useBackup: 'The file was not changed. Use a backup, or run the ladder again.',
   update: 'The file was not changed. Update kernel-ladder to open it.',
@@ -133,17 +134,17 @@ export const sessions = {
   deepUnreadable: '{file} cannot be read as a deep profile: {why}',
   profileAgain:
     'The file was not changed. The rest of the session is usable; profile again to get this part.',
-  noOwn: 'There is no session of your own to show yet.',
+  noOwn: 'You have no session to show yet.',
   nameRecording:
-    'Name a recording, such as `kernel-ladder show {recording}`; `kernel-ladder sessions` lists them.',
-  makeOne: 'Make one with `kernel-ladder run --ladder ID`.',
+    'Use a recording, such as `kernel-ladder show {recording}`; `kernel-ladder sessions` lists them.',
+  makeOne: 'Create one with `kernel-ladder run --ladder ID`.',
   noRecordings: 'No recordings ship with this program.',
   noRecording: 'There is no recording named {recording}.',
   recordings: 'The recordings are: {recordings}.',
   noRunToReplay: '{folder} is not a recording: it was imported, so there is no run to replay.',
   nameRun: 'Use a session written by `kernel-ladder run`.',
   shipped: '{session} ships with the program and cannot be {changed}.',
-  mounted: '{session} was opened from a folder of your own and cannot be {changed} here.',
+  mounted: '{session} was opened from your own folder and cannot be {changed} here.',
   renamed: 'renamed',
   deleted: 'deleted',
   restored: 'restored',
@@ -151,7 +152,7 @@ export const sessions = {
   notDeleted: '{session} is not among the deleted sessions.',
   keptDays: 'Deleted sessions are kept for {days} days.',
   nameTaken: '{session} cannot be restored: another session has that name.',
-  deleteFirst: 'Delete that one first.',
+  deleteFirst: 'Delete that session first.',
   sourcesDamaged: 'The sources cannot be shown: {file} is damaged.',
   sourcesMissing: 'The sources cannot be shown: {file} does not exist.',
   sourcesUnreadable: 'The sources cannot be shown: {file} cannot be read ({text}).',
@@ -167,9 +168,9 @@ export const sessions = {
 export const pages = {
   unreadable: 'The session in {file} cannot be read: {why}',
   noReport: '{file} is not a Kernel Ladder report.',
-  nameReport: 'Name an unmodified file written by `kernel-ladder report --format html`.',
+  nameReport: 'Use an unmodified file written by `kernel-ladder report --format html`.',
   noSession: 'This report contains no session named {session}.',
-  noProgram: 'A report only shows what was measured; it has no program behind it to do this.',
+  noProgram: 'A report only shows what was measured; it has no program to do this.',
   import: 'Import the report into Kernel Ladder to continue from it.',
   cutOff: 'the file is truncated.',
   notUnpacked: 'its deep profiles cannot be unpacked ({text}).',
@@ -179,7 +180,7 @@ export const pages = {
 
 /** Reasons why a report, chart or printout was not created. */
 export const reports = {
-  noStep: 'It builds on no other rung that has a time.',
+  noStep: 'It does not build on another rung that has a time.',
   neitherHas: 'Neither session has a rung named {rung}.',
   seeRungs: 'See the rungs of each with `kernel-ladder show`.',
   nothingToChoose: 'The chart {chart} has no choices.',
@@ -187,7 +188,7 @@ export const reports = {
   choices: 'It can show: {choices}.',
   noChart: 'The session has no chart named {chart}.',
   charts: 'Its charts are: {charts}.',
-  captionOfNone: 'There is no chart {chart} in the report to put a caption under.',
+  captionOfNone: 'The report has no chart {chart} to put a caption under.',
   nothingToDraw: 'The session has no data for the chart {chart}.',
   notComparable: 'These sessions cannot be compared.',
   nameComparable: 'Choose two sessions of the same ladder, size and data type.',
@@ -208,19 +209,19 @@ export const reports = {
   browserEnded: '{program} produced no {what}: it exited with code {exitCode}.',
   lastWords: 'Its last output: {text}',
   otherBrowser:
-    'Try another browser with KERNEL_LADDER_CHROMIUM, or make an HTML report and print that.',
+    'Try another browser with KERNEL_LADDER_CHROMIUM, or create an HTML report and print it.',
 } as const
 
 /** Data missing from a file that ncu wrote. */
 export const imports = {
   newerNcu:
-    'ncu {version} wrote this report. Its values were not checked against that version, only reports of ncu up to {known}.',
+    'ncu {version} wrote this report. Its values were checked only against reports of ncu up to {known}.',
   formatVersion:
-    'The report has format version {version}; this program knows versions up to {known} and ignores what newer ones add.',
+    'The report has format version {version}; this program knows versions up to {known} and ignores newer additions.',
   cutOff: 'The report is truncated at byte {at}: {missing}.',
   unreadableFrom: 'The report cannot be read past byte {at} ({text}): {missing}.',
   ranges:
-    '{count, plural, one{{count} result is of a range or a graph as a whole and has no counters by kernel; it was skipped} other{{count} results are of ranges or graphs as a whole and have no counters by kernel; they were skipped}}.',
+    '{count, plural, one{{count} result is for a whole range or graph and has no counters per kernel; it was skipped} other{{count} results are for whole ranges or graphs and have no counters per kernel; they were skipped}}.',
   profileKernels:
     'Profile kernel by kernel: ncu --replay-mode kernel (or application) and --graph-profiling node.',
   launchesUnreadable:
@@ -237,7 +238,7 @@ export const imports = {
   ncuWarning: "ncu's warning: {text}",
   noPage: 'ncu did not print its {page} page ({text}).',
   noFile: 'There is no file {file}.',
-  nameFile: 'Name a .ncu-rep or .ncu-repz file or a CSV file from ncu.',
+  nameFile: 'Use a .ncu-rep or .ncu-repz file or a CSV file from ncu.',
   notAllowed: '{file} cannot be read: permission denied.',
   changePermissions: 'Change its permissions.',
   unreadable: '{file} cannot be read: {text}.',
@@ -258,9 +259,9 @@ export const imports = {
   oneSession: '{file} contains only one session.',
   leaveWhich: 'Omit --which.',
   noReport: 'This is not an ncu report: it does not begin with NVR.',
-  nameReport: 'Name a .ncu-rep file written by ncu --export, or the CSV printed by ncu --csv.',
+  nameReport: 'Use a .ncu-rep file written by ncu --export, or the CSV printed by ncu --csv.',
   longLine: 'A line is longer than {size} MB: this is not a table from ncu.',
-  printRaw: 'Name a file with the output of `ncu --csv --page raw`.',
+  printRaw: 'Use a file with the output of `ncu --csv --page raw`.',
   mixedDecimals: '{column} is {value}: the table mixes decimal commas and decimal points.',
   printPlain: 'Print it again with LC_ALL=C in the environment of ncu.',
   decimalComma: 'ncu wrote {column} as {value}, with a decimal comma.',
@@ -283,16 +284,16 @@ export const deep = {
   noInstructions: 'ncu showed no instructions for {kernel}.',
   noLines: '{kernel} was built without line information, so its instructions have no source lines.',
   notCounted:
-    'These instructions are from the build alone: nothing was run, so nothing was counted.',
+    'These instructions are from the build only: nothing was run, so nothing was counted.',
   noCode: '{file} has no machine code for {kernel}, so there are no counters per instruction.',
   codeLeftOut:
-    'The session has the code of the kernels that took longest; that of {kernel} was left out.',
+    'The session has only the code of the kernels that took longest; the code of {kernel} was left out.',
   adviceAlone:
     "Imported from {file}, which has ncu's advice but no per-instruction or per-line counters.",
   /** Only older sessions contain this message. */
   rowUnreadable: "{count} row of ncu's source page cannot be read and was skipped.",
   otherSamples:
-    'Stall reasons are not compared: in the first profile they are of {a}, in the second of {b}. Profile both with the same version of ncu.',
+    'Stall reasons are not compared: the first profile uses {a}, the second uses {b}. Profile both with the same version of ncu.',
   rowsUnreadable:
     "{count, plural, one{{count} row of ncu's source page cannot be read and was} other{{count} rows of ncu's source page cannot be read and were}} skipped.",
 } as const

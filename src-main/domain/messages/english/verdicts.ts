@@ -3,8 +3,8 @@
 /** Messages about the roofline ceilings of a GPU. */
 export const ceilings = {
   benchmark: "Measured by the runner's microbenchmark in this session.",
-  notMeasured: 'It was not measured in this session, and no figure for this GPU is published.',
-  noGpu: 'The session does not name a GPU.',
+  notMeasured: 'It was not measured in this session, and there is no published value for this GPU.',
+  noGpu: 'The session does not specify a GPU.',
   noClock: 'The maximum SM clock is unknown.',
   notInTable: 'Compute capability {computeCapability} is not in the built-in table.',
   fp32: '{smCount} SMs at their maximum clock of {clock} MHz, each executing {rate} FP32 operations per cycle (an FMA counts as two).',
@@ -13,7 +13,7 @@ export const ceilings = {
   tensorDiffers: 'GPUs of compute capability {computeCapability} differ in their tensor rate.',
   l1: '{smCount} SMs at their maximum clock of {clock} MHz, each moving {rate} bytes per cycle.',
   bus: 'A {bits}-bit bus with two transfers per cycle at {clock} MHz.',
-  noBus: 'This session does not record the memory clock and the bus width.',
+  noBus: 'This session does not contain the memory clock and the bus width.',
 } as const
 
 /** Origins of a rung's operation count, and reasons for not drawing a rung on the roofline. */
@@ -29,7 +29,7 @@ export const roofline = {
   counted: 'FP32 operations counted by ncu: 2 × FFMA + FADD + FMUL.',
   ofProblem: 'Operation count of {what}, {flops}; FP32 operations were not counted.',
   ofProblemTensor:
-    'Operation count of {what}, {flops}; the tensor pipe did the work, which the FP32 counters do not see.',
+    'Operation count of {what}, {flops}; the tensor pipe did the work, which the FP32 counters do not include.',
 } as const
 
 /** Reasons why a launch is impossible. */
@@ -43,8 +43,8 @@ export const occupancy = {
   requiredThreads:
     '{kernel} requires blocks of {required, plural, one{{required} thread} other{{required} threads}} (__block_size__); this launch has {block}.',
   cluster:
-    'The grid of {grid} blocks along x is not a multiple of the cluster, {blocks} blocks, of {kernel}.',
-  registersOfBlock: 'One block needs {held} registers, more than the {most} of an SM.',
+    'The grid has {grid} blocks along x, which is not a multiple of the {blocks} blocks in a cluster of {kernel}.',
+  registersOfBlock: 'One block needs {held} registers, but an SM has only {most}.',
 } as const
 
 /** Figures derived from a launch and its GPU, and reasons for missing metric values. */
@@ -54,9 +54,9 @@ export const figures = {
     'The limits of compute capability {computeCapability} are not in the built-in table.',
   resourcesUnknown: 'The register and shared memory usage of the launch is unknown.',
   computed:
-    'Computed from {threads, plural, one{{threads} thread} other{{threads} threads}} per block, {registers} registers per thread, {bytes} bytes of shared memory per block and compute capability {computeCapability}.',
+    'Computed from {threads, plural, one{{threads} thread} other{{threads} threads}} per block, {registers} registers per thread, {bytes} bytes of shared memory per block, and compute capability {computeCapability}.',
   computedWaves:
-    'Computed from {threads, plural, one{{threads} thread} other{{threads} threads}} per block, {registers} registers per thread, {bytes} bytes of shared memory per block and compute capability {computeCapability}, for a grid of {blocks, plural, one{{blocks} block} other{{blocks} blocks}} on {smCount, plural, one{{smCount} SM} other{{smCount} SMs}}.',
+    'Computed from {threads, plural, one{{threads} thread} other{{threads} threads}} per block, {registers} registers per thread, {bytes} bytes of shared memory per block, and compute capability {computeCapability}, for a grid of {blocks, plural, one{{blocks} block} other{{blocks} blocks}} on {smCount, plural, one{{smCount} SM} other{{smCount} SMs}}.',
   clustersUnknown: 'It is unknown whether the kernel is launched in thread block clusters.',
   clusters:
     'The kernel is launched in thread block clusters; how many of them fit on the GPU at once depends on how its SMs are grouped.',
@@ -66,19 +66,18 @@ export const figures = {
   registersHeld: 'Reported by CUDA for the kernel that was launched.',
   noKernel: 'It launches no kernel.',
   kernelsDiffer:
-    'It launches {count} kernels that differ in this, and without counters it is unknown which of them runs longest.',
-  ofRange:
-    'These are {count} different kernels of one range, and this is a figure of a single launch.',
+    'It launches {count} kernels that differ in this value, and without counters it is unknown which of them runs longest.',
+  ofRange: 'The range has {count} different kernels, but this metric is for a single launch.',
   fp32Operations:
     '2 × FFMA + FADD + FMUL, as ncu counted them per thread. Tensor operations are not included.',
   slotShare:
-    'Share of the 32 lanes of every warp instruction executed; lanes disabled by a predicate or a branch count toward the total.',
+    'Share of the 32 lanes of every warp instruction executed; lanes disabled by a predicate or a branch are included in the total.',
   fromParts: 'Computed from other counters of the same profile: {names}.',
   follows: 'It is derived from {metric}, which has no value: {why}',
   overInstructions:
-    'Summed over {opcodes} by the counters per instruction: wavefronts less the fewest that the accesses need.',
-  noInstructions: 'Counters per instruction were not collected; the deep level collects them.',
-  noise: 'The counter of bank conflicts less the structural ones.',
+    'Sum over {opcodes} of the per-instruction counters: wavefronts minus the fewest that the accesses need.',
+  noInstructions: 'Per-instruction counters were not collected; the deep level collects them.',
+  noise: 'The counter of bank conflicts minus the structural ones.',
   noShare: 'No instructions were executed, so the share is undefined.',
   rateOfDram: '{rate} ({share} of DRAM)',
   rateWhy: '{rate} ({why})',
@@ -107,9 +106,9 @@ export const timeNote = {
 
 /** Whether a rung is faster than the reference, for each kind of timing in a session. */
 export const claim = {
-  faster: '{rung} is faster than {reference} in all three ways: {ways}.',
-  slower: '{rung} is slower than {reference} in all three ways: {ways}.',
-  mixed: 'The ways of timing {rung} against {reference} disagree: {ways}.',
+  faster: '{rung} is faster than {reference} in all three timing modes: {ways}.',
+  slower: '{rung} is slower than {reference} in all three timing modes: {ways}.',
+  mixed: 'The timing modes disagree on {rung} against {reference}: {ways}.',
   incomplete:
     '{rung} against {reference}: {ways}. To tell whether it is faster, run with --timing all.',
   ratios: '{rung} against {reference}: {ways}.',
@@ -128,8 +127,7 @@ export const guard = {
     '{a} computes {whatA}, and {b} computes {whatB}; that accounts for part of the difference in time.',
   computesOther: 'In one session {rung} computes {a}, in the other {b}.',
   gpu: 'The GPUs differ: {a} and {b}.',
-  otherGpu:
-    'Across GPUs, counters can be compared, and the share that each reaches of its own peak; times cannot.',
+  otherGpu: 'Across GPUs, counters and shares of each GPU’s peak can be compared; times cannot.',
   computeCapability: 'The compute capabilities differ: {a} and {b}.',
   smCount: 'The SM counts differ: {a} and {b}.',
   driver: 'The driver versions differ: {a} and {b}.',
@@ -145,26 +143,27 @@ export const guard = {
   cacheState:
     'The times are not ranked: L2 was {a} in one session and {b} in the other. To measure again with a cold L2: {command}',
   predictedCold:
-    'Predicted times are those with a cold L2; it was {state} when the other session was measured, which is part of the error.',
-  ofProgram: 'The session {id} is of a program: its kernels are known, and not what it computed.',
+    'Predicted times assume a cold L2; it was {state} when the other session was measured, which is part of the error.',
+  ofProgram:
+    'The session {id} is a profile of a program: its kernels are known, but not what it computed.',
   imported: 'The session {id} was imported, so what it computed is unknown.',
   ofFirst: 'The first session: {what}',
   ofSecond: 'The second session: {what}',
   unfinished: 'The session {id} was cancelled before it finished.',
   clocks:
-    'One session has times of the runner, the other times under ncu, which runs each launch by itself: the two are not compared.',
+    'One session has times from the runner, the other has times from ncu, which runs each launch by itself: they are not compared.',
   profilers:
-    'ncu timed the launches of one session one by one, and CUPTI those of the other as they ran beside each other: the two are not compared.',
+    'ncu timed the launches of one session one by one, and CUPTI timed the concurrent launches of the other: they are not compared.',
   noPairs: 'No kernel of one session has a counterpart in the other.',
   noKernels: 'The session {id} has no kernels.',
   onlyFused:
-    'No kernel is in both sessions: only the order of the launches tells that these took the place of those.',
+    'No kernel is in both sessions: only the order of the launches suggests which kernels replaced which.',
   problemWords: '{problem}, {scalars}',
   alone: '{what} only',
   more: '{what}, {other}',
   last: '{what} and {other}',
   againstAlone:
-    '{rung} computes {what}; {reference}, which its ratio is relative to, computes {other}.',
+    '{rung} computes {what}; its ratio is relative to {reference}, which computes {other}.',
   unknown: 'unknown',
   on: 'on',
   off: 'off',
@@ -184,9 +183,9 @@ export const baseline = {
   drift:
     'Every timed rung moved in the same direction as the reference {reference} ({change}): the clocks, power or load of the GPU changed. Times were normalized by the reference, which was timed alternately with each rung.',
   driftFar:
-    'Every timed rung moved in the same direction as the reference {reference} ({change}), but too far to normalize by. A rung is decided only where its time and its time relative to the reference give the same verdict.',
+    'Every timed rung moved in the same direction as the reference {reference} ({change}), but too far to normalize. A rung is decided only if its time and its time relative to the reference give the same verdict.',
   driftPart:
-    'The reference {reference} moved ({change}), but not every rung moved in the same direction. A rung is decided only where its time and its time relative to the reference give the same verdict.',
+    'The reference {reference} moved ({change}), but not every rung moved in the same direction. A rung is decided only if its time and its time relative to the reference give the same verdict.',
   clocksUnknown: 'Neither session recorded the SM clock.',
   time: '{change} ({low} to {high})',
   normalized: '{change} ({low} to {high}) after normalizing by the reference',
@@ -215,7 +214,7 @@ export const baseline = {
   inBaseline: 'the baseline',
   inNew: 'the new session',
   inBoth: 'both sessions',
-  otherWork: 'The sessions do not share the same ladder, problem and data type.',
+  otherWork: 'The sessions do not have the same ladder, problem, and data type.',
   otherConditions: 'The sessions were not timed under the same conditions.',
 } as const
 
@@ -237,22 +236,22 @@ const reached =
   `${best}; it reaches {ratio} (± {both}) of the throughput of the reference {reference}` as const
 
 export const summary = {
-  none: 'No rung was verified and timed, so there is no best one.',
+  none: 'No rung was verified and timed, so there is no best rung.',
   kernelsBeside:
-    'Sum of the kernel times by CUPTI: {time} (kernels: {kernels}, launches: {launches}). The hottest is {title}: {own}, {share} of it.',
+    'Sum of the kernel times by CUPTI: {time} (kernels: {kernels}, launches: {launches}). The hottest kernel is {title}: {own}, {share} of the sum.',
   predicted:
     'The model predicts {rung} ({title}) to be the fastest on {gpu}: {time}, limited by {limiter}. Nothing was measured.',
   emulated:
-    '{ok} of {total, plural, one{{total} rung is} other{{total} rungs are}} right on an emulated {gpu}. Nothing was timed, so there is no fastest one.',
+    '{ok} of {total, plural, one{{total} rung is} other{{total} rungs are}} correct on an emulated {gpu}. Nothing was timed, so there is no fastest rung.',
   kernels:
-    'GPU time under ncu: {time} (kernels: {kernels}, launches: {launches}). The hottest is {title}: {own}, {share} of it.',
+    'GPU time under ncu: {time} (kernels: {kernels}, launches: {launches}). The hottest kernel is {title}: {own}, {share} of the GPU time.',
   best: `${best}.`,
   bestBeside: `${reached}.`,
   bestLevel: `${reached}, on par with it within the spread.`,
   stepFrom: '{factor} from {from}',
-  climb: 'The climb from {from} to {to} is {factor} (steps: {steps}).',
+  climb: 'The total speedup from {from} to {to} is {factor} (steps: {steps}).',
   jump: '{to} is {factor} (± {spread}) as fast as {from}.',
-  unexplained: 'None of the collected counters explains it.',
+  unexplained: 'None of the collected counters explains the step.',
   announced: '{metric}: {a} → {b}, as its header predicted.',
   slower: '{to} is slower than {from}: {a} → {b} ({factor} as fast).',
   meant: 'That is intentional.',

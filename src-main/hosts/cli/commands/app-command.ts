@@ -19,12 +19,12 @@ async function openWindow(setUp: SetUp): Promise<number | WindowTrouble> {
   if (!existsSync(main))
     return {
       reason: 'This copy of the program has no desktop app.',
-      remedy: 'The npm package and the checkout have it.',
+      remedy: 'The npm package and the checkout contain it.',
     }
   if (process.getuid?.() === 0)
     return {
       reason: 'Electron does not run as root with its sandbox on.',
-      remedy: 'Run this as another user.',
+      remedy: 'Run this command as another user.',
     }
   const electron = findElectron()
   if (electron === null)

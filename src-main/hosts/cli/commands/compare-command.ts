@@ -26,7 +26,7 @@ function parsePair(word: string, left: readonly Unit[], right: readonly Unit[]):
   if (a === undefined || b === undefined)
     throw inputError(
       `--pair ${JSON.stringify(word)} is not of the form A=B.`,
-      'Name a kernel of the first session and one of the second, as `compare` lists them.',
+      'Use a kernel of the first session and one of the second, as `compare` lists them.',
     )
   const isLeft = !left.some(({ id }) => id === a.trim())
   const [missing, units] = isLeft ? [a.trim(), left] : [b.trim(), right]

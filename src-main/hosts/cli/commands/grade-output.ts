@@ -101,5 +101,5 @@ export function endSentence(
   const all = rows.reduce((sum, row) => sum + row.seconds, 0)
   return reused === 0
     ? `${rows.length} graded in ${seconds.toFixed(1)} s.`
-    : `${rows.length} graded, ${rows.length - reused} of them now in ${seconds.toFixed(1)} s; the judges of all rows took ${all.toFixed(1)} s.`
+    : `${rows.length} graded, ${rows.length - reused} of them now in ${seconds.toFixed(1)} s; grading all rows took ${all.toFixed(1)} s.`
 }

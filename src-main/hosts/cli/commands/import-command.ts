@@ -79,13 +79,13 @@ async function importProfile(
   place: Place,
 ): Promise<ImportResult> {
   if (options.which !== undefined)
-    throw inputError('--which applies only to HTML reports that hold two sessions.')
+    throw inputError('--which applies only to HTML reports with two sessions.')
   const order = options.order
     ?.split(',')
     .map((word) => word.trim())
     .filter(Boolean)
   if (order?.length === 0)
-    throw inputError('--order lists no rungs.', 'For example: --order 02_tile,00_naive.')
+    throw inputError('--order is empty.', 'For example: --order 02_tile,00_naive.')
   return importReport(file, {
     ...place,
     appVersion,

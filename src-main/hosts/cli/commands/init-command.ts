@@ -31,7 +31,7 @@ export async function initCommand(
   const { template, from, kernel, include = [], define = [] } = options
   if (from !== undefined) {
     if (template !== undefined)
-      throw usage('--template and --from exclude each other.', 'Give one of them.')
+      throw usage('--template and --from cannot be combined.', 'Use one of them.')
     const request = {
       file: from,
       include,

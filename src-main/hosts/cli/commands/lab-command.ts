@@ -200,12 +200,12 @@ export async function labTrustCommand(
   if (!yes) {
     if (!process.stdin.isTTY)
       throw inputError(
-        'There is no terminal to ask for confirmation.',
+        'Confirmation requires a terminal.',
         'Read the files above, and pass --yes if you want their code to be built and run.',
       )
     if (
       !(await confirmed(
-        'Its code will be built and run with your permissions for as long as these files do not change.',
+        'Its code will be built and run with your permissions until one of these files changes.',
       ))
     ) {
       note('Nothing was changed.')

@@ -37,7 +37,7 @@ export function addLabCommands({ cli, setUp, finish, given }: CommandLine): void
     .requiredOption('--file <file>', 'the submission')
     .option(
       '--answers <file>',
-      'predictions and answers (default: answers.yaml beside the submission)',
+      'predictions and answers (default: answers.yaml next to the submission)',
     )
     .option(
       '--target <target>',
@@ -45,9 +45,9 @@ export function addLabCommands({ cli, setUp, finish, given }: CommandLine): void
     )
     .option(
       '--timeout <seconds>',
-      'the code counts as hung after this long without progress (default: 60)',
+      'stop the code as hung after this long without progress (default: 60)',
     )
-    .option('--seed <n>', 'of the random inputs, 0 to 1000000 (default: 1)')
+    .option('--seed <n>', 'seed of the random inputs, 0 to 1000000 (default: 1)')
     .option(...noWait)
     .option('--out <dir>', 'save the attempt to this folder, which must not exist yet')
     .option(...json)
@@ -59,7 +59,7 @@ export function addLabCommands({ cli, setUp, finish, given }: CommandLine): void
     .description('grade a folder of submissions, each in its own process tree; one row per student')
     .argument(
       '<dir>',
-      'one .cu file or folder per student; or folders named after labs that contain those',
+      'one .cu file or folder per student; or folders named after labs that contain these',
     )
     .option('--lab <id>', 'the lab to grade (default: the folder’s name)')
     .option('--csv', 'print comma-separated values, one column per check')
@@ -77,7 +77,10 @@ export function addLabCommands({ cli, setUp, finish, given }: CommandLine): void
       '--memory <GiB>',
       'memory limit per submission, for all its processes together (default: 8)',
     )
-    .option('--readable <dir...>', 'folders that submissions may read, such as a CUDA toolkit’s')
+    .option(
+      '--readable <dir...>',
+      'folders that submissions may read, such as that of a CUDA toolkit',
+    )
     .option('--unisolated', 'grade even if this machine cannot isolate submissions')
     .option(
       '--target <target>',
@@ -89,13 +92,16 @@ export function addLabCommands({ cli, setUp, finish, given }: CommandLine): void
   lab
     .command('regrade')
     .description(
-      'judge a graded submission again from its record; exits 0 if the row is the same, 1 if it differs',
+      'grade a submission again from its record; exits 0 if the row is the same, 1 if it differs',
     )
-    .argument('<record>', 'the file that `lab grade --json` names for the row')
+    .argument('<record>', 'the file listed for the row by `lab grade --json`')
     .option('--timeout <seconds>', 'time limit (default: 120)')
     .option('--memory <GiB>', 'memory limit (default: 8)')
-    .option('--readable <dir...>', 'folders that the compiler may read, such as a CUDA toolkit’s')
-    .option('--unisolated', 'also if this machine cannot isolate submissions')
+    .option(
+      '--readable <dir...>',
+      'folders that the compiler may read, such as that of a CUDA toolkit',
+    )
+    .option('--unisolated', 'run even if this machine cannot isolate submissions')
     .action(async (record: string, options: LabGradeOptions) =>
       finish(await labRegradeCommand(setUp, record, options)),
     )
@@ -109,7 +115,7 @@ export function addLabCommands({ cli, setUp, finish, given }: CommandLine): void
     )
   lab
     .command('validate')
-    .description('check a lab, or a folder of labs, and report every fault with its file and line')
+    .description('check a lab, or a folder of labs, and report every error with its file and line')
     .argument('[dir]', 'the folder (default: the shipped labs)')
     .action(async (dir: string | undefined) => finish(await labValidateCommand(setUp, dir)))
 }

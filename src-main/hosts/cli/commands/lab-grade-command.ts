@@ -75,7 +75,7 @@ async function batchesOf(
   if (inside.length === 0)
     throw inputError(
       `Cannot tell which lab the submissions in ${dir} are for.`,
-      'Name the lab with --lab, or name the folder or the folders in it after labs.',
+      'Give the lab with --lab, or name the folder or its subfolders after labs.',
     )
   return Promise.all(inside.sort().map((name) => open(name, join(folder, name))))
 }
@@ -98,7 +98,7 @@ const readableFolders = (folders: readonly string[]): Promise<string[]> =>
   Promise.all(
     folders.map((folder) =>
       realpath(folder).catch(() => {
-        throw inputError(`--readable ${folder} does not exist.`, 'Name an existing folder.')
+        throw inputError(`--readable ${folder} does not exist.`, 'Use an existing folder.')
       }),
     ),
   )
@@ -117,7 +117,7 @@ async function allowUnisolated(
     'Grade on a machine with util-linux (unshare, setpriv) where user namespaces are allowed, or as root; or pass --unisolated to run them anyway.',
   )
   if (!process.stdin.isTTY) throw refusal
-  if (await confirmed('Submissions would be able to reach everything named above.')) return true
+  if (await confirmed('Submissions would be able to access everything listed above.')) return true
   throw refusal
 }
 
@@ -164,8 +164,8 @@ export async function labGradeCommand(
   if (elsewhere !== null) return gradeThere(setup, elsewhere, dir, options, given)
   if (options.tasks !== undefined)
     throw inputError(
-      '--tasks goes with --target and a machine with Slurm.',
-      'On this machine, one submission is graded on each GPU at a time; --jobs sets how many.',
+      '--tasks requires --target and a machine with Slurm.',
+      'On this machine, each GPU grades one submission at a time; --jobs sets how many.',
     )
   const target = await labTarget(setup, options.target, { checks: [] })
   const batches = await batchesOf(setup, dir, options)
@@ -198,9 +198,7 @@ async function gradeThere(
   const tasks =
     options.tasks === undefined ? null : wholeNumber(options.tasks, '--tasks', mostTasks, 2)
   const out = options.out === undefined ? null : await reserve(options.out)
-  const signal = abortOnStop(
-    'stopping there; the same command goes on from the rows that are finished.',
-  )
+  const signal = abortOnStop('stopping there; the same command resumes after the finished rows.')
   const command = {
     words: withOption(given, '--tasks', null, true),
     folders: [dir, ...(own === undefined ? [] : [own])],
@@ -283,7 +281,7 @@ async function gradeBatches(
         solutions.push(row)
         if (row.status !== 'passed')
           note(
-            `warning: the lab’s own solution does not pass on this machine, so no submission can be expected to: ${inEnglish(row.reason)}`,
+            `warning: the lab’s own solution does not pass on this machine, so submissions cannot be expected to pass: ${inEnglish(row.reason)}`,
           )
       },
       onRow: (row, done, total) => {
@@ -310,17 +308,16 @@ async function gradeBatches(
   note(endSentence(rows, reused, seconds))
   const alike = rows.filter(({ similarTo }) => similarTo.length > 0).length
   if (alike > 0)
-    note(`${alike} closely resemble another submission: look at both before drawing conclusions.`)
+    note(`${alike} closely resemble another submission: compare both before drawing conclusions.`)
   const copies = rows.filter(({ likeSolution }) => likeSolution !== null).length
-  if (copies > 0)
-    note(`${copies} closely resemble the lab’s own solution, whatever their names are.`)
+  if (copies > 0) note(`${copies} closely resemble the lab’s own solution, apart from their names.`)
   if (signal.aborted) return exitCodes.cancelled
   // If submissions are missing from this part, the later grading of all submissions covers them.
   if (options.part !== undefined) return 0
   const judged = rows.some(({ status }) => status !== 'unavailable')
   const able = [...solutions, ...rows].some(({ status }) => status === 'passed')
   if (judged && able) return 0
-  note('Nothing could be judged: on this machine not even the lab’s own solution passes.')
+  note('Nothing could be graded: even the lab’s own solution does not pass on this machine.')
   return exitCodes.missing
 }
 
@@ -363,7 +360,7 @@ export async function labRegradeCommand(
 
 const differenceIn = (name: string, { row: then }: GradeRecord, now: GradeRow): string =>
   name === 'cubin'
-    ? 'the compiler now makes other machine code of it'
+    ? 'the compiler now generates different machine code'
     : name === 'status'
       ? `${then.status} then, ${now.status} now`
       : `${then.checks[name] ?? 'absent'} then, ${now.checks[name] ?? 'absent'} now`

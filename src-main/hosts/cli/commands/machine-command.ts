@@ -51,7 +51,7 @@ function slurmOf({ slurm, sbatch, ...options }: MachineAddOptions) {
   const given = slurmNames.filter((name) => options[name] !== undefined)
   const alone = given[0] ?? (sbatch ? 'sbatch' : undefined)
   if (!slurm && alone !== undefined)
-    throw inputError(`--${alone} goes with --slurm.`, `Add --slurm, or leave --${alone} out.`)
+    throw inputError(`--${alone} requires --slurm.`, `Add --slurm, or leave --${alone} out.`)
   return {
     ...Object.fromEntries(given.map((name) => [name, options[name]])),
     ...(sbatch ? { options: sbatch } : {}),
@@ -82,7 +82,7 @@ export async function machineAddCommand(
   if (options.ssh === undefined && !options.slurm)
     throw inputError(
       '--ssh HOST is missing.',
-      'Give the host as after `ssh`, for example: --ssh titan. On a login node, --slurm alone will do.',
+      'Give the host as for `ssh`, for example: --ssh titan. On a login node, --slurm is enough.',
     )
   const { written, entry } = entryOf(options)
   const { machine } = await setUp()
@@ -123,7 +123,7 @@ async function seenKey(
   if (allowed) return key.fingerprint
   throw inputError(
     `The host key of ${host} is not trusted, so ${name} was not added.`,
-    `If it is the right one, add --fingerprint ${key.fingerprint.split(' ').pop()}`,
+    `If the key is correct, add --fingerprint ${key.fingerprint.split(' ').pop()}`,
   )
 }
 
@@ -161,9 +161,7 @@ export async function machineRemoveCommand(setUp: SetUp, name: string): Promise<
   if (!Object.hasOwn(await readMachines(config), name))
     throw inputError(`There is no machine named ${name} in ${machinesPath(config)}.`)
   await writeMachine(config, name, null)
-  note(
-    `Removed ${name} from ${machinesPath(config)}. Its host key and what lies there were left alone.`,
-  )
+  note(`Removed ${name} from ${machinesPath(config)}. Its host key and its files were not changed.`)
   return 0
 }
 
@@ -185,7 +183,7 @@ export async function machineCheckCommand(
   )
   const doctor = DoctorReport.safeParse(JSON.parse(stdout))
   if (!doctor.success)
-    throw new KernelLadderError('internal', `The doctor on ${name} gave no report.`)
+    throw new KernelLadderError('internal', `The doctor on ${name} returned no report.`)
   const { os, arch, root, freeKiB, clockAhead, node } = facts
   if (json)
     printJson(machineCheckDocument, {
@@ -227,7 +225,7 @@ export async function machineRunsCommand(
     job: submission && (submittedId(submission)?.id ?? null),
   }))
   if (json) printJson(machineRunsDocument, { name, runs })
-  else if (runs.length === 0) printText(`Nothing is left on ${name}.`)
+  else if (runs.length === 0) printText(`There are no runs to fetch on ${name}.`)
   else
     printText(
       table(runs, [
@@ -249,7 +247,7 @@ export async function machineResumeCommand(
   const { machine } = await setUp()
   const result = await resumeRun(name, run, {
     machine,
-    signal: abortOnStop('stopping it there and saving what has finished.'),
+    signal: abortOnStop('stopping it there and saving the finished results.'),
     emit: progressPrinter(),
   })
   return printRun(result, json)
@@ -269,7 +267,7 @@ export async function machineFetchCommand(
   if (before?.done) note(`${megabytes(before.done)} of ${megabytes(before.bytes)} MB are here.`)
   let reportedBytes = 0
   const report = await bringReport(setup, folder, {
-    signal: abortOnStop('stopping; what is here is kept.'),
+    signal: abortOnStop('stopping; the downloaded part is kept.'),
     onBytes(done, bytes) {
       if (done < bytes && done - reportedBytes < 4e6) return
       reportedBytes = done

@@ -15,7 +15,7 @@ export async function mcpCommand(
 ): Promise<number> {
   const setup = await setUp()
   if (process.stdin.isTTY)
-    note('This server speaks JSON with an agent: have the agent start it (docs/guides/agents.md).')
+    note('This server exchanges JSON with an agent, which must start it (docs/guides/agents.md).')
   await serveMcp(setup, { folders, allowRun, log: note }, abortOnStop('ending.'))
   return 0
 }

@@ -42,10 +42,10 @@ function sayEvent(event: ProgramEvent): void {
     case 'notice':
       return note(inEnglish(event.notice))
     case 'preview':
-      return note('Timing the kernels of the program, each launch by itself…')
+      return note('Timing the kernels of the program, one launch at a time…')
     case 'stuck':
       return note(
-        `${event.kernel} does not end by itself; the program runs again without ncu, to time its kernels beside each other…`,
+        `${event.kernel} does not end by itself; the program runs again without ncu, to time its kernels concurrently…`,
       )
     case 'previewed':
       return note(
@@ -74,7 +74,7 @@ export async function profileCommand(
   if (program === undefined || program === '')
     throw inputError(
       'There is no program to profile.',
-      'Name it after two dashes: kernel-ladder profile -- python train.py.',
+      'Put it after two dashes: kernel-ladder profile -- python train.py.',
     )
   if (!isLevel(options.profile))
     throw inputError(
@@ -95,7 +95,7 @@ export async function profileCommand(
     waitForGpu: options.wait,
     ...(options.out === undefined ? {} : { out: resolve(options.out) }),
     appVersion,
-    signal: abortOnStop('stopping the program and saving what was timed.'),
+    signal: abortOnStop('stopping the program and saving the finished times.'),
     // With --json, stdout contains only the JSON document.
     onOutput: (stream, text) => passOn(options.json ? 'stderr' : stream, text),
     emit: sayEvent,

@@ -83,9 +83,9 @@ function decimal(
 function rungIds(list: string): string[] {
   const ids = words(list)
   const wrong = ids.find((id) => !Identifier.safeParse(id).success)
-  if (wrong !== undefined) throw inputError(`--rungs: ${JSON.stringify(wrong)} is no rung’s id.`)
+  if (wrong !== undefined) throw inputError(`--rungs: ${JSON.stringify(wrong)} is not a rung id.`)
   if (ids.length === 0)
-    throw inputError('--rungs lists no rungs.', 'For example: --rungs 01_naive,02_coalesced.')
+    throw inputError('--rungs is empty.', 'For example: --rungs 01_naive,02_coalesced.')
   return ids
 }
 

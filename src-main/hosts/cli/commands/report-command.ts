@@ -112,7 +112,7 @@ async function check(setUp: SetUp, name: string, options: ReportCommandOptions):
     'cannot be combined with --ci',
   )
   if (options.baseline === undefined)
-    throw inputError('--ci needs a session to compare with.', 'Name it with --baseline.')
+    throw inputError('--ci needs a session to compare with.', 'Give it with --baseline.')
   const { threshold, rungs, json = false } = options
   const out = options.out ?? toStdout
   const choice = {
@@ -188,7 +188,7 @@ function authoredOf(options: ReportCommandOptions, format: ReportFormat) {
     if (!isAuthored(format))
       throw inputError(`--title and --note work only with --format ${formatsThat(isAuthored)}.`)
     if ([title ?? 'x', ...(notes ?? [])].some((text) => text.trim() === ''))
-      throw inputError('--title and --note need a text.')
+      throw inputError('--title and --note need text.')
   }
   if (charts !== undefined || caption !== undefined) {
     if (!hasChosenCharts(format))
@@ -199,8 +199,8 @@ function authoredOf(options: ReportCommandOptions, format: ReportFormat) {
       throw inputError('--charts and --caption cannot be combined with --compare.')
     if (format === 'md' && options.out === toStdout)
       throw inputError(
-        '--charts and --caption need a file: beside stdout there is no place for pictures.',
-        'Name a file with --out.',
+        '--charts and --caption need a file, because stdout cannot contain pictures.',
+        'Give a file with --out.',
       )
   }
   return {
@@ -270,7 +270,7 @@ export async function reportCommand(
     throw inputError('--format is missing.', `Formats: ${reportFormats.join(', ')}.`)
   const format = parseFormat(word)
   if (out === undefined)
-    throw inputError('--out is missing.', 'Name a file that does not exist yet, or - for stdout.')
+    throw inputError('--out is missing.', 'Give a file that does not exist yet, or - for stdout.')
   if (wide && format !== 'csv') throw inputError('--wide works only with --format csv.')
   if (wide && compare !== undefined) throw inputError('--wide cannot be combined with --compare.')
   if (options.date !== undefined && format === 'json' && compare === undefined)

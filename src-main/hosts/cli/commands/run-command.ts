@@ -44,13 +44,14 @@ function commitsOf({ rung, commits, rungs, watch, target }: RunOptions): Commits
   if (rung === undefined && commits === undefined) return null
   if (rung === undefined || commits === undefined)
     throw inputError(
-      '--rung and --commits go together.',
+      '--rung and --commits must be used together.',
       'For example: --rung 05_tile --commits v1..HEAD.',
     )
   const other = rungs === undefined ? (watch ? '--watch' : null) : '--rungs'
-  if (other) throw inputError(`${other} does not go with --commits, which names the rungs.`)
+  if (other)
+    throw inputError(`${other} cannot be combined with --commits, which selects the rungs.`)
   if (can(parseTarget(target)!).replays)
-    throw inputError('A recording has no commits: leave --target out, or name a GPU to build for.')
+    throw inputError('A recording has no commits: leave --target out, or give a GPU to build for.')
   return { rung, range: commits }
 }
 
@@ -69,9 +70,10 @@ export async function runCommand(
   const request = parseRunRequest(options, named)
   if (options.watch) {
     const given = options.json ? '--json' : options.out === undefined ? null : '--out'
-    if (given) throw inputError(`${given} does not go with --watch, which runs again and again.`)
+    if (given) throw inputError(`${given} cannot be combined with --watch, which runs repeatedly.`)
     const { kind } = parseTarget(request.target)!
-    if (can({ kind }).replays) throw inputError('A recording is not watched: it does not change.')
+    if (can({ kind }).replays)
+      throw inputError('A recording cannot be watched, because it does not change.')
   }
   const commits = commitsOf(options)
   const settings = settingsOf(options)
@@ -84,7 +86,7 @@ export async function runCommand(
     appVersion,
     settings,
     ...(commits ? { commits } : {}),
-    signal: abortOnStop('stopping and saving what has finished.'),
+    signal: abortOnStop('stopping and saving the finished results.'),
   }
   if (options.watch) return watchRun(setup, request, runOptions)
   const result = await startRun(request, { ...runOptions, emit: progressPrinter() })

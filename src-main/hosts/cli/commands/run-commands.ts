@@ -53,7 +53,7 @@ export function addRun({ cli, setUp, finish, tasks }: CommandLine): void {
     .option('--watch', 'for a ladder folder: on every save, run the rungs that changed')
     .option(
       '--timing <way>',
-      `${timingWays.join(', ')}: besides single launches, bursts on a rested GPU, each rung alone for seconds, or both (default: single)`,
+      `${timingWays.join(', ')}: in addition to single launches, bursts on an idle GPU, each rung repeatedly for seconds, or both (default: single)`,
     )
     .option(...warm)
     .option(...rungTimeout)
@@ -73,16 +73,16 @@ export function addProfile({ cli, setUp, finish }: CommandLine): void {
   cli
     .command('profile')
     .description(
-      'profile the kernels of any program: all are timed, those that took most of the time are profiled',
+      'profile the kernels of any program: all kernels are timed, and the most time-consuming are profiled',
     )
     .usage('[options] -- COMMAND [ARGUMENTS]')
     .argument('<command...>', 'the program and its arguments, which are passed on exactly')
-    .option('--kernels <regex>', 'only kernels whose function name matches, anywhere in it')
+    .option('--kernels <regex>', 'only kernels whose function name contains a match')
     .option('--nvtx <range>', 'only kernels launched in this NVTX range')
-    .option('--skip <n>', 'leave out the first launches that match', '0')
+    .option('--skip <n>', 'skip this many of the matching launches', '0')
     .option('--count <n>', 'profile at most this many launches')
     .option('--profile <level>', programLevels.join(', '), 'standard')
-    .option('--timeout <seconds>', 'how long the program may take under ncu', '600')
+    .option('--timeout <seconds>', 'time limit for the program under ncu', '600')
     .option(...noWait)
     .option('--out <dir>', 'save the session to this folder, which must not exist yet')
     .option(...json)
@@ -95,7 +95,7 @@ export function addRegress({ cli, setUp, finish, tasks }: CommandLine): void {
   const regress = cli
     .command('regress')
     .description(
-      'build the old code of a ladder again, measure old and new in turn on this GPU, and exit with 1 if a rung got slower',
+      'rebuild the old code of a ladder, measure old and new alternately on this GPU, and exit with 1 if a rung got slower',
     )
     .requiredOption('--ladder <id>', ladderHelp)
     .requiredOption(
@@ -110,21 +110,21 @@ export function addRegress({ cli, setUp, finish, tasks }: CommandLine): void {
     )
     .option(
       '--threshold <percent>',
-      'the smallest change that counts, 0.1 to 100; at least how far the same code differs from itself (default: 0.5)',
+      'the smallest change to report, 0.1 to 100; at least the difference between identical code (default: 0.5)',
     )
     .option(
       '--rounds <n>',
-      'fresh processes that time old and new in turn, 6 to 1000 (default: 24)',
+      'number of new processes that time old and new alternately, 6 to 1000 (default: 24)',
     )
     .option('--seconds <s>', 'sampling time per rung and round, 0.01 to 60 (default: 0.1)')
-    .option('--calibrate', 'measure again how far the same code differs from itself')
+    .option('--calibrate', 'measure again the difference between identical code')
     .option(...warm)
     .option(...rungTimeout)
     .option(...gpu)
     .option(...noWait)
     .option(
       '--trust',
-      'allow building and running the code of this ladder folder from now on, and that of a session from elsewhere',
+      'allow building and running the code of this ladder folder from now on, and the code of a third-party session',
     )
     .option(...json)
     .option('--markdown', 'print Markdown for a pull request')
@@ -139,18 +139,18 @@ export function addTune({ cli, setUp, finish, tasks, given }: CommandLine): void
   const tuning = cli
     .command('tune')
     .description(
-      'try the values of a rung’s compile-time parameters, rank them, and time the best again; the same command continues a sweep that was stopped',
+      'try the values of a rung’s compile-time parameters, rank them, and time the best again; the same command resumes a stopped sweep',
     )
     .requiredOption('--ladder <id>', ladderHelp)
     .requiredOption('--rung <id>', 'the rung')
     .option(
       '--param <NAME=values>',
-      'a parameter or macro with its values, such as BM=64,128 (repeatable; default: what the rung’s header allows)',
+      'a parameter or macro with its values, such as BM=64,128 (repeatable; default: the values in the rung’s header)',
       repeated,
     )
     .option(
       '--constraint <expression>',
-      'leave out points for which this is false, such as "BM * BN <= 16384" (repeatable); the rung’s static_asserts always hold',
+      'skip points for which this is false, such as "BM * BN <= 16384" (repeatable); the rung’s static_asserts always apply',
       repeated,
     )
     .option(
@@ -161,7 +161,7 @@ export function addTune({ cli, setUp, finish, tasks, given }: CommandLine): void
       '--budget <points|time>',
       'stop after this many points, or after a time such as 90s, 10m, 2h',
     )
-    .option('--seed <n>', 'of the strategies that draw at random', '1')
+    .option('--seed <n>', 'seed of the randomized strategies', '1')
     .option('--seconds <s>', 'sampling time per point, 0.01 to 60', '0.1')
     .option(
       '--gpu <list>',
@@ -177,11 +177,11 @@ export function addTune({ cli, setUp, finish, tasks, given }: CommandLine): void
     .option('--fresh', 'measure every point again instead of continuing')
     .option('--apply', 'add the winner to the ladder folder, as a variant of the rung')
     .option('--t4 <file>', 'also write all results as T4, the exchange format of autotuners')
-    .option('--from <file>', 'try the points of a T4 file first, the fastest ahead')
+    .option('--from <file>', 'try the points of a T4 file first, starting with the fastest')
     .option(...warm)
     .option(
       '--timeout <seconds>',
-      'a point counts as hung after this long without progress (default: 60)',
+      'stop a point as hung after this long without progress (default: 60)',
     )
     .option('--no-wait', 'exit with 3 instead of waiting when another run is using a GPU')
     .option(...trust)

@@ -40,25 +40,25 @@ export async function runSeveralCommand(
 ): Promise<number> {
   const targets = words(options.target)
   const twice = targets.find((target, index) => targets.indexOf(target) < index)
-  if (twice !== undefined) throw inputError(`--target names ${twice} twice.`)
+  if (twice !== undefined) throw inputError(`--target lists ${twice} twice.`)
   const alone = (['watch', 'commits', 'out', 'gpu'] as const).find(
     (name) => options[name] !== undefined && options[name] !== false,
   )
   if (alone !== undefined)
     throw inputError(
-      `--${alone} goes with one target.`,
+      `--${alone} works with only one target.`,
       'Leave it out, or run on one target at a time.',
     )
   const requests = targets.map((target) => parseRunRequest({ ...options, target }, named))
   const replayed = targets.find((target) => can(parseTarget(target)!).replays)
   if (replayed !== undefined)
     throw inputError(
-      `${replayed} runs nothing, so it is not one of several.`,
+      `${replayed} runs nothing, so it cannot be one of several targets.`,
       'Compare a recording with a session: kernel-ladder compare recorded SESSION.',
     )
   const setup = await setUp()
   await askTrust(setup, options.ladder, options)
-  const signal = abortOnStop('stopping on all targets and saving what has finished.')
+  const signal = abortOnStop('stopping on all targets and saving the finished results.')
   const settings = settingsOf(options)
   const ended = await Promise.all(
     requests.map(async (request): Promise<Ended> => {
@@ -122,7 +122,7 @@ function describe(done: readonly { target: string; session: Session }[]): string
       ),
     ]),
     '',
-    ...(timesComparable ? ['These are GPUs of one kind: times can be compared.'] : []),
+    ...(timesComparable ? ['These GPUs are the same model, so times can be compared.'] : []),
     ...reasons.map((reason) => `note: ${inEnglish(reason)}`),
   ].join('\n')
 }

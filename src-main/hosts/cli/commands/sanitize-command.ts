@@ -64,7 +64,7 @@ function parseSanitizeRequest(
   if (parsed.success) return parsed.data
   if (parsed.error.issues.some(({ path }) => path[0] === 'target'))
     throw inputError(
-      `--target ${JSON.stringify(options.target)} is not for memory and race checks.`,
+      `--target ${JSON.stringify(options.target)} does not support memory and race checks.`,
       'They run on local or a machine, with compute-sanitizer, or on emulated or emulated:<gpu>, without a GPU.',
     )
   throw inputError(

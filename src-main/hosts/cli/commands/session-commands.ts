@@ -24,19 +24,19 @@ export function addShow({ cli, setUp, finish }: CommandLine): void {
   cli
     .command('sessions')
     .description('list your sessions, newest first, and the recordings')
-    .option('--ladder <id>', 'only those of this ladder')
-    .option('--limit <n>', 'how many of your own to list (default: 20)')
-    .option('--all', 'list all of your own')
+    .option('--ladder <id>', 'only sessions of this ladder')
+    .option('--limit <n>', 'number of your own sessions to list (default: 20)')
+    .option('--all', 'list all of your own sessions')
     .option(...json)
     .action(async (options: SessionsOptions) => finish(await sessionsCommand(setUp, options)))
   cli
     .command('show')
-    .description('print a session, or one of its rungs in depth')
+    .description('print a session, or the details of one rung')
     .argument(
       '[session]',
       'a session folder or name, recorded or recorded:<name> (default: your newest)',
     )
-    .option('--rung <id>', 'one rung: what limits it, its hot lines, instructions and ncu’s advice')
+    .option('--rung <id>', 'one rung: its limit, hot lines, instructions, and ncu’s advice')
     .option(...json)
     .action(async (name: string | undefined, options: ShowOptions) =>
       finish(await showCommand(await setUp(), name, options)),
@@ -45,7 +45,7 @@ export function addShow({ cli, setUp, finish }: CommandLine): void {
     .command('diff')
     .description('compare two rungs of a session: source hunks and metric deltas')
     .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
-    .argument('<a>', 'the rung to compare against')
+    .argument('<a>', 'the baseline rung')
     .argument('<b>', 'the rung to compare')
     .option(...json)
     .action(async (name: string, a: string, b: string, options: { json?: boolean }) =>
@@ -54,7 +54,7 @@ export function addShow({ cli, setUp, finish }: CommandLine): void {
   cli
     .command('next')
     .description(
-      'say what to change next in a rung and what it would save: up to five steps, best first',
+      'suggest what to change next in a rung and the time saved: up to five steps, best first',
     )
     .argument(
       '[session]',
@@ -62,7 +62,7 @@ export function addShow({ cli, setUp, finish }: CommandLine): void {
     )
     .argument(
       '[rung]',
-      'the rung or kernel (default: the fastest rung, or the kernel whose change saves most)',
+      'the rung or kernel (default: the fastest rung, or the kernel with the largest possible gain)',
     )
     .option(...json)
     .action(
@@ -72,11 +72,11 @@ export function addShow({ cli, setUp, finish }: CommandLine): void {
   cli
     .command('compare')
     .description(
-      'compare two sessions of any kind: the total, then their rungs or kernels in pairs with the reason of each pair',
+      'compare two sessions of any kind: the total, then pairs of rungs or kernels, with a reason for each difference',
     )
-    .argument('<a>', 'the session before: a folder or name, recorded or recorded:<name>')
-    .argument('<b>', 'the session after')
-    .option('--pair <A=B>', 'pair these two kernels by hand (repeatable)', repeated)
+    .argument('<a>', 'the old session: a folder or name, recorded or recorded:<name>')
+    .argument('<b>', 'the new session')
+    .option('--pair <A=B>', 'pair these two kernels (repeatable)', repeated)
     .option(...json)
     .action(async (a: string, b: string, options: CompareOptions) =>
       finish(await compareCommand(await setUp(), a, b, options)),
@@ -87,12 +87,12 @@ export function addReport({ cli, setUp, finish }: CommandLine): void {
   cli
     .command('report')
     .description(
-      'write a report on a session, or on two side by side; or check a session against a baseline',
+      'write a report on one session or on two side by side; or check a session against a baseline',
     )
     .argument('<session>', 'a session folder or name, recorded or recorded:<name>')
     .option('--format <format>', reportFormats.join(', '))
     .option('--out <file>', 'a file that does not exist yet, or - for stdout')
-    .option('--compare <session>', 'a second session to show beside the first')
+    .option('--compare <session>', 'a second session to compare with the first')
     .option(
       '--sections <names>',
       `these sections: ${reportSections.join(', ')}, or ${allSections} (default: ${allSections}; PDF: without compare)`,
@@ -107,8 +107,8 @@ export function addReport({ cli, setUp, finish }: CommandLine): void {
       'the charts of a PDF or Markdown report, in this order: names as for --chart (comma-separated)',
     )
     .option('--caption <chart=text>', 'a caption under one of its charts (repeatable)', repeated)
-    .option('--title <text>', 'a title of your own for PDF, Markdown or LaTeX')
-    .option('--note <text>', 'a paragraph of your own below the title (repeatable)', repeated)
+    .option('--title <text>', 'your own title for PDF, Markdown, or LaTeX')
+    .option('--note <text>', 'your own paragraph below the title (repeatable)', repeated)
     .option('--wide', 'CSV with one row per rung instead of one row per figure')
     .option(
       '--date <day>',
@@ -121,7 +121,7 @@ export function addReport({ cli, setUp, finish }: CommandLine): void {
     .option('--baseline <session>', 'the session that --ci compares with')
     .option(
       '--threshold <percent>',
-      'how much slower --ci lets a rung get, 0.1 to 100 (default: 3)',
+      'the largest slowdown that --ci allows, 0.1 to 100 (default: 3)',
     )
     .option('--json', 'with --ci: print exactly one JSON document to stdout')
     .action(async (name: string, options: ReportCommandOptions) =>
@@ -132,9 +132,7 @@ export function addReport({ cli, setUp, finish }: CommandLine): void {
 export function addHistory({ cli, setUp, finish, tasks }: CommandLine): void {
   const history = cli
     .command('history')
-    .description(
-      'show how the times of a ladder’s rungs moved over its sessions, and where they changed',
-    )
+    .description('show the times of a ladder’s rungs over its sessions, and where they changed')
     .requiredOption('--ladder <id>', ladderHelp)
     .option('--rungs <ids>', 'only these rungs (comma-separated)')
     .option('--threshold <percent>', 'the smallest change to list, 0.1 to 100 (default: 1)')
@@ -149,7 +147,7 @@ export function addImport({ cli, setUp, finish }: CommandLine): void {
   cli
     .command('import')
     .description(
-      'make a session from a .ncu-rep or .ncu-repz, a CSV of ncu’s raw or details page, or an HTML report',
+      'create a session from a .ncu-rep or .ncu-repz file, a CSV of ncu’s raw or details page, or an HTML report',
     )
     .argument('<file>', 'a .ncu-rep or .ncu-repz file, a CSV or an HTML report')
     .option('--out <dir>', 'save the session to this folder, which must not exist yet')

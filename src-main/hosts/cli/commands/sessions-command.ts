@@ -90,8 +90,8 @@ export async function sessionsCommand(setUp: SetUp, options: SessionsOptions): P
     ...section(`Recordings (${recordings.length}):`, recordings),
   ]
   if (text.length > 0) printText(text.join('\n').trimEnd())
-  if (own.length > shown.length) note(`Older ones: --limit N, or --all.`)
+  if (own.length > shown.length) note(`To list older sessions, use --limit N or --all.`)
   if (own.length === 0)
-    note('You have no sessions of your own yet: `kernel-ladder run --ladder ID` makes one.')
+    note('You have no sessions of your own yet: `kernel-ladder run --ladder ID` creates one.')
   return 0
 }

@@ -36,14 +36,14 @@ export async function startCommand(setUp: SetUp): Promise<number> {
     gpu === ''
       ? [`run --ladder ${defaultLadder} --target emulated`, 'counts without a GPU']
       : [`run --ladder ${defaultLadder}`, 'builds, verifies, times and profiles a ladder'],
-    ['init my-ladder --template softmax', 'begins a ladder of your own'],
+    ['init my-ladder --template softmax', 'creates your own ladder'],
     ['help', 'lists every command'],
   ]
   const width = Math.max(...next.map(([command]) => command.length))
   printText(
     [
-      `Kernel Ladder ${appVersion}: optimizes a CUDA kernel step by step, and shows what each change bought.`,
-      `GPU: ${gpu === '' ? 'none found; recordings, builds and emulation work without (`kernel-ladder doctor`)' : gpu}`,
+      `Kernel Ladder ${appVersion}: optimizes a CUDA kernel step by step, and shows the effect of each change.`,
+      `GPU: ${gpu === '' ? 'none found; recordings, builds, and emulation work without (`kernel-ladder doctor`)' : gpu}`,
       `Recordings: ${recordings.length} of ${ladders} ladders${recorded === null ? '' : `, such as ${recorded}`}`,
       `Last sessions: ${own.length === 0 ? 'none yet' : own.map(({ ref }) => ref).join(', ')}`,
       'Next:',

@@ -142,7 +142,7 @@ async function firstPoints(file: string | undefined): Promise<TuneRequest['first
   if (!document.success)
     throw inputError(
       `--from ${file} is not a T4 results file: ${document.error.issues[0]?.path.join('.') ?? ''} ${document.error.issues[0]?.message ?? ''}`,
-      'A T4 file is what `tune --t4 FILE` and other autotuners write.',
+      '`tune --t4 FILE` and other autotuners write T4 files.',
     )
   const { data } = document
   return (names): Point[] => pointsOfT4(data, names)
@@ -165,7 +165,7 @@ export async function tuneCommand(
   given: readonly string[],
 ): Promise<number> {
   if (!Identifier.safeParse(options.rung).success)
-    throw inputError(`--rung: ${JSON.stringify(options.rung)} is no rung’s id.`)
+    throw inputError(`--rung: ${JSON.stringify(options.rung)} is not a rung id.`)
   const request: TuneRequest = {
     ladder: options.ladder,
     rung: options.rung,
@@ -194,7 +194,7 @@ export async function tuneCommand(
     options.tasks === undefined ? null : wholeNumber(options.tasks, '--tasks', mostTasks, 2)
   if (tasks !== null && elsewhere === null)
     throw inputError(
-      '--tasks goes with --target and a machine with Slurm.',
+      '--tasks requires --target and a machine with Slurm.',
       'On this machine, --gpu all uses all of its GPUs.',
     )
   const idleSeconds =
@@ -204,7 +204,7 @@ export async function tuneCommand(
   const { own, id } = await openLadder(setup, request.ladder)
   const folder = options.apply ? requireOwnFolder(own, id) : null
   await askTrust(setup, request.ladder, options)
-  const signal = abortOnStop('stopping; the same command continues from here.')
+  const signal = abortOnStop('stopping; the same command resumes the sweep.')
   const { report, t4 } =
     elsewhere === null
       ? await tuneHere(setup, request, { signal, idleSeconds, waitForGpu: options.wait })
@@ -216,7 +216,7 @@ export async function tuneCommand(
   // Don't store a part, because it contains only some of the points.
   if (!request.part && options.keep)
     await keepReport(setup, report, { machine: elsewhere, folder: own?.folder ?? null }).then(
-      (kept) => note(`Kept as ${kept}: \`kernel-ladder serve\` shows it under Run, Tunings.`),
+      (kept) => note(`Saved as ${kept}: \`kernel-ladder serve\` shows it under Run, Tunings.`),
       (error: unknown) => note(`warning: ${inEnglish(toErrorShape(error).message)}`),
     )
   if (options.json) printJson(tuneDocument, report)
@@ -294,7 +294,7 @@ async function tuneThere(
   throw new KernelLadderError(
     'failed',
     `The sweep on ${machine} ended with ${code} and without a ranking.`,
-    'The same command continues from what it finished.',
+    'The same command continues after the finished points.',
   )
 }
 
@@ -341,12 +341,12 @@ function describe(report: TuneReport): string {
     .join(', ')
   return [
     `${report.ladder} ${report.rung} at ${problemWord(report.problem)} on ${gpus.length === 1 ? '' : `${gpus.length} × `}${gpus[0]?.name ?? 'no GPU'}, L2 ${inEnglish(message(`cacheState.${report.cacheState}`))}`,
-    `${rows.length} points in ${report.sweepSeconds.toFixed(1)} s${report.resumed > 0 ? `, ${report.resumed} of them from before` : ''}; ${failed} without a time. Measuring: ${busy}.`,
+    `${rows.length} points in ${report.sweepSeconds.toFixed(1)} s${report.resumed > 0 ? `, ${report.resumed} of them reused` : ''}; ${failed} without a time. Measuring: ${busy}.`,
     ...report.notes.map((text) => `warning: ${inEnglish(text)}`),
     ...(finalists.length > 0
       ? [
           '',
-          'The best, timed again in turn:',
+          'The best, timed again alternately:',
           table(
             [...finalists, ...(baseline ? [{ ...baseline, reason: 'the rung’s own values' }] : [])],
             [

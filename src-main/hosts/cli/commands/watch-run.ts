@@ -68,7 +68,7 @@ export async function watchRun(
   const { own } = await openTrustedLadder(setup, request.ladder)
   if (!own)
     throw inputError(
-      `${request.ladder} ships with the program and does not change.`,
+      `${request.ladder} ships with the program and cannot be changed.`,
       'Only a ladder folder can be watched; `kernel-ladder init DIR` creates one.',
     )
   let rounds = 0

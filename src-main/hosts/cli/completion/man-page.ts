@@ -40,7 +40,7 @@ const codes: Readonly<Record<number, string>> = {
   0: 'done',
   1: 'a rung or a check failed',
   2: 'bad usage or input',
-  3: 'something is missing on this machine, named with its remedy',
+  3: 'something is missing on this machine; the message has the remedy',
 }
 
 export function manPage(cli: Command, version: string): string {
@@ -56,11 +56,11 @@ export function manPage(cli: Command, version: string): string {
     '.SH EXIT STATUS',
     ...meanings.map((code) => entry(`${code}`, codes[code] ?? '')),
     '.SH ENVIRONMENT',
-    entry('KERNEL_LADDER_DATA', 'where sessions, drafts and lab work are kept'),
-    entry('KERNEL_LADDER_CACHE', 'where builds are kept; may be deleted at any time'),
+    entry('KERNEL_LADDER_DATA', 'the folder for sessions, drafts, and lab work'),
+    entry('KERNEL_LADDER_CACHE', 'the folder for builds; may be deleted at any time'),
     entry(
       'KERNEL_LADDER_EDITOR',
-      'the editor that source lines open in, such as: code -g {file}:{line}',
+      'the editor for opening source lines, such as: code -g {file}:{line}',
     ),
     '.SH FILES',
     paragraph(

@@ -87,8 +87,8 @@ export function describeKernels(session: Session): string {
   const passes = Math.max(0, ...rungs.map(({ profile }) => profile?.passes ?? 0))
   const by = ['ncu', ...(session.tools.ncu ? [session.tools.ncu] : [])].join(' ')
   const manner = isTimedTogether(session)
-    ? 'CUPTI timed them as the program launched them, and kernels that ran beside each other count twice'
-    : `${by} ran each launch by itself, so these are not times of the program`
+    ? 'CUPTI timed them as the program launched them, so concurrent kernels are counted twice'
+    : `${by} ran each launch by itself, so these are not the program’s times`
   return [
     describeOrigin(session),
     table(

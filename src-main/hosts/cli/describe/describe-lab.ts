@@ -31,9 +31,9 @@ function verdictText(outcome: LabOutcome): string {
   const open = unjudged(outcome).map(({ id }) => id)
   return open.length === 0
     ? can(target).predicts
-      ? 'Passed, and the lab counts as passed; times are predicted.'
-      : 'Passed, and the lab counts as passed; times are not judged on an emulated GPU.'
-    : `Passed as far as an emulated GPU can judge. The lab counts as passed once a GPU has judged ${open.join(', ')}.`
+      ? 'Passed, and the lab is complete; times are predicted.'
+      : 'Passed, and the lab is complete; times are not checked on an emulated GPU.'
+    : `Passed as far as an emulated GPU can check. The lab is complete once a GPU has checked ${open.join(', ')}.`
 }
 
 export function describeOutcome(outcome: LabOutcome): string {

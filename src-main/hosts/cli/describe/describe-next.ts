@@ -40,5 +40,5 @@ export const describeNext = ({ rung, steps, limit }: Next): string =>
     ...steps.flatMap((step, index) => ['', ...describeStep(step, index)]),
     ...(steps.length === 0
       ? []
-      : ['', 'Ranges: where recorded steps of other ladders landed; see docs/evidence/next.md.']),
+      : ['', 'Ranges: from recorded steps of other ladders; see docs/evidence/next.md.']),
   ].join('\n')

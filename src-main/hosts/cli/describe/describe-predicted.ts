@@ -81,7 +81,7 @@ export function describePrediction(
     `Predicted: ${formatPredictedMs(predicted)}, class ${predicted.class}, limited by ${inEnglish(message(`limiter.${predicted.limiter}`))}`,
     ...predicted.widened.map((why) => `  range widened: ${inEnglish(message(`widened.${why}`))}`),
     ...(predicted.extrapolated
-      ? ['  some blocks were simulated, and the others taken to be like them']
+      ? ['  some blocks were simulated, and the others were assumed to be like them']
       : []),
     ...(busy.length > 0 ? [`  busy: ${busy.join(', ')}`] : []),
     ...(waits.length > 0 ? [`  warps spend their cycles in: ${waits.join(', ')}`] : []),

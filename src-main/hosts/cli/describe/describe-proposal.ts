@@ -23,13 +23,13 @@ function mainText({ main, launches, kernel }: FromFile, file: string): string {
   if (!main) return `${file} has no main(), so every number is invented.`
   const where = main.isIsolated
     ? 'in a sandbox without network, with its files read-only'
-    : 'without network, processes or writing files, but not in a sandbox of its own'
+    : 'without network, processes, or writing files, but not in its own sandbox'
   const ending = main.stopped
     ? `stopped: ${inEnglish(main.stopped)}`
     : `ended after ${main.seconds.toFixed(1)} s`
   const seen =
     launches === 0
-      ? `It did not launch ${kernel}, so every number is invented. If it needs arguments, give them after --.`
+      ? `It did not launch ${kernel}, so every number is invented. If it needs arguments, put them after --.`
       : `${launches === 1 ? 'One launch' : `${launches} different launches`} of ${kernel} ${launches === 1 ? 'was' : 'were'} recorded${launches === 1 ? '' : '; the first is used'}.`
   return `main() ran on the CPU ${where}, and ${ending}.\n${seen}`
 }
@@ -48,7 +48,7 @@ export function describeProposal(found: FromFile, file: string): string {
   const equal = proposal.equal.map((names): Row => [
     'equal sizes',
     names.join(', '),
-    guess(['in trials with unequal sizes it left its buffers'], ''),
+    guess(['in trials with unequal sizes it accessed memory outside its buffers'], ''),
   ])
   const scalars = proposal.scalars.map(({ name, dtype, value }): Row => [
     `scalar ${name}`,
@@ -70,7 +70,7 @@ export function describeProposal(found: FromFile, file: string): string {
           ? guess(invented, 'recorded')
           : guess(
               [
-                found.launches === 0 ? 'invented' : 'a formula that gives the recorded grid',
+                found.launches === 0 ? 'invented' : 'a formula that yields the recorded grid',
                 ...proposal.grid.flatMap(({ guesses }) => guesses),
               ],
               '',
@@ -85,7 +85,7 @@ export function describeProposal(found: FromFile, file: string): string {
             isSameLaunch ? 'yes' : 'no',
             isSameLaunch
               ? 'the rung launches what the program launched'
-              : 'the rung launches another grid or block than the program',
+              : 'the rung launches a different grid or block than the program',
           ],
         ]
   const trial: Row[] = tried.trouble
@@ -97,7 +97,7 @@ export function describeProposal(found: FromFile, file: string): string {
     mainText(found, file),
     ...unset.map(
       (name) =>
-        `The program sets ${name} before the launch. It is too large to be written into the rung: set it in kl_launch.`,
+        `The program sets ${name} before the launch. It is too large for the rung’s source: set it in kl_launch.`,
     ),
     `${shownPath(found.folder)}: ${found.files.join(', ')}`,
     '',

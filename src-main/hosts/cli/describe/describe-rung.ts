@@ -119,7 +119,7 @@ function describeMix(session: Session, rung: RungResult): string[] {
     ...(operations == null
       ? []
       : [
-          `  FP32 operations: ${formatValue(operations, 'FLOP')}${worksOnTensor(session, rung) ? '; the tensor pipe does the work, which this does not count' : ''}`,
+          `  FP32 operations: ${formatValue(operations, 'FLOP')}${worksOnTensor(session, rung) ? '; the tensor pipe does the work, which is not included' : ''}`,
         ]),
   ]
 }

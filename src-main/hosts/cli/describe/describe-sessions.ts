@@ -49,7 +49,7 @@ const magnitude = ({ change }: { change: number | null }): number => Math.abs(ch
 function countedTable(pairs: readonly Pair[]): string {
   const columns: Column<Pair>[] = [
     { header: 'rung', align: 'left', cell: ({ a, b }) => (a === b ? a : `${a} = ${b}`) },
-    { header: 'counters that moved most', align: 'left', cell: movedText },
+    { header: 'counters that changed most', align: 'left', cell: movedText },
   ]
   return table(pairs, columns)
 }

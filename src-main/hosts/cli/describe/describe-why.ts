@@ -60,6 +60,6 @@ export function describeSteps(steps: readonly WhyStep[]): string[] {
     ...(unexplained ? [`  ${inEnglish(unexplained.why.needs!.statement)}`] : []),
   ]
   return lines.length > 0
-    ? ['why each rung is faster or slower than the one before:', ...lines]
+    ? ['why each rung is faster or slower than the previous one:', ...lines]
     : []
 }

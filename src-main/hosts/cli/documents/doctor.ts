@@ -6,6 +6,7 @@ export const doctorDocument = documentKind({
   name: 'doctor',
   version: 2,
   title: 'doctor',
-  description: 'What `kernel-ladder doctor --json` prints: what this machine has and lacks.',
+  description:
+    'What `kernel-ladder doctor --json` prints: what this machine has and what is missing.',
   fields: DoctorReport.shape,
 })

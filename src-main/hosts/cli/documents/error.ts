@@ -7,6 +7,6 @@ export const errorDocument = documentKind({
   version: 1,
   title: 'error',
   description:
-    'What any command prints with --json if it ends without a result: bad usage or input, or something missing on this machine. The sentence is also on stderr.',
+    'Printed by any command with --json if it ends without a result: bad usage or input, or something missing on this machine. The sentence is also on stderr.',
   fields: { error: ErrorShape },
 })

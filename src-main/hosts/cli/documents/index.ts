@@ -106,7 +106,7 @@ export const readFiles: readonly PublishedSchema[] = [
     version: 1,
     title: 'machines.yaml',
     description:
-      'The machines that --target names, in the configuration folder. docs/guides/machines.md explains the keys.',
+      'The machines for --target, in the configuration folder. docs/guides/machines.md explains the keys.',
     schema: MachinesFile,
   },
   {
@@ -114,7 +114,7 @@ export const readFiles: readonly PublishedSchema[] = [
     version: 1,
     title: 'parameters of a GPU',
     description:
-      'What the timing model knows of a GPU: resources/gpus, and gpus in the configuration folder. docs/guides/calibration.md explains the values.',
+      'What the timing model knows about a GPU: resources/gpus, and gpus in the configuration folder. docs/guides/calibration.md explains the values.',
     schema: GpuParametersFile,
   },
   {

@@ -10,7 +10,7 @@ export const labCheckDocument = documentKind({
   version: labOutcomeVersion,
   title: 'lab check',
   description:
-    'What `kernel-ladder lab check --json` prints: the outcome of an attempt, check by check. docs/guides/labs.md says what a lab is.',
+    'What `kernel-ladder lab check --json` prints: the outcome of an attempt, check by check. docs/guides/labs.md explains labs.',
   fields: {
     ...outcome,
     /** Folder of the attempt. */

@@ -21,7 +21,7 @@ export const machineCheckDocument = documentKind({
   version: 1,
   title: 'machine check',
   description:
-    'What `kernel-ladder machine check NAME --json` prints: what the doctor says on that machine.',
+    'What `kernel-ladder machine check NAME --json` prints: the doctor’s result on that machine.',
   fields: {
     name: z.string(),
     os: z.string(),
@@ -43,7 +43,7 @@ export const machineRunsDocument = documentKind({
   version: 1,
   title: 'machine runs',
   description:
-    'What `kernel-ladder machine runs NAME --json` prints: the runs there whose sessions were not brought home. docs/guides/machines.md explains it.',
+    'What `kernel-ladder machine runs NAME --json` prints: the runs there whose sessions were not fetched. docs/guides/machines.md explains it.',
   fields: {
     name: z.string(),
     runs: z.array(
@@ -66,7 +66,7 @@ export const machineFetchDocument = documentKind({
   version: 1,
   title: 'machine fetch',
   description:
-    'What `kernel-ladder machine fetch SESSION --json` prints: where ncu’s own report of a session lies now. docs/guides/machines.md explains it.',
+    'What `kernel-ladder machine fetch SESSION --json` prints: the current location of ncu’s own report of a session. docs/guides/machines.md explains it.',
   fields: {
     /** Folder of the session. */
     session: z.string(),

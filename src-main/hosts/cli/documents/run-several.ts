@@ -9,7 +9,7 @@ export const runSeveralDocument = documentKind({
   version: 1,
   title: 'run on several targets',
   description:
-    'What `kernel-ladder run --target A,B --json` prints: a session for each target, and their rungs beside each other. docs/guides/machines.md explains it.',
+    'What `kernel-ladder run --target A,B --json` prints: a session for each target, and their rungs side by side. docs/guides/machines.md explains it.',
   fields: {
     /** Requested targets. `rungs[].on` lists the targets that have a session, in the same order. */
     targets: z.array(

@@ -8,6 +8,6 @@ export const sessionsDocument = documentKind({
   version: 1,
   title: 'sessions',
   description:
-    'What `kernel-ladder sessions --json` prints: own sessions, newest first, then the recordings. `ref` is the name that other commands take; `left` is the number of older own sessions that were left out.',
+    'What `kernel-ladder sessions --json` prints: own sessions, newest first, then the recordings. `ref` is the name for other commands; `left` is the number of older own sessions that were left out.',
   fields: { sessions: z.array(SessionSummary), left: z.number().int() },
 })

@@ -12,7 +12,7 @@ export const showRungDocument = documentKind({
   version: 3,
   title: 'show --rung',
   description:
-    'What `kernel-ladder show SESSION --rung R --json` prints: one rung, what limits it, its deep profile, and why it is faster or slower than the one before.',
+    'What `kernel-ladder show SESSION --rung R --json` prints: one rung, its limit, its deep profile, and why it is faster or slower than the previous one.',
   fields: {
     /** Folder of the session, or null for a recording. */
     session: z.string().nullable(),

@@ -7,6 +7,6 @@ export const tuneDocument = documentKind({
   version: 1,
   title: 'tune',
   description:
-    'What `kernel-ladder tune --json` prints: every point of a sweep, the best of them timed again in turn, and what each value does. docs/guides/tuning.md explains it.',
+    'What `kernel-ladder tune --json` prints: every point of a sweep, the best points timed again alternately, and the effect of each value. docs/guides/tuning.md explains it.',
   fields: tuneShape,
 })
