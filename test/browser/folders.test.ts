@@ -223,7 +223,7 @@ it('a ladder folder runs from the form, at its own size and with its scalars', a
   await rename(path, join(machine.dir, 'away'))
   await page.goBack()
   await details.click()
-  await page.getByText('There is no ladder sums in').waitFor()
+  await page.getByText('There is no longer a ladder sums in').waitFor()
 })
 
 // Tests editing a copy of a rung in the UI. Uses the real core, the real CodeMirror and fake tools.

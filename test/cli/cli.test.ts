@@ -95,7 +95,7 @@ describe('invalid usage and input exit with 2 and an error message, and print no
     [['run', '--ladder', '../../etc/passwd'], /There is no folder .*passwd/],
     [['run', '--ladder', 'gemm-fp32', '--frob'], /unknown option '--frob'/],
     [['run', '--ladder', 'gemm-fp32', '--rungs', 'nope'], /no rung named "nope".*01_naive/s],
-    [['run', '--ladder', 'gemm-fp32', '--rungs', ','], /lists no rungs/],
+    [['run', '--ladder', 'gemm-fp32', '--rungs', ','], /--rungs is empty/],
     [['run', '--ladder', 'gemm-fp32', '--param', 'NOPE=1'], /no parameter named "NOPE"/],
     [['run', '--ladder', 'gemm-fp32', '--param', 'TILE'], /NAME=value/],
     [['run', '--ladder', 'gemm-fp32', '--param', 'TM=4', '--param', 'TM=8'], /TM is given twice/],

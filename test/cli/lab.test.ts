@@ -247,7 +247,7 @@ describe('labs over fake tools', () => {
       const words = ['lab', 'grade', folder, '--lab', lab, '--json', ...overFakes]
       const graded = await runBundle(words, { ...env, FAKE_RUNNER: 'no-device' })
       expect(graded.code, graded.stderr).toBe(3)
-      expect(graded.stderr).toContain('Nothing could be judged')
+      expect(graded.stderr).toContain('Nothing could be graded')
       expect(JSON.parse(graded.stdout)).toMatchObject({ rows: [{ status: 'unavailable' }] })
     })
 

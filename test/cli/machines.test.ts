@@ -266,7 +266,10 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     const fetch = ['machine', 'fetch', document.session, '--json']
     await writeFile(`${report}.part`, 'no')
     const damaged = await runBundle(fetch, own.env)
-    expect([damaged.code, damaged.stderr]).toEqual([1, expect.stringContaining('arrived damaged')])
+    expect([damaged.code, damaged.stderr]).toEqual([
+      1,
+      expect.stringContaining('damaged in transit'),
+    ])
     expect(existsSync(`${report}.part`)).toBe(false)
     await writeFile(`${report}.part`, bytes.subarray(0, 3))
     const fetched = await runBundle(fetch, own.env)
@@ -341,7 +344,9 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
       const { code, stdout, stderr } = await runBundle([...resume, document.runs[0]!.id], own.env)
       expect([code, stdout], stderr).toEqual([0, expect.stringMatching(/01_naive +ok/)])
       expect(stdout).toMatch(/02_coalesced +ok/)
-      expect((await runBundle(['machine', 'runs', 'titan'], own.env)).stdout).toMatch(/^Nothing/)
+      expect((await runBundle(['machine', 'runs', 'titan'], own.env)).stdout).toMatch(
+        /^There are no runs/,
+      )
       const none = await runBundle([...resume, 'other'], own.env)
       expect([none.code, none.stderr]).toEqual([
         2,

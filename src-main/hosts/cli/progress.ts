@@ -48,8 +48,10 @@ function describeCost({ level, seconds: total, rungs }: ProfileCost): string {
   ].join('\n')
 }
 
+type Abilities = Pick<Capabilities, 'times' | 'replays' | 'predicts'>
+
 /** Returns what a target is capable of. A replay neither builds nor measures. */
-function abilities(text: string): Pick<Capabilities, 'times' | 'replays'> {
+function abilities(text: string): Abilities {
   const target = parseTarget(text)
   return target ? can(target) : { times: true, replays: false }
 }
@@ -60,7 +62,7 @@ function abilities(text: string): Pick<Capabilities, 'times' | 'replays'> {
  */
 export function progressPrinter(note = printNote): (event: RunEvent) => void {
   let stage: string | null = null
-  let able: Pick<Capabilities, 'times' | 'replays'> = { times: true, replays: false }
+  let able: Abilities = { times: true, replays: false }
   let progress = { done: 0, total: 0 }
   const running = new Set<string>()
   let context: LeadContext = { ladder: { task: null }, problem: null, device: null }
@@ -79,7 +81,9 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
       case 'rung':
         if (event.state === 'running') running.add(event.rung)
         else running.delete(event.rung)
-        if (event.state === 'running' && event.stage !== 'time' && !able.replays) {
+        if (event.state === 'running' && event.stage === 'time' && able.predicts)
+          note(`  predict ${event.rung}`)
+        else if (event.state === 'running' && event.stage !== 'time' && !able.replays) {
           const { done, total } = progress
           // Number of the rung, counted from 1.
           const at = total > 0 ? ` ${done + running.size}/${total}` : ''

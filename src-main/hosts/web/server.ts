@@ -183,7 +183,7 @@ function enter(
 function refuseEntry(segments: string[], response: ServerResponse): void {
   if (['rpc', 'events', 'import'].includes(segments[0] ?? ''))
     throw new HttpFault(401, 'This browser is not signed in to this server.', {
-      remedy: 'Run `kernel-ladder serve` again and open the link that it prints.',
+      remedy: 'Start the server again and open the link that it prints.',
     })
   sendEntryRefused(response, 'This browser has not opened the link of this server.')
 }

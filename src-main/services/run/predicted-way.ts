@@ -100,7 +100,10 @@ async function examine(
     await inParallel([...builds.each.values()], async (build) => {
       const built = await build
       await prepared.add(built)
+      const { id } = built.planned.rung
+      progress.rung(id, 'time', 'running')
       await predicting.add(built)
+      progress.rung(id, 'time', 'done')
     })
     const built = await builds.all()
     const nothing = { rungs: prepared.unlaunched, warnings: [], deep: new Map(), missing: null }

@@ -225,7 +225,7 @@ describe('access', () => {
         expect(again.headers['set-cookie']).toBeUndefined()
         expect(again.headers['content-type']).toBe('text/html; charset=utf-8')
         expect(again.body).toContain('already been used')
-        expect(again.body).toContain('<code>kernel-ladder serve</code>')
+        expect(again.body).toContain('start it again with the same command')
       })
 
       it('works only once, even for the browser that used it', async () => {
@@ -304,7 +304,7 @@ describe('access', () => {
       ])('GET %s gets the locked page', async (path) => {
         const answer = await at.ask(path)
         expect(answer.status).toBe(403)
-        expect(answer.body).toContain('<code>kernel-ladder serve</code>')
+        expect(answer.body).toContain('start it again with the same command')
         expect(answer.body).not.toContain('id="app"')
       })
 

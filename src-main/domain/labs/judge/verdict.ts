@@ -43,7 +43,10 @@ export function figureOf(rung: RungResult | undefined, metric: string): MetricVa
   if (metric === 'time')
     return rung?.timing
       ? measured(rung.timing.medianMs, 'ms')
-      : unavailable('ms', rung?.reason ?? message('checks.noTime'))
+      : unavailable(
+          'ms',
+          rung?.reason ?? message(rung?.predicted ? 'checks.onlyPredicted' : 'checks.noTime'),
+        )
   return (
     rung?.metrics[metric] ??
     unavailable(

@@ -25,7 +25,7 @@ export const unitWithin = {
 /** Phrases for stall reasons, used after "waiting". */
 export const wait = {
   stallLongScoreboard: 'for global or local memory (long scoreboard)',
-  stallShortScoreboard: 'for shared memory (short scoreboard)',
+  stallShortScoreboard: 'for shared memory or special functions (short scoreboard)',
   stallMioThrottle: 'for the queue to shared memory (MIO throttle)',
   stallLgThrottle: 'for the queue to global memory (LG throttle)',
   stallBarrier: 'at a barrier',

@@ -22,6 +22,7 @@ export const checks = {
   slowerPredicted:
     'Too slow, predicted: {own}, and {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
   noTime: 'No time was measured.',
+  onlyPredicted: 'The time was predicted, not measured.',
   notCollected: 'It was not collected.',
   notMeasured: 'It was not measured.',
   notBuilt: 'It was not built.',

@@ -98,8 +98,8 @@ export async function labStartCommand(setUp: SetUp, name: string, folder: string
 }
 
 /**
- * Returns the requested target. By default, this is a real GPU if available, or otherwise an
- * emulated GPU.
+ * Returns the requested target. By default, this is a real GPU if available. Otherwise, it is a
+ * predicted GPU if the lab checks times, or else an emulated GPU.
  */
 export async function labTarget(
   { machine, assets }: Pick<Setup, 'machine' | 'assets'>,

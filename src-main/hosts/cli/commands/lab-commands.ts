@@ -41,7 +41,7 @@ export function addLabCommands({ cli, setUp, finish, given }: CommandLine): void
     )
     .option(
       '--target <target>',
-      `${labTargets.join(' or ')} (default: local with a GPU, else emulated); recordings exist only for the labs that ship`,
+      `${labTargets.join(' or ')} (default: local with a GPU, else predicted if the lab checks times, else emulated); recordings exist only for the labs that ship`,
     )
     .option(
       '--timeout <seconds>',
@@ -84,7 +84,7 @@ export function addLabCommands({ cli, setUp, finish, given }: CommandLine): void
     .option('--unisolated', 'grade even if this machine cannot isolate submissions')
     .option(
       '--target <target>',
-      `${labTargets.join(' or ')}, or a machine of \`machine list\` (default: local with a GPU, else emulated)`,
+      `${labTargets.join(' or ')}, or a machine of \`machine list\` (default: local with a GPU, else predicted if the lab checks times, else emulated)`,
     )
     .action(async (dir: string, options: LabGradeOptions) =>
       finish(await labGradeCommand(setUp, dir, options, given)),

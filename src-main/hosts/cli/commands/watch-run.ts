@@ -9,7 +9,7 @@ import type { RunRequest } from '../../../contract/index'
 import type { MetricDelta } from '../../../domain/analysis/compare'
 import type { WatchedRung } from '../../../domain/analysis/watched'
 import { percentChange } from '../../../domain/analysis/time-change'
-import { inputError } from '../../../domain/errors'
+import { inputError, KernelLadderError } from '../../../domain/errors'
 import { formatMs } from '../../../domain/metrics/units'
 import { can } from '../../../domain/targets/targets'
 import { inEnglish } from '../../../domain/text/english'
@@ -72,20 +72,29 @@ export async function watchRun(
       'Only a ladder folder can be watched; `kernel-ladder init DIR` creates one.',
     )
   let rounds = 0
+  // If this machine lacks something that the first round needs, saving the folder does not help.
+  let missing: KernelLadderError | null = null
+  const stop = new AbortController()
   await watchFolder({
     folder: own.folder,
     shipped: await readCatalog(setup.assets.kernelsDir),
     rungs: request.rungs,
     async run(rungs) {
-      const { session, folder, missing, unsaved } = await startRun(
+      const { session, folder, ...faults } = await startRun(
         { ...request, ladder: own.folder, rungs },
         { ...options, emit: progressPrinter() },
-      )
+      ).catch((error: unknown) => {
+        if (rounds === 0 && error instanceof KernelLadderError && error.kind === 'missing') {
+          missing = error
+          stop.abort()
+        }
+        throw error
+      })
       // The first round has no previous result to compare with. If there are no times, print the
       // table.
       if (rounds === 0 || !can(session.target).times) printText(sessionText(session))
       if (folder !== null) note(`Saved in ${shownPath(folder)}`)
-      for (const error of [missing, unsaved]) if (error) printError(error)
+      for (const error of [faults.missing, faults.unsaved]) if (error) printError(error)
       return session
     },
     onNews({ phase, error, rounds: done, rungs }) {
@@ -93,11 +102,13 @@ export async function watchRun(
         for (const rung of rungs)
           if (rung.fresh && rung.status !== 'not-run') printText(describeChange(rung))
       rounds = done
+      if (missing) return
       if (error) printError(error)
       const words = phases[phase]
       if (words) note(words)
     },
-    signal: options.signal,
+    signal: AbortSignal.any([options.signal, stop.signal]),
   })
+  if (missing) throw missing as KernelLadderError
   return 0
 }

@@ -96,6 +96,9 @@ export function describeComparison(
     ...describeWhy(why),
     '',
     table(rows, columns),
+    ...(metrics.some(({ verdict, ratio }) => verdict === 'same' && ratio !== null && ratio !== 1)
+      ? ['same: equal, or a difference within the noise or too small to matter']
+      : []),
     ...(parameters.length > 0 ? ['', `Parameters: ${parameterWords(parameters)}`] : []),
     '',
     ...(hunks === null ? ['The session does not contain both sources.'] : []),

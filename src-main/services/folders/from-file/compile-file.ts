@@ -5,13 +5,14 @@
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { notCompiling, undefinedFunction, type Compiler } from '../../bench/compiler'
+import { remedies } from '../../bench/tools'
 import { readModules } from '../../../adapters/tools/built-code'
 import { readBuildOutput, type PtxasKernel } from '../../../adapters/tools/nvcc'
 import { compileWords, type BuildSettings } from '../../../domain/ladder/build-settings'
 import type { Diagnostic } from '../../../domain/session/session'
 import { asOption, findHeader } from './find-header'
 import { shownPath } from '../../../adapters/catalog/ladder-folder'
-import { inputError, KernelLadderError } from '../../../domain/errors'
+import { inputError, KernelLadderError, missingError } from '../../../domain/errors'
 import { message } from '../../../domain/messages/message'
 import type { MachineCode } from '../../../domain/sass/machine-code'
 
@@ -101,6 +102,8 @@ export async function compileFile(
   const { diagnostics, kernels } = readBuildOutput(result)
   if (result.outcome === 'cancelled')
     throw new KernelLadderError('cancelled', message('asked.cancelled'))
+  if (result.outcome === 'not-found')
+    throw missingError(message('doctor.toolMissing', { tool: 'nvcc' }), remedies.nvcc)
   if (result.outcome !== 'exited' || result.exitCode !== 0) {
     const [, header] = missingHeader.exec(`${result.stderr}\n${result.stdout}`) ?? []
     if (header !== undefined) {
