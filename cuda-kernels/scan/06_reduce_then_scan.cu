@@ -2,9 +2,9 @@
 // @title   Reduce, then scan
 // @after   05_vector_tiles
 // @idea    a fixed number of blocks first only sum their own elements. Then each block adds the sums of the blocks
-//          before it and scans its elements tile by tile: two reads and one write per element instead of four accesses,
-//          and only two launches. The sums run backward, so the scan starts with the elements most recently read into
-//          L2
+//          before it and scans its elements tile by tile. Elements are read twice and written once: three trips through
+//          device memory instead of four, in two launches. The sums run backward, so the scan starts with the elements
+//          most recently read into L2
 // @expect  dramBytes down
 // @param   THREADS 512 {256,512,1024}
 // @param   QUADS 4 {1,2,4,8}
