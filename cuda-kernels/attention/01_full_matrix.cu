@@ -1,6 +1,6 @@
 // @rung    01_full_matrix
 // @title   The whole matrix in memory
-// @idea    the formula as it is written: one kernel multiplies q by kᵀ and stores every score, a second turns each row of scores into weights, a third multiplies the weights by v; the matrix of scores is far larger than the inputs and crosses memory again and again
+// @idea    the formula as written, in three kernels. One stores all scores q·kᵀ, one turns each row of scores into weights, and one multiplies the weights by v. The score matrix is far larger than the inputs, and every kernel reads or writes it in memory
 // @dtype   bf16
 #include "attention_common.cuh"
 

@@ -1,7 +1,7 @@
 // @rung    02_tiled
 // @title   Tiles, in two passes
 // @after   01_full_matrix
-// @idea    a block takes 64 rows through all keys in tiles of 64 that it holds in shared memory, twice: once for the largest score of each row, once for the weights; no score goes to memory, at the price of computing each one twice
+// @idea    a block processes 64 rows and loads tiles of 64 keys into shared memory, in two passes. The first pass finds the largest score of each row, and the second computes the weights. No score goes to memory, but each score is computed twice
 // @expect  dramBytes down
 // @dtype   bf16
 #include "attention_tiles.cuh"

@@ -1,7 +1,7 @@
 // @rung    04_mma_sync
 // @title   Tensor cores, everything in registers
 // @after   03_online_softmax
-// @idea    a warp keeps the sums of 32 rows in registers and multiplies with mma.sync; the scores of a tile become weights in place, in the very registers that the next product takes as its left operand, so that neither is ever stored; tiles of k and v arrive by cp.async into a swizzled layout, one tile ahead
+// @idea    a warp multiplies with mma.sync and keeps the sums of 32 rows in registers. Scores become weights in the registers that the next product uses as its left operand, so neither is stored. cp.async copies tiles of k and v into a swizzled layout, one tile ahead
 // @expect  tensorUtilization up, sharedLoads down
 // @param   KEYS 64 {32,64}
 // @param   WARPS 4 {4,8}

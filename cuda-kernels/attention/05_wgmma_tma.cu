@@ -1,7 +1,7 @@
 // @rung    05_wgmma_tma
 // @title   WGMMA and the copy engine
 // @after   04_mma_sync
-// @idea    two warpgroups multiply tiles that the copy engine brings, straight from shared memory and at the full rate of the tensor cores; the weights are the left operand of the second product, from registers
+// @idea    TMA copies tiles into shared memory, and two warpgroups multiply them from there at the full rate of the tensor cores. The weights are the left operand of the second product and stay in registers
 // @expect  tensorUtilization up
 // @param   STAGES 2 {1,2}
 // @dtype   bf16

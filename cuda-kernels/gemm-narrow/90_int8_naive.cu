@@ -1,7 +1,7 @@
 // @rung    90_int8_naive
 // @title   A thread per element, byte by byte
-// @idea    a thread multiplies a row of A by a row of B, a byte at a time, and converts its INT32 sum to INT8 before it stores it: scaled by
-//          a float, rounded, and saturated
+// @idea    each thread multiplies a row of A by a row of B, one byte at a time. It then converts its INT32 sum to INT8:
+//          it scales the sum by a float, rounds it, and saturates it
 // @dtype   i8
 // @out     i8
 #include "narrow_common.cuh"

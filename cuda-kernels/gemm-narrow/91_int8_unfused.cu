@@ -1,8 +1,8 @@
 // @rung    91_int8_unfused
 // @title   Tiles of bytes, narrowed by a second kernel
 // @after   90_int8_naive
-// @idea    a tile in shared memory serves 64 rows and columns, and one DP4A multiplies four pairs of bytes; the INT32 sums go to memory, and a
-//          second kernel reads them, scales them, and writes a quarter of the bytes
+// @idea    each tile in shared memory is used for 64 rows and columns, and one DP4A multiplies four pairs of bytes. The
+//          INT32 sums go to memory; a second kernel reads them, scales them, and writes a quarter of the bytes
 // @expect  dramBytes up, globalLoadSectorsPerRequest down
 // @dtype   i8
 // @out     i8

@@ -1,7 +1,7 @@
 // @rung    96_half_fused
 // @title   Narrowed in the epilogue
 // @after   95_half_unfused
-// @idea    the sums are converted to FP16 in registers, so that the result is all that is written
+// @idea    the sums are converted to FP16 in registers, so only the results are written to memory
 // @expect  dramBytes down, l2Bytes down
 // @dtype   f32
 // @out     f16

@@ -1,7 +1,7 @@
 // @rung    72_mma_sync_nt
 // @title   mma.sync and a copy pipeline
 // @after   71_shared_tile_nt
-// @idea    tiles arrive by asynchronous copies several stages ahead, ldmatrix reads them from a swizzled layout, and the fragments of the next step load while mma.sync works on this one; with K contiguous in A and B, one layout fits both and every type
+// @idea    cp.async copies tiles several stages ahead, and ldmatrix reads them from a swizzled layout. The next step's fragments load while mma.sync computes the current step. K is contiguous in A and B, so one layout fits both matrices and every type
 // @param   BM 256 {64,128,256}
 // @param   BN 128 {64,128,256}
 // @param   STAGES 4 {2,3,4,5}

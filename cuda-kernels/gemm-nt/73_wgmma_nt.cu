@@ -1,7 +1,7 @@
 // @rung    73_wgmma_nt
 // @title   WGMMA fed by the copy engine
 // @after   72_mma_sync_nt
-// @idea    a warpgroup multiplies straight from shared memory, and one thread starts a copy of a whole tile with one instruction: no fragments, no addresses, no registers on the way
+// @idea    a warpgroup multiplies directly from shared memory, and one thread copies a whole tile with one instruction. This needs no fragment loads, no address computation, and no registers for data in flight
 // @expect  tensorUtilization up, sharedLoads down
 // @param   STAGES 3 {2,3}
 // @dtype   bf16 e4m3

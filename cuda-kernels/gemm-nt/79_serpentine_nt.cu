@@ -1,7 +1,7 @@
 // @rung    79_serpentine_nt
 // @title   Serpentine raster, dependent launch
 // @after   77_tma_store_nt
-// @idea    bands of tiles run back and forth (serpentine), so that a band begins with the rows of B that the one before ended with; L2 evicts A and B last; and programmatic dependent launch lets the next launch's blocks start as these end. At the power limit a kernel gets faster by what it does not move
+// @idea    bands of tiles alternate direction (serpentine), so each band starts with the rows of B that the previous band ended with. L2 evicts A and B last, and programmatic dependent launch starts the next launch's blocks as these blocks end. At the power limit, a kernel that moves less data runs faster
 // @expect  dramBytes down
 // @param   GROUP 8 {1,2,4,8,16}
 // @dtype   bf16 e4m3

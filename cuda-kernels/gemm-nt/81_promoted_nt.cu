@@ -1,7 +1,7 @@
 // @rung    81_promoted_nt
 // @title   Sums promoted to FP32
 // @after   77_tma_store_nt
-// @idea    the tensor cores keep some 14 bits of an FP8 sum: every PROMOTE steps of 128 the sum is added to one in FP32 registers and begun anew; a tile of 128 x 128 leaves registers for both sums
+// @idea    tensor cores keep only about 14 bits of an FP8 sum. Every PROMOTE steps of 128, the sum is added to an FP32 sum in registers and restarts at zero. Tiles of 128 x 128 leave enough registers for both sums
 // @param   GROUP 8 {1,2,4,8,16}
 // @param   PROMOTE 1 {1,2,4,8}
 // @dtype   e4m3

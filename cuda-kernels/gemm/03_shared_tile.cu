@@ -1,7 +1,7 @@
 // @rung    03_shared_tile
 // @title   Shared-memory tile
 // @after   02_coalesced
-// @idea    a block copies a tile of A and of B into shared memory and reuses every element TILE times from there, which divides the traffic to L1 and L2 by TILE; tiles twice as deep as wide (STEPS 2) halve the number of barriers
+// @idea    a block copies a tile of A and of B into shared memory and reads each element TILE times from there. This divides the L1 and L2 traffic by TILE. Tiles twice as deep as wide (STEPS 2) halve the number of barriers
 // @expect  sharedLoads up
 // @param   TILE 32 {16,32}
 // @param   STEPS 2 {1,2}

@@ -1,7 +1,7 @@
 // @rung    07_conflict_free
 // @title   Conflict-free transposition
 // @after   06_float4
-// @idea    rows of the transposed tile of A are padded by four floats, so that the elements a warp stores at once fall into 32 different banks
+// @idea    each row of the transposed tile of A is padded by four floats. The elements that a warp stores at once are then in 32 different banks
 // @expect  sharedStoreBankConflicts down, sharedStoreWavefronts down, sharedLoads same, sharedLoadBankConflicts same
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}

@@ -1,7 +1,7 @@
 // @rung    13_split_k
 // @title   Split-K
 // @after   12_rasterized
-// @idea    if C has fewer tiles than the GPU has SMs, K is split into slices that different blocks accumulate in parallel, and a second kernel adds their partial sums
+// @idea    if C has fewer tiles than the GPU has SMs, K is split into slices. Different blocks accumulate the slices in parallel, and a second kernel adds their partial sums
 // @expect  sharedLoads same, registersPerThread same
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}

@@ -1,7 +1,7 @@
 // @rung    14_shape_dispatch
 // @title   The fastest for each shape
 // @after   13_split_k
-// @idea    the previous rungs pay off at different sizes, so the launch weighs both block shapes and every split of K against each other and takes the one that should finish first
+// @idea    the previous rungs are fastest at different sizes. The launch estimates the time of each block shape with every split of K and runs the fastest combination
 // @expect  fmaUtilization up
 // @dtype   f32
 // @requires sm_80

@@ -1,7 +1,7 @@
 // @rung    23_fused_epilogue
 // @title   Fused epilogue through shared memory
 // @after   22_unfused_epilogue
-// @idea    bias and ReLU are applied to the sums before they are stored, so that C is written once and not read again, and one launch is saved; the sums go through shared memory, where they become whole rows: a thread keeps its four columns and needs only four values of the bias
+// @idea    bias and ReLU are applied before the sums are stored, so C is written once and not read again, and one launch is saved. The sums go through shared memory to form whole rows; a thread always stores the same four columns and needs only four bias values
 // @expect  dramBytes down, l2Bytes down, sharedStoreWavefronts up, registersPerThread up
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}

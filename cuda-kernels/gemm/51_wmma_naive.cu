@@ -1,7 +1,7 @@
 // @rung    51_wmma_naive
 // @title   WMMA from global memory
 // @after   50_cublas_tensor
-// @idea    one warp computes one 16 x 16 tile of C on the tensor cores, reading both operands straight from global memory: the arithmetic is as fast as it gets, and nearly all of the time goes into feeding it
+// @idea    each warp computes one 16 x 16 tile of C on the tensor cores and reads both operands directly from global memory. The arithmetic is as fast as possible, but nearly all of the time is spent on loads
 // @param   WARPS 4 {1,2,4,8}
 // @dtype   bf16 f16
 // @requires sm_75

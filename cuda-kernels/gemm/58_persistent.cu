@@ -1,7 +1,7 @@
 // @rung    58_persistent
 // @title   Persistent clusters
 // @after   57_warp_specialized
-// @idea    blocks stay resident and compute tile after tile in an order that suits L2; two of them form a cluster and share every tile of B through multicast; the results leave through the copy engine, the last of a tile while the next one is multiplied
+// @idea    persistent blocks compute tile after tile in an order that improves L2 reuse, and clusters of two blocks share every tile of B by multicast. TMA stores the results, the last part of a tile during the next tile's products
 // @param   GROUP 8 {1,2,4,8,16,32}
 // @param   CLUSTER 2 {1,2}
 // @param   BUFFERS 2 {2,4}

@@ -1,7 +1,7 @@
 // @rung    61_tf32x3_cp_async
 // @title   3xTF32 with a copy pipeline
 // @after   60_tf32x3
-// @idea    tiles arrive by asynchronous copies several stages ahead of the tensor cores
+// @idea    cp.async copies tiles several stages ahead of the tensor cores, which hides the memory latency
 // @expect  registersPerThread up, achievedOccupancy down, sharedLoads down
 // @param   BM 128 {64,128,256}
 // @param   BN 128 {64,128,256}

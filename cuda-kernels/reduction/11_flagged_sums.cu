@@ -1,9 +1,9 @@
 // @rung    11_flagged_sums
 // @title   Sums published, no tickets
 // @after   10_last_block
-// @idea    a block publishes its sum and the number of the launch as one word, which whoever reads it knows to be new: no
-//          fence and no ticket before the last block adds the words up. And each load beyond the end is left out by itself,
-//          so that no thread has a remainder to load piece by piece
+// @idea    a block publishes its sum and the launch number as one word, so a reader can tell that the sum is new. The
+//          last block then adds the sums without a fence or a ticket. Loads beyond the end are skipped one by one, so
+//          no thread has a remainder loop
 // @param   THREADS 1024 {256,512,1024}
 // @param   BLOCKS_PER_SM 1 {1,2,4}
 // @param   LOADS 8 {4,8,16}

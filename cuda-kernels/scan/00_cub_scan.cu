@@ -1,7 +1,7 @@
 // @rung    00_cub_scan
 // @title   CUB
-// @idea    cub::DeviceScan::InclusiveSum from the CUDA Toolkit, a single pass with decoupled look-back after a launch that
-//          resets its states: the reference for the ladder
+// @idea    cub::DeviceScan::InclusiveSum from the CUDA Toolkit: a single pass with decoupled look-back, after a launch
+//          that resets its states; the baseline for the ladder
 #include "kernel_ladder.h"
 
 #include <cub/device/device_scan.cuh>

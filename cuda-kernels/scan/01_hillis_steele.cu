@@ -1,7 +1,7 @@
 // @rung    01_hillis_steele
 // @title   One pass per power of two
-// @idea    after a pass with distance 1, 2, 4, … each element holds the sum of twice as many before it: log2(N) launches,
-//          each of which reads and writes all elements (Hillis and Steele)
+// @idea    after each pass, with distance 1, 2, 4, …, an element holds the sum of twice as many elements (Hillis and
+//          Steele). This takes log2(N) launches, each of which reads and writes all elements
 // @param   THREADS 256 {128,256,512,1024}
 #include "scan_common.cuh"
 

@@ -1,7 +1,7 @@
 // @rung    03_padded_blelloch
 // @title   Padded tree
 // @after   02_blelloch
-// @idea    a word of padding after each 32 spreads nodes whose distance is a power of two over the banks
+// @idea    one word of padding after every 32 words spreads nodes at power-of-two distances over the banks
 // @expect  sharedLoadBankConflicts down, sharedStoreBankConflicts down
 // @param   THREADS 256 {128,256,512,1024}
 #include "scan_common.cuh"

@@ -1,9 +1,9 @@
 // @rung    07_decoupled_look_back
 // @title   One pass with look-back
 // @after   06_reduce_then_scan
-// @idea    a block publishes the sum of its tile, then looks back at the tiles before it: it adds up what they have
-//          published until it meets one that knows the sum of all up to its end, and publishes its own. Elements are read
-//          once and written once. Tiles are taken from a counter, so that those before a tile are at work or done
+// @idea    a block publishes the sum of its tile. It then adds up the published sums of preceding tiles until one of
+//          them includes everything before it, and publishes its own total. Elements are read once and written once.
+//          Blocks take tiles from a counter, so all preceding tiles are running or done
 // @expect  dramBytes down
 // @param   THREADS 256 {128,256,512}
 // @param   QUADS 8 {2,4,6,8}

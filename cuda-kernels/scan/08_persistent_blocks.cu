@@ -1,9 +1,9 @@
 // @rung    08_persistent_blocks
 // @title   Resident blocks, loads ahead
 // @after   07_decoupled_look_back
-// @idea    blocks stay resident and have the next STAGES tiles copied into shared memory while they look back, so that
-//          reads do not pause for it; a warp looks at 32 * WORDS tiles at once; states carry the number of the launch, so
-//          that nothing has to be cleared before it
+// @idea    resident blocks copy the next STAGES tiles into shared memory during their look-back, so reads do not pause.
+//          A warp looks at 32 * WORDS tiles at once; states include the launch number, so nothing has to be cleared
+//          before a launch
 // @expect  issueSlotsBusy up
 // @param   THREADS 512 {256,512,1024}
 // @param   QUADS 8 {2,3,4,6,8}

@@ -1,10 +1,10 @@
 // @rung    09_tma_ring
 // @title   Deep ring, sums published ahead
 // @after   07_decoupled_look_back
-// @idea    blocks stay resident, and the copy engine fills all shared memory with tiles. Some warps add up a tile as soon as
-//          it is there and publish its sum; others scan it in place some tiles later, when the sums of all before it have long
-//          been published, and the copy engine stores it. Loads, sums, look-back and stores run side by side and seldom wait
-//          for one another
+// @idea    TMA fills all shared memory of resident blocks with tiles. Some warps sum each tile as soon as it arrives
+//          and publish the sum. Others scan it in place a few tiles later, when the sums of all preceding tiles have
+//          long been published, and TMA stores it. Loads, sums, look-back and stores overlap and seldom wait for one
+//          another
 // @expect  dramUtilization up
 // @param   TILE 8192 {2048,4096,8192}
 // @param   STAGES 7 {2,3,4,5,6,7,10,14}

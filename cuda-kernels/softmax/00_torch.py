@@ -1,6 +1,6 @@
 # @rung    00_torch
 # @title   PyTorch's own softmax
-# @idea    what a program calls today; the other rungs are measured against it
+# @idea    the PyTorch call that programs use today; the baseline for the other rungs
 # @package torch
 # @dtype   f32 bf16
 import torch

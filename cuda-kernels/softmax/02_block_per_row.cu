@@ -1,8 +1,8 @@
 // @rung    02_block_per_row
 // @title   One block per row
 // @after   01_thread_per_row
-// @idea    the threads of a block share a row, so that a warp reads neighboring elements; maximum and sum meet in shared
-//          memory. Still three passes
+// @idea    the threads of a block share a row, so a warp reads adjacent elements. The maximum and the sum are combined
+//          in shared memory; there are still three passes
 // @expect  globalLoadSectorsPerRequest down
 // @dtype   f32 bf16
 // @param   THREADS 256 {128,256,512,1024}

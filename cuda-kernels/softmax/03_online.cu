@@ -1,8 +1,8 @@
 // @rung    03_online
 // @title   Online: maximum and sum in one pass
 // @after   02_block_per_row
-// @idea    a sum that was begun with a smaller maximum is corrected by one factor: maximum and sum come from one pass, and
-//          the row is read twice in place of three times. Warps combine by shuffles
+// @idea    when the maximum grows, one factor corrects the sum, so a single pass computes both. The row is read twice
+//          instead of three times, and warps combine their values with shuffles
 // @expect  l2Bytes down
 // @dtype   f32 bf16
 // @param   THREADS 256 {128,256,512,1024}

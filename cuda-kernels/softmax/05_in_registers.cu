@@ -1,9 +1,9 @@
 // @rung    05_in_registers
 // @title   Row in registers
 // @after   04_wide_loads
-// @idea    a row of up to 128 KiB stays in registers between its passes, so that it is read once; the maximum is found
-//          before the first exponential, which saves the corrections. A block has as many threads as a row needs with PACKS
-//          times 16 bytes each; with 1024 threads each holds more
+// @idea    a row of up to 128 KiB stays in registers between passes, so it is read once. The maximum is known before
+//          the first exponential, so sums need no correction. A block has enough threads to hold the row with PACKS
+//          times 16 bytes each; at the limit of 1024 threads, each thread holds more
 // @expect  l2Bytes down
 // @dtype   f32 bf16
 // @param   PACKS 2 {1,2,4,8}

@@ -1,8 +1,8 @@
 # @rung    09_torch_compile
 # @title   PyTorch's softmax, compiled
 # @after   00_torch
-# @idea    torch.compile writes a Triton kernel for the expression, with maximum and sum in one pass where a row does not
-#          fit into registers
+# @idea    torch.compile generates a Triton kernel for the expression. If a row does not fit in registers, the kernel
+#          computes the maximum and the sum in one pass
 # @package triton
 # @dtype   f32 bf16
 import torch

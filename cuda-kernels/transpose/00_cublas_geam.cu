@@ -1,7 +1,7 @@
 // @rung    00_cublas_geam
 // @title   cuBLAS geam
-// @idea    cublasSgeam, which adds two matrices that may be transposed, with 1·xᵀ + 0: the library's transpose, the
-//          reference for the ladder. What it is to a plain copy, its share of DRAM bandwidth says
+// @idea    cublasSgeam adds two matrices that may be transposed, here as 1·xᵀ + 0. It is the library's transpose and
+//          the baseline for the ladder; its share of DRAM bandwidth shows how it compares with a plain copy
 #include "transpose_common.cuh"
 
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 // @rung    01_column_writes
 // @title   Row reads, column writes
-// @idea    one thread per element of x: a warp reads 32 neighbors, which are one line of 128 bytes, and writes them to
-//          32 rows of y, which are 32 sectors of which it fills 4 bytes each
+// @idea    one thread per element of x: a warp reads 32 adjacent elements, one line of 128 bytes, and writes them to 32
+//          rows of y. These are 32 sectors, each with only 4 bytes written
 // @param   HEIGHT 8 {4,8,16,32}
 #include "transpose_common.cuh"
 

@@ -1,8 +1,8 @@
 // @rung    02_column_reads
 // @title   Column reads, row writes
 // @after   01_column_writes
-// @idea    the other way around: a warp writes a line of y and reads 32 sectors of x. What it leaves of a sector, the
-//          other warps of the block read from L1 a moment later; a write has no such second chance before L2
+// @idea    the reverse: a warp writes a line of y and reads 32 sectors of x. The block's other warps read the rest of
+//          each sector from L1 shortly after. Partial writes, in contrast, are not combined before L2
 // @expect  globalStoreSectorsPerRequest down, globalLoadSectorsPerRequest up
 // @param   WIDTH 8 {4,8,16,32}
 #include "transpose_common.cuh"

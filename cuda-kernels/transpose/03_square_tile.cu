@@ -1,9 +1,9 @@
 // @rung    03_square_tile
 // @title   Tile in shared memory
 // @after   02_column_reads
-// @idea    a block reads the rows of a tile of 32 x 32 into shared memory and writes its columns as rows of y: global
-//          memory sees whole lines on both sides. A column of the tile lies in one bank, so the 32 lanes that read it
-//          are served one after the other
+// @idea    a block reads the rows of a 32 x 32 tile into shared memory and writes its columns as rows of y. Global
+//          memory is then read and written in whole lines. A column of the tile is in one bank, so the 32 lanes that
+//          read it are serialized
 // @expect  globalLoadSectorsPerRequest down, globalStoreSectorsPerRequest same, sharedLoadBankConflicts up
 // @param   HEIGHT 8 {4,8,16,32}
 #include "transpose_common.cuh"

@@ -1,7 +1,7 @@
 // @rung    04_padded_tile
 // @title   Padded tile
 // @after   03_square_tile
-// @idea    a row of the tile is 33 words long, so that a column runs through all 32 banks: a warp reads it in one
+// @idea    a row of the tile is 33 words long, so a column spans all 32 banks and a warp reads it in one
 //          pass
 // @expect  sharedLoadBankConflicts down, sharedLoads same
 // @param   HEIGHT 8 {4,8,16,32}

@@ -1,9 +1,9 @@
 // @rung    05_swizzled_tile
 // @title   XOR in place of padding
 // @after   04_padded_tile
-// @idea    column c of row r lies in word c XOR r of the row: rows and columns both run through all 32 banks, and no
-//          word of shared memory is wasted. Rows stay at multiples of 128 bytes, which wide accesses and the copy
-//          engine need
+// @idea    column c of row r is stored in word c XOR r of the row. Rows and columns both span all 32 banks, and
+//          no shared memory is wasted. Rows still start at multiples of 128 bytes, as wide accesses and TMA
+//          require
 // @expect  sharedLoadBankConflicts same, sharedLoads same
 // @param   HEIGHT 8 {4,8,16,32}
 #include "transpose_common.cuh"

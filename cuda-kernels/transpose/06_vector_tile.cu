@@ -1,9 +1,9 @@
 // @rung    06_vector_tile
 // @title   16 bytes on both sides
 // @after   05_swizzled_tile
-// @idea    a thread loads a patch of 4 x 4 as four times 16 bytes, transposes it by naming its registers anew, and moves
-//          columns of four through shared memory: a quarter of the instructions for the same bytes, and 64 bytes in
-//          flight per thread. Where ROWS or COLS is no multiple of 4, a tile of 64 x 64 moves an element at a time
+// @idea    a thread loads a 4 x 4 patch as four times 16 bytes and transposes it by renaming registers. Columns of four
+//          then move through shared memory. This takes a quarter of the instructions and puts 64 bytes in flight per
+//          thread. If ROWS or COLS is not a multiple of 4, a 64 x 64 tile moves one element at a time
 // @expect  memoryInstructions down, sharedLoads down
 // @param   TILE_COLS 64 {32,64,128}
 // @param   TILE_ROWS 64 {32,64,128}

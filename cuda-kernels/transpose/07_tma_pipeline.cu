@@ -1,10 +1,10 @@
 // @rung    07_tma_pipeline
 // @title   Tiles by the copy engine
 // @after   06_vector_tile
-// @idea    blocks stay resident and go from tile to tile. One thread has the copy engine fetch the tiles that come next
-//          while all others transpose one from shared memory to shared memory, and has it take away what is done: bytes
-//          stay in flight in both directions without a register or an address of a thread. The engine needs rows of a
-//          multiple of 16 bytes: where ROWS or COLS is no multiple of 4, a tile of 64 x 64 moves an element at a time
+// @idea    resident blocks process tile after tile. One thread starts TMA copies that load the next tiles and store
+//          finished ones, while all threads transpose a tile within shared memory. Data stays in flight in both
+//          directions without registers or address computation. TMA needs row lengths in multiples of 16 bytes. If ROWS
+//          or COLS is not a multiple of 4, a 64 x 64 tile moves one element at a time
 // @expect  memoryInstructions down
 // @param   TILE_COLS 64 {32,64,128}
 // @param   TILE_ROWS 64 {32,64,128}

@@ -1,10 +1,10 @@
 // @rung    08_any_alignment
 // @title   16 bytes whatever the shape
 // @after   06_vector_tile
-// @idea    where ROWS or COLS is odd, each row begins elsewhere within 16 bytes. A block reads every row of x from the 16 bytes
-//          before its corner on, a window that moves by up to 3 elements from row to row, and writes each row of y from the first
-//          sector that begins in its tile to the last, for which it reads up to 7 more rows: all accesses are 16 bytes wide, and
-//          no sector is written in parts
+// @idea    if ROWS or COLS is odd, rows start at different offsets within 16 bytes. A block reads each row of x from
+//          the last 16-byte boundary before its tile. This window shifts by up to 3 elements from row to row. Each row
+//          of y is written from the first sector that starts in the tile to the last, which takes up to 7 more rows of
+//          x. All accesses are then 16 bytes wide, and no sector is written in parts
 // @expect  memoryInstructions down, l2Bytes down
 // @param   TILE_ROWS 128 {64,128}
 // @param   THREADS 512 {128,256,512}

@@ -1,10 +1,10 @@
 // @rung    09_tma_sectors
 // @title   Rows of any length by the copy engine
 // @after   08_any_alignment
-// @idea    the copy engine takes only rows that begin at multiples of 16 bytes. Where ROWS or COLS is odd, every eighth row still
-//          begins at the same place within a sector: of the rows whose numbers are equal modulo 8, one box brings those of a tile
-//          and another takes them away, to whole sectors of y as in 08. Threads only transpose from shared to shared memory, and
-//          the block that is done first takes the next tile. Where x is smaller than a tile, an element moves at a time
+// @idea    TMA requires rows that start at multiples of 16 bytes. If ROWS or COLS is odd, every eighth row still starts
+//          at the same offset within a sector. One TMA box therefore covers the rows of a tile whose numbers are equal
+//          modulo 8. As in 08_any_alignment, whole sectors of y are stored. Threads only transpose within shared memory,
+//          and the first block to finish takes the next tile. If x is smaller than a tile, it moves one element at a time
 // @expect  memoryInstructions down, dramUtilization up
 // @param   TILE_COLS 128 {64,96,128,160}
 // @param   TILE_ROWS 64 {64,96,128}
