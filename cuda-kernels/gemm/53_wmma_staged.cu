@@ -65,7 +65,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
 
   // A thread copies eight adjacent elements of several rows, always in the same columns of a tile. Beyond the edge of
   // C, the last row of A and the first columns of B are read instead. Out-of-range results are never stored. Elements
-  // beyond K must be zero in both A and B, because a NaN in either would spread.
+  // beyond K must be zero in both A and B, because a NaN in either would propagate to the sum.
   constexpr int kEightsA = BK / 8, kEightsB = BN / 8, kStepA = kThreads / kEightsA, kStepB = kThreads / kEightsB;
   static_assert(kThreads % kEightsA == 0 && BM % kStepA == 0 && kThreads % kEightsB == 0 && BK % kStepB == 0,
                 "the BM * BN / (64 * WARP_N) warps must copy whole rows of the tiles: a larger BK helps");

@@ -326,7 +326,7 @@ describe('the instruction mix', () => {
     expect(faults).toEqual([])
   })
 
-  it('is shown in the details of a rung, with the counted operations next to those of the product', async () => {
+  it("is shown in a rung's details, with the counted operations next to the matrix product's operation count", async () => {
     const { page, faults } = await harness.visit(ladderRoute(ref))
     await page.locator('tr[data-rung="06_float4"] button').first().click()
     const details = page.locator('.details')
