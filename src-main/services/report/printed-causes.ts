@@ -33,8 +33,8 @@ export interface PrintedCauses {
 }
 
 const headings: Record<Why['verdict'], string> = {
-  better: 'Worse, and it did not matter:',
-  worse: 'Better, and it did not matter:',
+  better: 'Worse, without affecting the time:',
+  worse: 'Better, without affecting the time:',
   same: 'What moved:',
   changed: 'What moved:',
   unknown: 'What moved:',

@@ -55,7 +55,7 @@ describe('reasons', () => {
       const parts = [
         /^Why, as factors that multiply to 1\.20× as fast:\n *1\.\d+× {2}The FMA pipe is busy for 78\.8 % of the time instead of 65\.3 %/m,
         /^ *\d\.\d+× {2}Not explained\.$/m,
-        /^Worse, and it did not matter:\n.*DRAM traffic/ms,
+        /^Worse, without affecting the time:\n.*DRAM traffic/ms,
         /--profile deep/,
         /^Time +3\.26 ms +2\.71 ms/m,
       ].map((part) => stdout.search(part))
