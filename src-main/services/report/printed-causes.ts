@@ -35,9 +35,9 @@ export interface PrintedCauses {
 const headings: Record<Why['verdict'], string> = {
   better: 'Worse, without affecting the time:',
   worse: 'Better, without affecting the time:',
-  same: 'What moved:',
-  changed: 'What moved:',
-  unknown: 'What moved:',
+  same: 'Counters that changed:',
+  changed: 'Counters that changed:',
+  unknown: 'Counters that changed:',
 }
 
 const printedCause = ({ cause, factor }: Contribution): PrintedCause => ({

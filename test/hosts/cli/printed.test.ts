@@ -66,7 +66,7 @@ describe('reasons', () => {
     it('reports a step within the noise as equal, and still lists what changed', async () => {
       const { stdout } = await runHere('diff', recorded, '11_block_128x256', '12_rasterized')
       expect(stdout).toMatch(
-        /Why: The times differ by no more than their spread or half a percent\.\nWhat moved:\n/,
+        /Why: The times differ by no more than their spread or half a percent\.\nCounters that changed:\n/,
       )
     })
   })

@@ -125,8 +125,8 @@ describe('a printed report', () => {
     }
     const [short, whole] = [await rows(['compare', 'matrix']), await rows(['compare'])]
     expect(short.rows).toBeLessThan(whole.rows)
-    expect(short.step).toContain('Moved too, with their figures under Counters: ')
-    expect(whole.step).not.toContain('Moved too')
+    expect(short.step).toContain('Also changed, with figures under Counters: ')
+    expect(whole.step).not.toContain('Also changed')
   })
 
   it('has no bar chart for data in the occupancy chart, except with a caption', async () => {
