@@ -32,8 +32,8 @@ __device__ inline void copyAsync(uint32_t to, const void* from, bool inside) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
 }
 
-// nvcc reads a BF16 tile with generic loads. Generic loads take the global-memory path even if the tile is in shared
-// memory. For FP16, nvcc does not. BF16 tiles are therefore loaded with explicit instructions.
+// For a BF16 tile, nvcc emits generic loads, which take the global-memory path even if the tile is in shared memory.
+// FP16 tiles have no such problem. BF16 tiles are therefore loaded with explicit instructions.
 __device__ inline void loadTile(FragmentA<__half>& tile, const __half* from) {
   nvcuda::wmma::load_matrix_sync(tile, from, kStrideA);
 }
