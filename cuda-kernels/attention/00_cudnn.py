@@ -14,8 +14,8 @@ FREE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int, c
 
 
 class Place:
-    """A memory pool for one result. PyTorch's attention has no out=: what it allocates for its result is the task's own buffer, so
-    that no copy is timed. What else it allocates comes from the driver."""
+    """A memory pool for one result. PyTorch's attention has no `out=` parameter, so the pool returns the task's own
+    buffer for the result. No copy is then timed. All other allocations come from the driver."""
 
     def __init__(self, result):
         self.result, self.streams, self.driver = result, set(), ctypes.CDLL("libcuda.so.1")

@@ -14,7 +14,7 @@ __device__ __forceinline__ uint32_t loadWord(const unsigned char* at) {
   return a;
 }
 
-// Cycles through four patterns of lane offsets, in bytes, within 64 KiB that L1 holds. `zero` is 0, but the compiler
+// Cycles through four patterns of lane offsets (in bytes) in a 64 KiB buffer that fits in L1. `zero` is 0, but the compiler
 // does not know it; otherwise it would hoist loads of the same address out of the loop.
 template <int kSteps, typename Word>
 __global__ void __launch_bounds__(512) loadPattern(int turns, size_t zero, const uint32_t* offsets, const unsigned char* data,

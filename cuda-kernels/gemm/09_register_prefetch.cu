@@ -64,9 +64,9 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   }
   const float* bNext = b + (long long)bRow * n + col0 + bCol;
 
-  // Elements that a thread computes: groups of 4 x 4, one set of lanes apart. Lanes i and i + 1 read the same elements
-  // of B. Lanes i and i + 2 read the same elements of A. A warp's 128-bit load therefore takes two passes instead of
-  // four.
+  // Elements that a thread computes: groups of 4 x 4, spaced so that the groups of the other lanes fit in between.
+  // Lanes 2i and 2i + 1 read the same elements of B. Among 2 * kLanesN consecutive lanes, those of equal parity read
+  // the same elements of A. A warp's 128-bit load therefore takes two passes instead of four.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;

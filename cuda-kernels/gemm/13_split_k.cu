@@ -39,8 +39,8 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
   using Tiles = AsyncTiles<BM, BN, BK, kThreads, kWhole>;
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks start in index order. Blocks go down GROUP tile rows before the next tile column, so concurrent blocks cover
-  // a compact part of C.
+  // Blocks start in index order. They process GROUP tiles of a column before they continue in the next column, so
+  // concurrent blocks cover a compact part of C.
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
@@ -55,9 +55,9 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) tiles.copyAll(stages + s * kStageFloats);
 
-  // Elements that a thread computes: groups of 4 x 4, one set of lanes apart. Lanes i and i + 1 read the same elements
-  // of B. Lanes i and i + 2 read the same elements of A. A warp's 128-bit load therefore takes two passes instead of
-  // four.
+  // Elements that a thread computes: groups of 4 x 4, spaced so that the groups of the other lanes fit in between.
+  // Lanes 2i and 2i + 1 read the same elements of B. Among 2 * kLanesN consecutive lanes, those of equal parity read
+  // the same elements of A. A warp's 128-bit load therefore takes two passes instead of four.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;

@@ -8,14 +8,13 @@
 
 // Chooses among three kernels. Sizes such as 4096 and 1024 mean m = n = k, on an H200 with 132 SMs:
 // - Wide, 128 x 256 in tiles of 16 along K, from rungs 11 to 13. Fastest at 2048, where 128 blocks are one wave, and at
-//   4096. Slices of K use the SMs that would otherwise be idle because there are few tiles or they fit badly, as at
-//   1024.
+//   4096. At sizes such as 1024, the tiles alone would leave SMs idle. Slices of K then use these SMs.
 // - Large, the same block in tiles of 32, with half the barriers. Fastest at 8192, by 1 to 3%. At 2048 it is a tenth
 //   slower. At 4096 it was 4% faster or slower in different sessions on the same GPU model.
-// - Square, 128 x 128 with two blocks per SM, from rung 10. Fastest where the wider block would extend beyond the edge
-//   of C or its tiles fill the SMs badly, as at 512.
+// - Square, 128 x 128 with two blocks per SM, from rung 10. Fastest if the wider block would extend beyond the edge of
+//   C or if its tiles fill the SMs badly, as at 512.
 // planOf() estimates the time of each kernel for every split of K. The 64 x 64 block of sliced-K is not included,
-// although it is faster where C is small: at 512 x 1024 x 512, and at ragged sizes up to 1023.
+// although it is faster if C is small: at 512 x 1024 x 512, and at ragged sizes up to 1023.
 
 #include "split_k.cuh"
 
@@ -51,8 +50,8 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
   using Tiles = AsyncTiles<BM, BN, BK, S::kThreads, kWhole>;
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks start in index order. Blocks go down GROUP tile rows before the next tile column, so concurrent blocks cover
-  // a compact part of C.
+  // Blocks start in index order. They process GROUP tiles of a column before they continue in the next column, so
+  // concurrent blocks cover a compact part of C.
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
@@ -67,9 +66,9 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) tiles.copyAll(stages + s * kStageFloats);
 
-  // Elements that a thread computes: groups of 4 x 4, one set of lanes apart. Lanes i and i + 1 read the same elements
-  // of B. Lanes i and i + 2 read the same elements of A. A warp's 128-bit load therefore takes two passes instead of
-  // four.
+  // Elements that a thread computes: groups of 4 x 4, spaced so that the groups of the other lanes fit in between.
+  // Lanes 2i and 2i + 1 read the same elements of B. Among 2 * kLanesN consecutive lanes, those of equal parity read
+  // the same elements of A. A warp's 128-bit load therefore takes two passes instead of four.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;

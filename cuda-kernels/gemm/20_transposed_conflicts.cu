@@ -11,8 +11,8 @@
 // @param   PAD 0 {0,4}
 // @dtype   f32
 
-// Shows the conflict and its remedy. PAD 4 puts the eight elements 4 banks apart, and the warp's four rows of A fill
-// the gaps.
+// Shows the bank conflict and its remedy. PAD 4 shifts consecutive rows of the transposed tile by 4 banks. The four
+// rows of A that a warp copies then fill the gaps.
 
 #include "thread_tile.cuh"
 

@@ -32,8 +32,8 @@ __device__ inline void copyAsync(uint32_t to, const void* from, bool inside) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
 }
 
-// nvcc reads a BF16 tile with generic loads. Generic loads take the global-memory path even if the tile is in shared
-// memory. For FP16, nvcc does not. BF16 tiles are therefore loaded with explicit instructions.
+// For a BF16 tile, nvcc emits generic loads, which take the global-memory path even if the tile is in shared memory.
+// FP16 tiles have no such problem. BF16 tiles are therefore loaded with explicit instructions.
 __device__ inline void loadTile(FragmentA<__half>& tile, const __half* from) {
   nvcuda::wmma::load_matrix_sync(tile, from, kStrideA);
 }
@@ -65,7 +65,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
 
   // A thread copies eight adjacent elements of several rows, always in the same columns of a tile. Beyond the edge of
   // C, the last row of A and the first columns of B are read instead. Out-of-range results are never stored. Elements
-  // beyond K must be zero in both A and B, because a NaN in either would spread.
+  // beyond K must be zero in both A and B, because a NaN in either would propagate to the sum.
   constexpr int kEightsA = BK / 8, kEightsB = BN / 8, kStepA = kThreads / kEightsA, kStepB = kThreads / kEightsB;
   static_assert(kThreads % kEightsA == 0 && BM % kStepA == 0 && kThreads % kEightsB == 0 && BK % kStepB == 0,
                 "the BM * BN / (64 * WARP_N) warps must copy whole rows of the tiles: a larger BK helps");

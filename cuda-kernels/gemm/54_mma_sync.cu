@@ -72,7 +72,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
       for (int i = 0; i < kCopiesB; ++i)
         copyAsync(bTo + placeB(bRow + i * kStepB, bEight), bStep + (long long)(i * kStepB) * n);
     } else {
-      // Elements beyond K must be zero in both A and B, because a NaN in either would spread.
+      // Elements beyond K must be zero in both A and B, because a NaN in either would propagate to the sum.
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i) {
         const bool inside = t + aEight * 8 < k;

@@ -41,8 +41,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
                 float* __restrict__ c) {
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks go through bands of GROUP tile rows, column by column within a band. Concurrent blocks then share rows of A
-  // and columns of B in L2.
+  // Blocks process bands of GROUP tile rows, column by column within a band. Concurrent blocks then share rows of A and
+  // columns of B in L2.
   const int rows = ceilDiv(m, BM), cols = ceilDiv(n, BN);
   const int band = blockIdx.x / (GROUP * cols), inBand = blockIdx.x - band * GROUP * cols;
   const int bandRows = min(GROUP, rows - band * GROUP);

@@ -39,10 +39,10 @@ __device__ inline void awaitCopies() {
 }
 
 // Copies of a thread, tile by tile along K, from `kHere` columns of A and rows of B. A is transposed in shared memory.
-// Eight lanes copy eight adjacent elements of a row of A into eight rows there. The padding puts these 4 banks apart,
-// and the four rows of A that a warp reads fill the gaps. With kWhole, m, n and k are multiples of the tile and every
-// row is 16-byte aligned, so copies of B have 16 bytes. Otherwise, all copies have 4 bytes and write zeros beyond the
-// matrix.
+// Eight lanes copy eight adjacent elements of a row of A into eight rows of the transposed tile. The padding shifts
+// consecutive rows of that tile by 4 banks. The four rows of A that a warp copies then fill the gaps. With kWhole, m, n
+// and k are multiples of the tile and every row is 16-byte aligned, so B is copied in units of 16 bytes. Otherwise, all
+// copies are 4 bytes wide and write zeros beyond the matrix.
 template <int kBM, int kBN, int kBK, int kThreads, bool kWhole>
 struct AsyncTiles {
   static constexpr int kStrideA = kBM + 4, kStrideB = kBN;

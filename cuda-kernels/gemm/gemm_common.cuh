@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdint.h>
 
-// Returns a grid with one block per tile of C, along the columns first. blockIdx.x is the column of the tile.
+// Returns a grid with one block per tile of C, and blockIdx.x as the tile column.
 inline dim3 klTileGrid(int tilesM, int tilesN) { return klGrid(tilesN, tilesM); }
 
 __device__ inline int klTileRow() { return klGridRow(); }

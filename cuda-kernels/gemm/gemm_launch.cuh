@@ -20,8 +20,8 @@ cudaError_t klLaunch(Kernel* kernel, dim3 grid, dim3 block, const KlGemm* p, cud
   return cudaGetLastError();
 }
 
-// Returns a grid with one block per tile of C, along the columns first. The first rungs go down the rows first, so
-// concurrent blocks read the same columns of B.
+// Returns a grid with one block per tile of C. With klColumnsFirst, adjacent blocks have adjacent tile columns. With
+// klRowsFirst, which the first rungs use, adjacent blocks have adjacent tile rows and read the same columns of B.
 template <int kBM, int kBN>
 dim3 klColumnsFirst(const KlGemm* p) {
   return klTileGrid(ceilDiv(int(p->m), kBM), ceilDiv(int(p->n), kBN));

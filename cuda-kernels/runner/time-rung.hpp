@@ -8,7 +8,7 @@
 #include <chrono>
 #include <functional>
 
-// A failure of the reference is its own, whichever rung is being timed with it.
+// Thrown if the reference fails while a rung is timed. The failure is reported for the reference, not for the rung.
 struct ReferenceFailed {
   RungError error;
 };
@@ -16,7 +16,7 @@ struct ReferenceFailed {
 // The samples of one side of the interleaved launches.
 struct Timed {
   Samples ms;
-  Samples clocksMHz;  // of those launches that were long enough to tell
+  Samples clocksMHz;  // only from launches that are long enough for an accurate value
 
   void add(const Stopwatch::Sample& sample) {
     constexpr double kShortestMs = 0.05;
@@ -26,9 +26,9 @@ struct Timed {
   double clockMHz() const { return clocksMHz.count() ? clocksMHz.median() : -1; }
 };
 
-// The time in which the GPU was busy with a launch, in traced launches after the timing. It cannot be longer than the
-// time between the events, unless those missed work. `sampleRung` times launches between the traced ones, so that both
-// have the same clocks.
+// Returns the median time that the GPU is busy with a launch, from traced launches after the timing, or -1 if unknown.
+// If this time is well above the time between the events, the events missed work, and the function throws a rung error.
+// `sampleRung` times launches between the traced ones, so both kinds of launches run at the same clocks.
 template <typename SampleRung>
 double busyMs(const Rung& rung, Stopwatch& stopwatch, const SampleRung& sampleRung) {
   constexpr int kTraced = 5;
@@ -47,14 +47,14 @@ double busyMs(const Rung& rung, Stopwatch& stopwatch, const SampleRung& sampleRu
   return busy.median();
 }
 
-// What comes before and after each launch of the rung, untimed; nothing by default.
+// Untimed functions to call before and after each launch of the rung. By default, they do nothing.
 struct AroundLaunch {
   std::function<void()> before = [] {}, after = [] {};
-  std::function<void()> warm = [] {};  // once, when the launches begin that count
+  std::function<void()> warm = [] {};  // called once, after the warm-up launches
 };
 
-// Times a rung, alternating with the reference (null: none) in the same loop, so that both see the same clocks
-// and temperature.
+// Times a rung, alternating with the reference (null if there is none) in the same loop. Both then run at the same
+// clocks and temperature.
 inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& args, Stopwatch& stopwatch,
                      const Nvml& nvml, const AroundLaunch& around = {}) {
   const auto now = [] { return std::chrono::steady_clock::now(); };
@@ -95,15 +95,15 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
   const auto start = now();
   const long long fewest = std::min(3LL, args.maxSamples);
   for (;;) {
-    // The reference stays in the loop until its samples suffice, and after that as long as it costs less than
-    // the rung.
+    // Launch the reference until it has enough samples, and afterwards only as long as its total time is at most the
+    // rung's.
     if (useReference && (!beside.ms.settled(args.minSamples) || beside.ms.total() <= timed.ms.total())) {
       if (const auto sample = sampleReference()) beside.add(*sample);
     }
     if (const auto sample = sampleRung()) timed.add(*sample);
     else ++late;
     heartbeat.beat(timed.ms);
-    // While a launch runs that does not count: asking takes a while, and a GPU without work has other clocks.
+    // Query the GPU during an uncounted launch, because the query takes a while and an idle GPU has other clocks.
     if (timed.ms.count() == 1 || watch.due()) sampleRung([&] { watch.look(); });
 
     const bool settled = timed.ms.settled(args.minSamples) && (!useReference || beside.ms.settled(args.minSamples));
@@ -129,7 +129,7 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
       .number("emptyMs", stopwatch.emptyMs())
       .numberOrNull("busyMs", busy)
       .numberOrNull("clockMHz", timed.clockMHz());
-  // The reference against itself: the ratio is 1 by definition.
+  // If the rung is the reference, both sides have the same samples, so their ratio is 1.
   if (reference) line.number("referenceMedianMs", (isReference ? timed : beside).ms.median());
   else line.null("referenceMedianMs");
   line.numbers("referenceSamplesMs", beside.ms.values())

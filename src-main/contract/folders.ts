@@ -31,7 +31,7 @@ const FileVersion = z.string().length(64).nullable()
 /** Maximum length of a file's text. It is below the hosts' limit for a call. */
 const maxText = 300_000
 
-/** A fault in a folder, with its location if known. Lines and columns count from 1. */
+/** An error in a folder, with its location if known. Lines and columns count from 1. */
 export const FolderFault = z.object({
   file: z.string().nullable(),
   line: z.number().int().nullable(),
@@ -53,7 +53,7 @@ export type FolderFile = z.infer<typeof FolderFile>
 export const FolderView = z.object({
   path: FolderPath,
   trusted: z.boolean(),
-  /** The ladder; null if a fault makes it unusable. */
+  /** The ladder; null if an error makes it unusable. */
   ladder: Ladder.nullable(),
   faults: z.array(FolderFault),
   /** All files, with the ladder file first. */

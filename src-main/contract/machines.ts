@@ -36,7 +36,7 @@ type LookedAtHost = z.infer<typeof LookedAtHost>
 export const machineCalls = {
   'machines.list': {
     input: z.object({}),
-    /** All configured machines. `error` reports a fault in machines.yaml. */
+    /** All configured machines. `error` reports an error in machines.yaml. */
     output: z.object({ machines: z.array(ListedMachine), error: ErrorShape.nullable() }),
   },
   /** Tests whether the machine is reachable. Copies nothing to the machine. */

@@ -44,7 +44,7 @@ export class KernelLadderError extends Error {
 export const inputError = (message: Statement, remedy?: Statement): KernelLadderError =>
   new KernelLadderError('input', message, remedy)
 
-/** Combines several faults of an input into one error, one fault per line. */
+/** Combines several problems of an input into one error, one problem per line. */
 export const inputErrors = ([first, ...more]: readonly [
   Statement,
   ...Statement[],
@@ -58,7 +58,7 @@ export const missingError = (message: Statement, remedy?: Statement): KernelLadd
 export const errorText = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
-/** Returns the first fault of a schema error and its location on one line. */
+/** Returns the first issue of a schema error and its location on one line. */
 export function schemaFault({ issues }: z.ZodError): string {
   const [{ path, message: text } = { path: [], message: 'invalid' }] = issues
   const place = z.core.toDotPath(path)

@@ -4,7 +4,7 @@ import { MachinesFile, type WrittenMachine } from '../domain/remote/machine-file
 import { readYaml, refuse, schemaFaults } from './kernels/yaml-places'
 
 /**
- * Parses machines.yaml. Throws an input error that lists every fault with its line. `file` is used
+ * Parses machines.yaml. Throws an input error that lists every error with its line. `file` is used
  * only in error messages.
  */
 export function parseMachines(text: string, file: string): MachinesFile {

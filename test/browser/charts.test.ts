@@ -129,7 +129,7 @@ describe('charts', async () => {
     it('zoom the roofline around the pointer and back', async () => {
       const { page, faults } = await open(climb, 'roofline')
       const box = (await page.locator('.chart-host').boundingBox())!
-      const whole = page.getByRole('button', { name: 'Show everything again' })
+      const whole = page.getByRole('button', { name: 'Reset zoom' })
       await expect.poll(() => whole.isDisabled()).toBe(true)
       await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
       await page.mouse.wheel(0, -400)
@@ -171,7 +171,7 @@ describe('charts', async () => {
       const { page } = await open(climb, 'roofline')
       await page.getByText(how).waitFor()
       await page.getByRole('link', { name: 'Waves and tail' }).click()
-      await page.getByText('The wheel zooms').waitFor()
+      await page.getByText('Scroll to zoom').waitFor()
       await expect.poll(() => page.getByText(how).count()).toBe(0)
     })
 
@@ -326,7 +326,7 @@ describe('the instruction mix', () => {
     expect(faults).toEqual([])
   })
 
-  it('is shown in the details of a rung, with the counted operations next to those of the product', async () => {
+  it("is shown in a rung's details, with the counted operations next to the matrix product's operation count", async () => {
     const { page, faults } = await harness.visit(ladderRoute(ref))
     await page.locator('tr[data-rung="06_float4"] button').first().click()
     const details = page.locator('.details')

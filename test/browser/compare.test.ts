@@ -228,7 +228,7 @@ it('the compare screen has a view that links each source change to the time, whi
   for (const shown of await chain.locator('pre').allInnerTexts())
     expect(shown).toMatch(/^[−+]\s+\d+\s+(?!\s*(\/\/|#\s*include))\S/m)
   // This session has no deep profile, so the opcodes are unknown.
-  expect(text).toContain('Moved; attributing it to a change requires a deep profile')
+  expect(text).toContain('Changed; attributing it to a source change requires a deep profile')
   expect(text).toMatch(/Time\s+[\d.]+ .?s → [\d.]+ .?s/)
   const show = page.getByRole('button', { name: /^Show change \d+ in the source$/ })
   await show.first().focus()

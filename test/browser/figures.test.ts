@@ -196,7 +196,7 @@ describe('rungs with an epilogue', () => {
     const mark = row.locator('.beside')
     await expect
       .poll(() => mark.getAttribute('aria-label'))
-      .toBe('Compared with the product: a bias, ReLU')
+      .toBe('In addition to the product: a bias, ReLU')
     await expect.poll(() => page.locator('.beside').count()).toBe(1)
     await mark.hover()
     await page

@@ -223,7 +223,7 @@ it('the history of a ladder charts the rung whose time changed, and shows when a
   await page.getByRole('link', { name: 'History' }).click()
   await page.getByRole('heading', { name: '02_coalesced Coalesced' }).waitFor()
   await page
-    .getByText(/from day-11 on\. Its source did not change there\./)
+    .getByText(/from day-11 on\. The rung’s source did not change at this point\./)
     .first()
     .waitFor()
   await page.locator('.drawing canvas, .drawing svg').first().waitFor()

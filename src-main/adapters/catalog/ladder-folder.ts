@@ -183,7 +183,7 @@ async function readOwn(folder: string, name: string): Promise<string> {
 
 /**
  * Reads a ladder folder. Throws an input error with file, line and column if the ladder is invalid.
- * An invalid rung does not throw an error but is listed in the library's faults.
+ * For an invalid rung, adds an entry to the library's `faults` instead.
  */
 export async function readLadderFolder(folder: string, shipped: Catalog): Promise<LadderFolder> {
   const { path, file, text } = await readLadderText(folder)

@@ -84,7 +84,7 @@ const labReferences = (catalog: Catalog, path?: string): LabReferences => ({
   rungs: new Set(catalog.rungs.keys()),
 })
 
-/** Returns every file in a folder with its size. Reports links and special files as faults. */
+/** Returns every file in a folder with its size. Reports links and special files as errors. */
 async function survey(
   folder: string,
   shown: string,
@@ -211,7 +211,7 @@ async function readOne(folder: string, shipped: Catalog): Promise<ReadLab> {
   const text = readLabText(asText(bytes.get(labFile)!))
   const ladder = await readLadderOf(folder, text, shipped)
   const parsed = parseLab(text, file, ladder.references)
-  // Don't report a rejected file as missing, because it already has a fault.
+  // Don't report a rejected file as missing, because its error is already listed.
   const there = [...files, ...faults.map((fault) => posix.relative(id, fault.file))]
   const missing = [
     ...ladder.faults.map((message) => ({ file, line: parsed.ladderLine, message })),
@@ -286,7 +286,7 @@ export async function readLabs(
   const fail = (id: string, message: string): void => {
     faults.push({ file: `${id}/${labFile}`, line: lines.get(id) ?? null, message })
   }
-  // An unreadable prerequisite has its own fault, so do not report a fault for the labs that
+  // An unreadable prerequisite is already reported, so do not report an error for the labs that
   // require it.
   const present = new Set([...all.keys(), ...folders.map((path) => basename(path))])
   for (const { id, lab } of labs)
@@ -299,7 +299,7 @@ export async function readLabs(
   return { labs: labs.sort((a, b) => a.lab.order - b.lab.order), faults }
 }
 
-/** Reads a folder that contains a single lab. Throws one error that lists all faults. */
+/** Reads a folder that contains a single lab. Throws a single error that lists all problems. */
 export async function readLab(folder: string, catalog: Catalog): Promise<LabFolder> {
   const { labs, faults } = await readLabs(folder, catalog)
   if (faults.length > 0)

@@ -46,7 +46,7 @@ export function parseDeep(text: string, path: string): DeepProfile {
 }
 
 /**
- * Returns the first few faults. A file with thousands of instructions can have thousands of faults.
+ * Returns the first few errors. A file with thousands of instructions can have thousands of errors.
  */
 const firstFaults = (error: z.ZodError): string =>
   error.issues

@@ -6,7 +6,7 @@ import { taskFaults, type TaskFault } from '../task/faults'
 type LabInputs = Readonly<Record<string, TaskFill>>
 
 /**
- * Returns the task with these fills, and any faults. A fault's path starts with the buffer name.
+ * Returns the task with these fills, and any errors. An error's path starts with the buffer name.
  */
 export function withInputs(task: Task, inputs: LabInputs): { task: Task; faults: TaskFault[] } {
   const filled = Object.entries(inputs)

@@ -220,12 +220,12 @@ export const Lab = LabFile.extend({
 export type Lab = z.infer<typeof Lab>
 
 /**
- * A fault in a lab's folder, with its location. `file` is relative to the folder that contains the
- * labs.
+ * An error in a lab's folder, with its location. `file` is relative to the folder that contains
+ * the labs.
  */
 export const LabFault = z.object({
   file: z.string(),
-  /** Line number from 1; null if the fault concerns the whole file. */
+  /** Line number from 1; null if the error concerns the whole file. */
   line: z.number().int().nullable(),
   message: z.string(),
 })

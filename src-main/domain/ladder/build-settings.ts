@@ -66,7 +66,7 @@ const otherKeys: readonly { pattern: RegExp; key: string }[] = [
   { pattern: /^--?maxrregcount/, key: 'max_registers' },
 ]
 
-/** A fault in the build settings, with its location. */
+/** An error in the build settings, with its location. */
 export interface SettingsFault {
   path: readonly (string | number)[]
   message: Exclude<Statement, string>

@@ -36,7 +36,7 @@ const wholeTypes: Readonly<Record<number, string>> = {
   8: 'unsigned long long',
 }
 
-/** Returns why a kernel cannot be launched as described, or null without a fault. */
+/** Returns why a kernel cannot be launched as described, or null if the launch is valid. */
 export function launchFault(
   task: Task,
   file: string,

@@ -1,5 +1,5 @@
 /**
- * Finds semantic faults of a ladder: values that its task rejects, and duplicate or unknown names.
+ * Finds semantic errors in a ladder: values that its task rejects, and duplicate or unknown names.
  */
 import { caseOf, named, type Problem } from '../task/problem'
 import { Task, flagsOf } from '../task/task'
@@ -15,12 +15,12 @@ import { At, problemAt } from '../task/problem-request'
 interface LadderFault {
   path: readonly (string | number)[]
   message: Exclude<Statement, string>
-  /** Whether the ladder or its task has the fault. */
+  /** Whether the error is in the ladder or in its task. */
   of: 'ladder' | 'task'
 }
 
 /**
- * Returns the faults of a ladder. `evaluated` is false if faults in the task prevent evaluating its
+ * Returns the errors in a ladder. `evaluated` is false if errors in the task prevent evaluating its
  * expressions.
  */
 export function ladderFaults(task: Task, ladder: LadderFile, evaluated = true): LadderFault[] {
@@ -41,7 +41,7 @@ export function ladderFaults(task: Task, ladder: LadderFile, evaluated = true): 
       return null
     }
   }
-  // Report a fault of the first entry only once, although other entries inherit its values.
+  // Report an error in the first entry only once, although other entries inherit its values.
   const first = Object.fromEntries(
     Object.entries(ladder.sizes[0] ?? {}).filter(
       ([name, value]) => Object.hasOwn(task.sizes, name) && value <= task.sizes[name]!.max,

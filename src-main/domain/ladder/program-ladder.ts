@@ -81,7 +81,7 @@ interface ProgramFault {
 }
 
 /**
- * Returns the faults of a program ladder in file order, such as unknown names and tolerances
+ * Returns the errors in a program ladder in file order, such as unknown names and tolerances
  * without a type.
  */
 export function programFaults({

@@ -132,7 +132,7 @@ export const isMessageKey = (text: unknown): text is MessageKey =>
   typeof text === 'string' && templateOf(text) !== undefined
 
 /**
- * Converts the text of a schema fault to a statement. Schema faults can contain only text, so our
+ * Converts the text of a schema error to a statement. Schema errors can contain only text, so our
  * schemas use the key of a message without values.
  */
 export const messageOf = (text: string): Statement =>

@@ -85,7 +85,7 @@ export const SanitizedRung = z.object({
   file: z.string(),
   checks: z.array(SanitizerCheck),
   /**
-   * printf output of the kernels, one sentence per call. Present only for emulated kernels that use
+   * The kernels' printf output, one string per call. Present only for emulated kernels that use
    * printf.
    */
   printed: z.array(Statement).min(1).optional(),

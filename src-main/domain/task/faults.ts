@@ -1,4 +1,4 @@
-/** Finds semantic faults of a task, such as unknown names and invalid expressions. */
+/** Finds semantic errors in a task, such as unknown names and invalid expressions. */
 import { bufferDtype } from './problem'
 import { isPython } from './python'
 import { dtypeOf, dtypes, isDtype, type Dtype } from './dtype'
@@ -23,7 +23,7 @@ import { message, type AnyMessage } from '../messages/message'
 
 export interface TaskFault {
   path: readonly (string | number)[]
-  /** The fault as a message, so that UIs can translate it. */
+  /** The error as a message, so that UIs can translate it. */
   message: AnyMessage
 }
 
@@ -250,7 +250,7 @@ function checkSanitize(task: Task, report: Report): void {
     if (task.sanitize[name] === undefined) report(['sanitize'], message('task.missing', { name }))
 }
 
-/** Returns all faults in file order. A valid task has no faults. */
+/** Returns all errors in file order. A valid task has no errors. */
 export function taskFaults(task: Task): TaskFault[] {
   const faults: TaskFault[] = []
   const report: Report = (path, fault) => faults.push({ path, message: fault })

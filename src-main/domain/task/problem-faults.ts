@@ -1,5 +1,5 @@
 /**
- * Finds faults of a task's expressions at one problem, such as fractional extents and values that
+ * Finds errors in a task's expressions at one problem, such as fractional extents and values that
  * are not numbers.
  */
 import { brokenConstraints, bufferDtype, named, specialOf, valueOf, type Case } from './problem'
@@ -15,7 +15,7 @@ import { place, type TaskFault, type Report } from './faults'
  */
 const mostBytes = 2 ** 48
 
-/** Returns the value of an expression. Reports a fault if the value is not finite. */
+/** Returns the value of an expression. Reports an error if the value is not finite. */
 function numberAt(
   task: Task,
   own: Case,
@@ -92,7 +92,7 @@ function checkShape(
     )
 }
 
-/** Returns all faults at this problem. The list is empty if the runner can execute the problem. */
+/** Returns all errors at this problem. The list is empty if the runner can execute the problem. */
 export function problemFaults(task: Task, own: Case): TaskFault[] {
   const faults: TaskFault[] = []
   const at = named({ ...own.sizes, ...own.scalars })

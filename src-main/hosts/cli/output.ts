@@ -108,6 +108,6 @@ export function remedyLines(remedy: Statement | undefined): string[] {
 
 export function printError({ kind, message, remedy }: ErrorShape): void {
   note(problemText(inEnglish(message), kind === 'internal' ? 'internal error' : 'error'))
-  // A remedy that has a location is another fault, so print it like a fault.
+  // A remedy with a location is another error, so print it as one.
   for (const then of remedyLines(remedy)) note(placed.test(then) ? problemText(then) : `  ${then}`)
 }

@@ -1,6 +1,6 @@
 /**
  * Parses ladder.yaml or ladder.json in a ladder folder. The parser is strict and reports every
- * fault with file, line and column.
+ * error with file, line and column.
  */
 import type { z } from 'zod'
 import { LadderFile } from '../../domain/ladder/ladder'
@@ -62,7 +62,7 @@ export function parseProgramLadder(text: string, file: string): ProgramLadderDoc
   return !parsed.success || faults.length > 0 ? refuse(file, faults) : parsed.data
 }
 
-/** Returns further faults of a document that may have an invalid structure. */
+/** Returns further errors in a document that may have an invalid structure. */
 function furtherFaults(value: unknown): ReturnType<typeof ladderFaults> {
   const parsed = LadderDocument.safeParse(value)
   if (parsed.success) {
@@ -79,7 +79,7 @@ function furtherFaults(value: unknown): ReturnType<typeof ladderFaults> {
 
 /**
  * Parses a ladder document in YAML or JSON. (JSON is a subset of YAML.) Throws an input error that
- * lists all faults by line. `file` is used only in errors.
+ * lists all errors by line. `file` is used only in error messages.
  */
 export function parseLadderDocument(text: string, file: string): ParsedLadder {
   const yaml = readYaml(text)
@@ -88,7 +88,7 @@ export function parseLadderDocument(text: string, file: string): ParsedLadder {
     refuse(file, [yaml.at(['programs'], message('task.orPrograms'))])
   const parsed = LadderDocument.safeParse(yaml.value)
   const issues = (parsed.error?.issues ?? []).flatMap(inBranch)
-  // A misspelled key is already reported as a fault, so don't also report the correct key as
+  // A misspelled key is already reported as an error, so don't also report the correct key as
   // missing.
   const misspelled = issues.flatMap(({ code, path }) =>
     code === 'unrecognized_keys' ? String(path) : [],

@@ -1,8 +1,8 @@
 /**
  * Parses a shipped ladder file, cuda-kernels/<task>/ladders/<id>.json.
  *
- * The parser is strict, so a misspelled key is a fault. A fault's message contains the file and the
- * location in the document.
+ * The parser is strict, so a misspelled key is an error. Each error message contains the file and
+ * the location in the document.
  */
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'

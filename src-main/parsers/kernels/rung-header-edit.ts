@@ -47,7 +47,7 @@ export function copyHeader(source: string, header: CopyHeader): string {
 }
 
 /**
- * Returns the line number in the message of a header fault (`gemm/05_tile.cu:3: …`), or null if
+ * Returns the line number in the message of a header error (`gemm/05_tile.cu:3: …`), or null if
  * there is none.
  */
 export const faultLine = (message: string): number | null => {

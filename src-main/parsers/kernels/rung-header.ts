@@ -5,7 +5,7 @@
  * If a line is indented by two or more spaces after `//`, it continues the value above it. Other
  * comment lines are ignored.
  *
- * All faults are thrown together. Each fault contains the file, line and key, and a suggested
+ * All errors are thrown together. Each message contains the file, line and key, and a suggested
  * correction.
  */
 import { inputError, inputErrors, type KernelLadderError } from '../../domain/errors'
@@ -45,7 +45,7 @@ interface Entry {
 }
 
 /**
- * Records a fault and returns it as an error. If the caller cannot continue, it throws this error.
+ * Records an error and returns it. If the caller cannot continue, it throws the error.
  */
 type Fail = (
   entry: Pick<Entry, 'line'>,
@@ -151,7 +151,7 @@ function readParameter(entry: Entry, fail: Fail): RungParameter {
   return parameter
 }
 
-/** Returns the words in a key's value, in the order of `known`. Unknown words are faults. */
+/** Returns the words in a key's value, in the order of `known`. Unknown words are errors. */
 function readWords(entry: Entry, known: readonly string[], fail: Fail): string[] {
   const words = entry.value.split(/[\s,]+/).filter(Boolean)
   for (const word of words)
@@ -210,7 +210,7 @@ export function inWords(id: string): string {
   return words === '' ? id : words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Creates a collector for the faults of a header, which keeps file order. */
+/** Creates a collector for the errors in a header. The collector sorts them in file order. */
 function collectFaults(file: string) {
   const faults: { line: number; error: KernelLadderError }[] = []
   const note = (line: number, error: KernelLadderError): KernelLadderError => {
@@ -228,7 +228,7 @@ function collectFaults(file: string) {
         Infinity,
         inputError(at(file, message('header.lacks', { key })), message('header.addLine', { line })),
       ),
-    /** Returns the result of `read`, or null if `read` threw a fault that is already recorded. */
+    /** Returns the result of `read`, or null if `read` threw an error that is already recorded. */
     orNull<Value>(read: () => Value): Value | null {
       try {
         return read()
@@ -237,7 +237,7 @@ function collectFaults(file: string) {
         throw error
       }
     },
-    /** Throws all faults as a single error. Does nothing if there are no faults. */
+    /** Throws a single error that lists all recorded errors, if there are any. */
     finish(): void {
       const [first, ...more] = faults
         .sort((a, b) => a.line - b.line)
@@ -264,7 +264,7 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
   }
   /**
    * Parses the value of a key. Returns null if the value is missing. If the key is required, also
-   * reports a fault.
+   * reports an error.
    */
   const read = <Value>(
     key: string,

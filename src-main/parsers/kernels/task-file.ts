@@ -1,5 +1,5 @@
 /**
- * Parses cuda-kernels/<task>/task.yaml. The parser is strict and reports every fault with file,
+ * Parses cuda-kernels/<task>/task.yaml. The parser is strict and reports every error with file,
  * line and column.
  */
 import { Task } from '../../domain/task/task'

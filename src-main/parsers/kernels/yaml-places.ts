@@ -1,4 +1,4 @@
-/** Parses a YAML document. The parser is strict, and each fault has a line and a column. */
+/** Parses a YAML document strictly and reports the line and column of each error. */
 import {
   isAlias,
   isMap,
@@ -36,7 +36,7 @@ interface ReadYaml {
   at(path: readonly PropertyKey[], message: Statement): PlacedFault
 }
 
-/** Throws an input error that lists all faults by line. */
+/** Throws an input error that lists all errors by line. */
 export function refuse(file: string, faults: readonly PlacedFault[]): never {
   const [first, ...more] = faults
     .toSorted((a, b) => a.line - b.line || a.column - b.column)
@@ -68,8 +68,8 @@ function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number
 const sentence = (text: string): string => `${text.replace(/\s+/g, ' ')}.`.replace(/\.\.$/, '.')
 
 /**
- * Maximum number of reported faults. To find the first of two equal keys, the whole document is
- * scanned, so more faults would take more time.
+ * Maximum number of reported errors. To find the first of two equal keys, the whole document is
+ * scanned, so more errors would take more time.
  */
 const mostFaults = 20
 /**
@@ -110,7 +110,7 @@ export function readYaml(source: string): ReadYaml {
   const document = parseDocument(text, {
     lineCounter: counter,
     prettyErrors: false,
-    // Prevent the parser from printing to stderr, because this program prints its own fault
+    // Prevent the parser from printing to stderr, because this program prints its own error
     // messages.
     logLevel: 'error',
   })
@@ -304,7 +304,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   )
 }
 
-/** Returns the fault of the value at a path. Does not handle extra keys. */
+/** Returns the error for the value at a path. Does not handle extra keys. */
 function valueFault(value: unknown, issue: z.core.$ZodIssue): Statement {
   const where = place(issue.path)
   const found = valueAt(value, issue.path)

@@ -1,6 +1,6 @@
 /**
  * Parses answers.yaml, which students submit together with the code. An empty value is a missing
- * answer. If an answer belongs to no question, the fault contains its line.
+ * answer. If an answer belongs to no question, the error message contains its line.
  */
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
@@ -45,7 +45,7 @@ function refuseDepth(text: string, file: string): void {
   }
 }
 
-/** Parses answers. Throws an input error with file and line of the first fault. */
+/** Parses answers. Throws an input error with file and line of the first error. */
 export function parseAnswers(
   text: string,
   file: string,

@@ -1,7 +1,7 @@
 /**
  * Parses lab.md, which consists of YAML front matter between two `---` lines, followed by Markdown.
  *
- * Every fault is reported with its line. An invalid file never causes an exception.
+ * Every error is reported with its line. An invalid file never causes an exception.
  */
 import {
   isMap,
@@ -38,7 +38,7 @@ export interface LabReferences {
 }
 
 export interface ParsedLab {
-  /** The parsed lab, or null if the file has faults. */
+  /** The parsed lab, or null if the file has errors. */
   lab: LabFile | null
   body: string
   /** Images that the Markdown text refers to. */
@@ -46,11 +46,11 @@ export interface ParsedLab {
   /** Files named in the front matter, each with its line. */
   files: { path: string; line: number }[]
   /**
-   * Line of `needs.labs`, or the first line of the front matter if there is no such key. Faults
+   * Line of `needs.labs`, or the first line of the front matter if there is no such key. Errors
    * about other labs are reported at this line.
    */
   needsLine: number
-  /** Line of `ladder`. Faults in a ladder folder are reported at this line. */
+  /** Line of `ladder`. Errors in a ladder folder are reported at this line. */
   ladderLine: number
   faults: LabFault[]
 }
@@ -292,7 +292,7 @@ export function ladderPathIn(text: LabText | null): string | null {
   return typeof ladder === 'string' && isLadderPath(ladder) ? ladder : null
 }
 
-/** Parses a lab. `file` is used only in fault messages. */
+/** Parses a lab. `file` is used only in error messages. */
 export function parseLab(text: LabText | null, file: string, references: LabReferences): ParsedLab {
   const faults: LabFault[] = []
   const parsed: ParsedLab = {

@@ -58,8 +58,8 @@ interface ReadFolder {
 }
 
 /**
- * Reads a ladder folder and collects the faults of its files. The result has no ladder if there are
- * faults.
+ * Reads a ladder folder and collects the errors in its files. If there are errors, the result has
+ * no ladder.
  */
 async function read(setup: Setup, path: string): Promise<ReadFolder> {
   try {
@@ -101,7 +101,7 @@ async function editedFiles(
   if (!own) return found
   const reference = referenceFile(own.task)
   for (const { id } of own.ladder.rungs) {
-    // If two files match a rung, the ladder already has a fault that names both files.
+    // If two files match a rung, the ladder already has an error that names both files.
     const name = await rungFile(path, id).catch(() => `${id}.cu`)
     if (name !== reference) await add(name, 'rung')
   }
@@ -155,7 +155,7 @@ export async function folderOf(
     if (!isAbsolute(path) || (await ladderFileIn(path)) === null) continue
     const { own, programs } = await read(setup, path)
     const found = own ?? programs
-    // Accept an unreadable ladder file, because the editor shows its faults.
+    // Accept an unreadable ladder file, because the editor shows its errors.
     if (found ? found.ladder.id === id : path === folder) return realpath(path)
   }
   return null

@@ -42,8 +42,8 @@ export async function openPrograms({ assets }: Setup, name: string): Promise<Pro
 }
 
 /**
- * Opens a ladder. If that fails, throws an error that lists the available ladders or explains the
- * folder's fault.
+ * Opens a ladder. If that fails, throws an error that lists the available ladders or explains what
+ * is wrong with the folder.
  */
 export async function openLadder({ assets }: Setup, name: string): Promise<OpenedLadder> {
   const shipped = await readCatalog(assets.kernelsDir)

@@ -1,10 +1,10 @@
-/** Locates the faults of a ladder folder by file, line and column. */
+/** Locates the errors in a ladder folder by file, line and column. */
 import { shownPath } from '../../adapters/catalog/ladder-folder'
 import type { FolderFault } from '../../contract/folders'
 import { says, together, type Statement } from '../../domain/messages/message'
 import { inEnglish } from '../../domain/text/english'
 
-/** Splits an error into faults. A remedy is part of the preceding fault. */
+/** Splits a combined error into single errors. A remedy is part of the preceding error. */
 function eachFault(faults: Statement): Statement[] {
   if (typeof faults === 'string') return faults.split('\n')
   if ('sentences' in faults)
@@ -23,7 +23,7 @@ function eachFault(faults: Statement): Statement[] {
 const location = /^(.+?\.(?:ya?ml|json|cu|cuh|h|hh|hpp|inl|py))(?::(\d+))?(?::(\d+))?$/
 
 /**
- * Splits a fault into its location and text. Returns null if the fault does not begin with a
+ * Splits an error into its location and text. Returns null if the error does not begin with a
  * location.
  */
 function located(fault: Statement): { place: RegExpExecArray; fault: Statement } | null {
@@ -43,7 +43,7 @@ function located(fault: Statement): { place: RegExpExecArray; fault: Statement }
 }
 
 /**
- * Returns the faults that this program's parsers reported, with their locations. File paths are
+ * Returns the errors that this program's parsers reported, with their locations. File paths are
  * relative to the folder.
  */
 export function placedFaults(faults: Statement, folder: string): FolderFault[] {

@@ -25,7 +25,7 @@ export async function listLabs({ assets }: Setup): Promise<LabLibrary> {
 
 /**
  * Opens a shipped lab by id, or the lab in a folder. On failure, throws an error that lists the
- * available labs or explains the fault.
+ * available labs or explains what is wrong with the folder.
  */
 export async function openLab({ assets }: Setup, name: string): Promise<LabFolder> {
   const catalog = await readCatalog(assets.kernelsDir)
@@ -64,7 +64,7 @@ const ownFolders = ({ labs }: Folders): JsonFile<string[]> =>
   jsonFile(join(labs, 'folders.json'), z.array(z.string()), [])
 
 /**
- * Returns the shipped labs in order, followed by added labs. Reports a fault for each unreadable
+ * Returns the shipped labs in order, followed by added labs. Reports an error for each unreadable
  * lab.
  */
 export async function allLabs({

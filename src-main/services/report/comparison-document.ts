@@ -92,7 +92,7 @@ function comparisonParts(model: ComparisonModel): PrintPart[] {
       return chart ? [{ id: 'charts', title: 'Charts', body }] : []
     }),
     ...ifWanted('matrix', () =>
-      group('counters', 'Counters that moved', counterParts(model), 'No counter moved.'),
+      group('counters', 'Counters that changed', counterParts(model), 'No counter changed.'),
     ),
     ...ifWanted('compare', () =>
       group('sources', 'Sources', sourceParts(model), 'No source in both sessions changed.'),

@@ -201,7 +201,7 @@ function stepBody(step: ReportStep, hasCounters: boolean): string {
     ...(others.length === 0
       ? []
       : [
-          `<p class="unmoved">Moved too, with their figures under Counters: ${others.length} more.</p>`,
+          `<p class="unmoved">Also changed, with figures under Counters: ${others.length} more.</p>`,
         ]),
     ...(hasCounters ? [] : listed(verdictWords.same, unmoved)),
     hunks === null

@@ -33,11 +33,11 @@ export interface PrintedCauses {
 }
 
 const headings: Record<Why['verdict'], string> = {
-  better: 'Worse, and it did not matter:',
-  worse: 'Better, and it did not matter:',
-  same: 'What moved:',
-  changed: 'What moved:',
-  unknown: 'What moved:',
+  better: 'Worse, without affecting the time:',
+  worse: 'Better, without affecting the time:',
+  same: 'Counters that changed:',
+  changed: 'Counters that changed:',
+  unknown: 'Counters that changed:',
 }
 
 const printedCause = ({ cause, factor }: Contribution): PrintedCause => ({

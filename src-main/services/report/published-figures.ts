@@ -35,9 +35,9 @@ export function publishedFigures(session: Session): PublishedFigures | null {
   const { author, title, gpu, size, url, threadsPerBlock: threads } = published
   const where = gpu === undefined ? 'no figures are given' : `on ${gpu} at ${sizesLabel(size)}`
   return {
-    title: hasOurs ? 'Published figures beside ours' : 'Published figures',
+    title: hasOurs ? 'Published figures next to ours' : 'Published figures',
     hasOurs,
-    origin: `${title}${author === undefined ? '' : ` (${author})`}, ${where}${url === undefined ? '' : `, ${url}`}. It is a different GPU${hasOurs ? '' : ' and another problem size'}: compare the steps, not the absolute figures.`,
+    origin: `${title}${author === undefined ? '' : ` (${author})`}, ${where}${url === undefined ? '' : `, ${url}`}. The GPU${hasOurs ? ' is' : ' and the problem size are'} different: compare the steps, not the absolute figures.`,
     conclusion: published.conclusion,
     columns: [
       'Throughput',

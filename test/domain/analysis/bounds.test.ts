@@ -531,7 +531,7 @@ describe('the instruction mix', async () => {
       })),
     })
 
-    it('are those of the product, because FP32 counters do not include them', () => {
+    it("are the product's operation count, because FP32 counters do not include tensor operations", () => {
       expect(roofline(onTensor(44)).paths.dram[0]).toMatchObject({
         basis: 'tensor',
         operations: product,

@@ -265,7 +265,7 @@ describe('tools', () => {
 
     describe('a captured build', () => {
       const isMissing = (file: string): boolean => /^not.there/.test(file)
-      it('has the files that it compiled, so that it can be repeated', () => {
+      it('stores the compiled files, so that the build can be repeated', () => {
         for (const [name, { argv, sources = {} }] of Object.entries(captures('nvcc/13.0.88'))) {
           const given = argv.match(/[\w-]+\.cu\b/g)!.filter((file) => !isMissing(file))
           const included = Object.values(sources).flatMap((text) =>

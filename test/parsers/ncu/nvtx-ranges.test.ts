@@ -55,7 +55,7 @@ describe('the NVTX ranges of a launch', () => {
   })
 })
 
-it('a launch of another thread belongs to the same process', () => {
+it('a launch from another thread belongs to the same process', () => {
   const { launches, notes } = parseNcuRep(madeReport(base, [{}, { thread: 471 }]))
   expect(launches.map(({ processId }) => processId)).toEqual([466, 466])
   expect(said(notes)).toEqual([])

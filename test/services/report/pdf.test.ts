@@ -116,7 +116,7 @@ describe('a printed report', () => {
   })
 
   it("lists the counters that support a step's causes, unless it is the only place of the figures", async () => {
-    // The standard level has few counters, and all of them support the causes.
+    // The standard level collects few counters, and every one is evidence for a listed cause.
     const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096'))
     const rows = async (sections: ('compare' | 'matrix')[]) => {
       const [html = ''] = (await printed({ session, sources: {} }, { sections })).documents
@@ -125,8 +125,8 @@ describe('a printed report', () => {
     }
     const [short, whole] = [await rows(['compare', 'matrix']), await rows(['compare'])]
     expect(short.rows).toBeLessThan(whole.rows)
-    expect(short.step).toContain('Moved too, with their figures under Counters: ')
-    expect(whole.step).not.toContain('Moved too')
+    expect(short.step).toContain('Also changed, with figures under Counters: ')
+    expect(whole.step).not.toContain('Also changed')
   })
 
   it('has no bar chart for data in the occupancy chart, except with a caption', async () => {

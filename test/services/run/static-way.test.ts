@@ -95,7 +95,7 @@ describe('a static run', () => {
       })
     })
 
-    it('and a rung that does not compile or crashes on the host affects only its own figures', async () => {
+    it('a rung that fails to compile or crashes on the host affects only its own figures', async () => {
       const machine = await fakeMachine(noGpu)
       await machine.addFault('02_coalesced', 'compile-error')
       const { session } = await build(machine)

@@ -144,7 +144,7 @@ export const commits = {
   dirty: '{rung} or a header has uncommitted changes; they were not run.',
 } as const
 
-/** Semantic faults of a task or ladder. */
+/** Semantic errors in a task or ladder. */
 export const task = {
   noParameter: '{rung} has no parameter {name}; its parameters are {names}.',
   noParameters: '{rung} has no parameter {name}; it has none.',
@@ -243,7 +243,7 @@ export const init = {
   mainEndedEarly: 'it ended without returning from main()',
 } as const
 
-/** Faults in the `build:` settings of a ladder. */
+/** Errors in the `build:` settings of a ladder. */
 export const settings = {
   refused:
     '{flag} is not an allowed build flag for rungs; docs/guides/ladders.md lists the allowed flags.',

@@ -167,7 +167,7 @@ export const tunings = {
     '--apply writes into a ladder folder of your own, and {ladder} ships with the program.',
   runWithout:
     'Run without it and pass the values to `run --param`, or create a folder with `kernel-ladder init`.',
-  nothingToApply: 'No point has a time, so there is nothing to apply.',
+  nothingToApply: 'No configuration was timed, so there is nothing to apply.',
   undeclared: '{file} does not declare {names}, so a variant cannot set them.',
   declare: 'Add a line such as `{line}` to its header.',
   gone: '{file} is no longer in the folder, so nothing was written.',
@@ -175,7 +175,7 @@ export const tunings = {
   applyAgain: 'Apply it again.',
 } as const
 
-/** Faults in a handwritten file, and the required value formats. */
+/** Errors in a handwritten file, and the required value formats. */
 export const written = {
   fault: '{place}: {fault}',
   lines: '{first}\n{more}',

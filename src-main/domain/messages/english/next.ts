@@ -90,7 +90,7 @@ export const next = {
   onePassCosts: 'Costs registers or shared memory for what is kept; long rows may not fit.',
   fuse: 'Fuse the kernels, so that the second kernel does not read the first kernel’s results back from memory.',
   fuseCosts:
-    'Costs the registers of both. Between blocks, it needs flags or a last block that finishes the work.',
+    'The combined kernel needs the registers of both kernels. Between blocks, it needs flags or a last block that finishes the work.',
   specialize:
     'Give warps roles: one producer keeps the copies going while the other warps only compute.',
   specializeCosts:

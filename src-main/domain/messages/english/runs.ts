@@ -232,7 +232,7 @@ export const clockReason = {
   displayClocks: 'display clocks are set',
 } as const
 
-/** Faults in the machine code of a build. */
+/** Errors in the machine code of a build. */
 export const machineCode = {
   damaged: 'The machine code is damaged: {part} cannot be read.',
   buildAgain: 'Build it again.',

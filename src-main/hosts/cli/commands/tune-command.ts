@@ -372,7 +372,7 @@ function describe(report: TuneReport): string {
         ]
       : []),
     '',
-    'The sweep, one time each:',
+    'The sweep, each configuration timed once:',
     table(rows.slice(0, shownRows), [
       ...columns,
       { header: 'time', cell: ({ medianMs }) => (medianMs === null ? '–' : formatMs(medianMs)) },

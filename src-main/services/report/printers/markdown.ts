@@ -275,7 +275,7 @@ function counterBlock(rung: ComparedRung): string[] {
   const moved = movedCounters(rung)
   if (moved.length === 0) return []
   const table = printMdTable(movedTable(moved))
-  return [details(`<code>${mdHtml(a.id)}</code>: counters that moved`, table)]
+  return [details(`<code>${mdHtml(a.id)}</code>: counters that changed`, table)]
 }
 
 const diffBlock = ({ a, hunks }: ComparedRung): string[] =>
