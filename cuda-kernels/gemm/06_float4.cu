@@ -1,7 +1,7 @@
 // @rung    06_float4
 // @title   128-bit access
 // @after   05_thread_tile_2d
-// @idea    global memory is accessed four floats at a time, and A is transposed on its way into shared memory. The values that a thread needs are then adjacent, and their order avoids bank conflicts
+// @idea    global memory is accessed four floats at a time, and A is transposed on its way into shared memory. The values that a thread needs are then adjacent, and its loads have no bank conflicts. The transposed stores do
 // @expect  sharedLoads same, fmaUtilization up, sharedLoadBankConflicts down, sharedStoreBankConflicts up
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}

@@ -316,7 +316,7 @@ describe('access', () => {
           error: {
             kind: 'input',
             message: expect.any(String),
-            remedy: expect.stringContaining('kernel-ladder serve'),
+            remedy: expect.stringContaining('Start the server again'),
           },
         })
         expect(at.core.calls).toEqual([])
