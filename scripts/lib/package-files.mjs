@@ -20,7 +20,6 @@ export const componentPaths = (base) =>
  */
 export const packedFolders = [
   'cuda-kernels',
-  'resources/gpus',
   'resources/recordings',
   'resources/templates',
   'resources/gpus',

@@ -319,10 +319,11 @@ import EmptyState from '../../ui/EmptyState.vue'
   {
     heading: 'A kind of target',
     carryOut(edit) {
-      edit.insertBefore(
+      edit.insertAfter(
         'src-main/domain/targets/kinds.ts',
-        '/** What ncu counted of code that this program neither built nor launched. */',
-        `/** A kind as the recipe says: built, and never run. */
+        "export const defaultEmulatedGpu = 'h200'\n",
+        `
+/** A kind as the recipe says: built, and never run. */
 export const recipe = {
   ...built,
   syntax: namedSyntax('recipe', 'gpu', /^[a-z0-9][a-z0-9_-]{0,39}$/, 'gpus', false),

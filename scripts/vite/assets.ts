@@ -13,11 +13,12 @@
  * - the index, as JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]
  * - the bytes of all files, concatenated in the order of the index
  *
- * `path` is relative to the repository root, with `/` as the separator. Paths are sorted. `hash` is
- * the SHA-256 of the archive before compression, in hexadecimal. The archive is unpacked into a
- * folder named after the hash, because equal contents have equal hashes.
+ * `path` is relative to the repository root, with `/` as the separator. Files are sorted by
+ * extension and path, because similar files compress better side by side. `hash` is the SHA-256 of
+ * the archive before compression, in hexadecimal. The archive is unpacked into a folder named after
+ * the hash, because equal contents have equal hashes.
  */
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
@@ -64,6 +65,8 @@ function readPacked(root: string, path: string): PackedFile {
   return { path, bytes: brotli ? brotliDecompressSync(bytes) : bytes, brotli }
 }
 
+const sortKey = (path: string): string => `${extname(path)} ${path}`
+
 export function collectAssets(
   root: string,
   folders: readonly string[] = packedFolders,
@@ -80,7 +83,7 @@ export function collectAssets(
         ),
     )
     .filter((path) => !isLeftOut(path))
-    .sort()
+    .toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
     .map((path) => readPacked(root, path))
 }
 
