@@ -64,6 +64,7 @@ it('a rung has a predicted time with its range, and no measured time', async () 
   answer = halved
   const { code, stdout, stderr } = await run('--size', '1024', '--json')
   expect(code, stderr).toBe(0)
+  expect(stderr).toMatch(/^ {2}predict 05_thread_tile_2d$/m)
   const session = JSON.parse(stdout) as Session
   expect(session).toMatchObject({
     target: { kind: 'predicted', name: 'h200' },

@@ -1,5 +1,5 @@
 /** Tests what the command line offers on a machine without a GPU. */
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { writeAttempt } from '../../../src-main/adapters/labs/attempt'
@@ -31,6 +31,28 @@ describe('without a GPU', () => {
     expect(code).toBe(3)
     expect(targetsIn(stderr)).toEqual(['emulated', 'predicted', 'recorded', 'static'])
     expect(stderr).toMatch(/^ {2}`--target emulated`.*exact counters.*race checks.*no times\.$/m)
+  })
+
+  it('run --watch ends, because a save does not add a GPU', async () => {
+    const { setup } = await fakeMachine(['nvidia-smi'])
+    const machine = setup.machine as HostMachine
+    const folder = join(await tempDir(), 'mine')
+    expect((await runIn({ machine }, 'init', folder)).code).toBe(0)
+    const { code, stderr } = await runIn({ machine }, 'run', '--ladder', folder, '--watch')
+    expect(code, stderr).toBe(3)
+    expect(stderr.match(/No NVIDIA GPU was found/g)).toHaveLength(1)
+  })
+
+  it('init --from does not blame the file if there is no nvcc', async () => {
+    const { setup } = await fakeMachine(['nvidia-smi', 'nvcc'])
+    const machine = setup.machine as HostMachine
+    const folder = await tempDir()
+    const file = join(folder, 'scale.cu')
+    await writeFile(file, '__global__ void scale(float* x) { x[threadIdx.x] *= 2; }\n')
+    const { code, stderr } = await runIn({ machine }, 'init', join(folder, 'mine'), '--from', file)
+    expect(code, stderr).toBe(3)
+    expect(stderr).toMatch(/nvcc was not found/)
+    expect(stderr).not.toMatch(/scale\.cu/)
   })
 
   it('doctor offers the same targets under the GPU, only once', async () => {
