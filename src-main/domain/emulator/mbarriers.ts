@@ -172,7 +172,7 @@ function arrive(at: Site): Step {
       const word = found.place >>> 2
       puts[0]?.(base, lane, words[word]!)
       puts[1]?.(base, lane, words[word + 1]!)
-      // The race detector has separate clocks for the warps of another block.
+      // Each block has its own race-detector clocks. They exclude the warps of other blocks.
       if (found.block === warp.block) found.block.watch?.release(found.offset, warp.number)
       change(at, warp, found, { ...changeOf(value(base, lane)), leaves })
     })(warp, active)

@@ -6,7 +6,7 @@
  */
 import type { Instruction } from '../sass/instruction'
 
-/** Maximum number of instructions in a loop that does nothing but wait. */
+/** Maximum number of instructions in a loop that only waits. */
 const longest = 6
 
 const asks = ({ mnemonic, modifiers }: Instruction): boolean =>

@@ -113,8 +113,8 @@ const atomicLane =
   }
 
 /**
- * Number of addresses in the fit of requests per line. The addresses fill 128 lines, so the lanes
- * of a warp rarely share a line.
+ * Number of addresses in the measurement of the cost of one request to a line. The addresses fill
+ * 128 lines, so the lanes of a warp rarely share a line.
  */
 const scatteredAddresses = 4096
 /** Fraction of the warps that send a request to any given line. */
@@ -145,8 +145,8 @@ const lanesPerCycle =
   }
 
 /**
- * Fits L = L0 · (1 + a · ρ²) by least squares. It uses only the points at which DRAM is not
- * saturated.
+ * Fits the latency L = L0 · (1 + a · ρ²) by least squares. L0 is the idle latency, and ρ is the
+ * fraction of the peak bandwidth. The fit uses only the points at which DRAM is not saturated.
  */
 const loadedLatency: Fit = (lines) => {
   const points = lines.curve('latency.dram.loaded', {}, 'gbs', 'cycles')
@@ -375,7 +375,7 @@ const fits: Record<ParameterId, Fit> = {
 
   l2Bytes: (lines) => {
     const points = lines.curve('l2.capacity', {}, 'bytes', 'gbs')
-    // For small sizes, the rate depends on where the lines are located. The best rate therefore
+    // For small sizes, the rate depends on the location of the lines. The best rate therefore
     // defines the plateau.
     const best = Math.max(...points.map(({ y }) => y))
     return derived(

@@ -199,8 +199,8 @@ export class MemoryHierarchy {
   }
 
   /**
-   * Returns the time at which memory completes all requests after the last warp. It includes the
-   * DRAM reads for partially written sectors.
+   * Returns the time at which the memory has completed all requests. Call it after the last warp
+   * has exited. The time includes the DRAM reads for partially written sectors.
    */
   finish(): number {
     const { values, traffic, partial } = this

@@ -251,7 +251,10 @@ export function simulateSm(setting: SmSetting): SmResult {
     core.next = Math.min(core.next, warp.ready)
   })
 
-  /** Returns the sectors that the warp has also written recently. L1 merges both writes. */
+  /**
+   * Returns the sectors that the warp has also written recently. L1 merges the new write with the
+   * earlier write.
+   */
   function justWritten(warp: WarpState, line: number, sectors: number, time: number): number {
     const { written } = warp
     if (written.size > mostWritten) written.clear()
