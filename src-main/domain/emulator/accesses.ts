@@ -181,7 +181,10 @@ export function sharedPasses(
   return { passes, conflicts: passes - groups }
 }
 
-/** Returns whether all active pairs at distance 1, or all at distance 2, read the same address. */
+/**
+ * Returns whether the lanes of each active pair read the same address. The lanes are 1 apart in all
+ * pairs, or 2 apart in all pairs.
+ */
 const sharesInPairs = (mask: number, addresses: Addresses): boolean =>
   [1, 2].some((distance) =>
     lanesOf(mask).every(

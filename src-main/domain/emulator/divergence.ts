@@ -103,7 +103,7 @@ function convergeAt(warp: Warp, barrier: number): boolean {
   return false
 }
 
-/** Releases waiting lanes for which all expected lanes have arrived. */
+/** Releases waiting lanes once all lanes that they wait for have arrived. */
 export function converge(warp: Warp): void {
   let [barriers, others] = [0, false]
   for (const { waits } of warp.splits) {

@@ -1,6 +1,6 @@
 /**
  * Writes the WebAssembly function of one memory access. The function checks that the addresses
- * match a known pattern. It then does the load, store or copy.
+ * match a known pattern. It then executes the load, store or copy.
  */
 import {
   zeroRegister,

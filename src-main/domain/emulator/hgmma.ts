@@ -176,7 +176,8 @@ function groupProduct(at: Site): Step {
   const registers = at.all('register')
   if (!descriptor) return at.unknown()
   at.take(descriptor, 'value')
-  // Products complete when they are issued, so no instruction waits for the scoreboard.
+  // In the emulator, products complete when they are issued, so no instruction waits for the
+  // scoreboard.
   for (const scoreboard of at.all('scoreboard')) at.take(scoreboard, 'value')
   const inRegisters = registers.length === 3
   const [target, added] = [registers[0]!, registers.at(-1)!]
@@ -187,7 +188,7 @@ function groupProduct(at: Site): Step {
   const aRows = inRegisters
     ? Array.from({ length: 4 }, (_, part) => rowOf(at, registers[1]!, part))
     : null
-  // The first register pair is reserved for A, even if A is in registers.
+  // The first uniform register pair is reserved for A's descriptor, even if A is in registers.
   const readA = matrixReader(at, form, [uniform(0), uniform(1)], !inRegisters && has('tnspA'), rows)
   const readB = matrixReader(at, form, [uniform(2), uniform(3)], has('tnspB'), columns)
   const perLane = columns / (wide ? 2 : 4)

@@ -5,8 +5,8 @@
  * starts at bit 1. The number of missing threads starts at bit 43. Both fields store 2^20 minus the
  * number. The phase parity is bit 63.
  *
- * It is unknown where the hardware stores the number of outstanding bytes, and no code reads it.
- * The emulator uses bits 21 to 42.
+ * It is unknown where the hardware stores the number of outstanding bytes. Compiled code does not
+ * read this number. The emulator stores it in bits 21 to 42.
  */
 import type { Meeting, Trace } from './trace'
 import { type Block, type Control, type Step, type Warp } from './warp'

@@ -158,7 +158,7 @@ function linkedBank(
   const view = new DataView(linked.buffer)
   for (const { offset, type, symbol, addend } of relocations) {
     const address = variables.get(symbol) ?? systemFunction(symbol)
-    // The address refers to an unknown function. A call to this function stops the kernel.
+    // The address belongs to an unknown function. A call to this function stops the kernel.
     if (address === undefined) continue
     if (type !== wholeAddress)
       throw new Halt('unknown-instruction', null, `the address of ${symbol}`)

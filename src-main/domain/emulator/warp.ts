@@ -135,7 +135,7 @@ export interface BlockWatch extends Watch {
   beginBlock(): void
   /** Called when all of these warps have arrived at a barrier. */
   barrier(warps: readonly number[]): void
-  /** Called when a warp arrives at a barrier without waiting. */
+  /** Called when a warp arrives at a barrier but does not wait there. */
   arrive(barrier: number, warp: number): void
   /**
    * Called when a warp releases a barrier in shared memory. The warp's earlier accesses then happen

@@ -16,7 +16,7 @@ export interface Sharing {
   readonly readers: number
   /**
    * Fraction of a wave's first reads whose data the previous wave left in L2, from 0 to 1. The
-   * first wave ignores this fraction.
+   * fraction does not apply to the first wave.
    */
   readonly leftInL2: number
   /** Bytes of L1 that remain after subtracting the blocks' shared memory. */
@@ -71,7 +71,8 @@ export class MemoryHierarchy {
   ) {
     const { sms, readers } = sharing
     this.l1 = new SectorCache(Math.floor(sharing.l1Bytes / lineBytes))
-    // L2 stores only one copy of data that many SMs read.
+    // L2 stores only one copy of data that many SMs read. The simulated share of L2 is therefore
+    // larger.
     this.near = new SectorCache(
       Math.max(1, Math.floor((values.l2Bytes * Math.max(1, readers)) / sms / lineBytes)),
     )

@@ -122,7 +122,7 @@ export const before =
   }
 
 /**
- * Marks the guard as a uniform predicate. It is needed for opcodes whose name does not begin with
+ * Marks the guard as a uniform predicate. Use this part for opcodes whose name does not begin with
  * U.
  */
 export const uniformGuard: Part = (draft) => {
