@@ -1,7 +1,7 @@
 /**
  * Splits a rung into parts that idle threads can run. Each part executes some of the launch's
- * blocks in separate memory. The counts and writes are then merged. The result equals that of
- * running all blocks in order if no block reads data from another block.
+ * blocks in separate memory. The counts and writes are then merged. If no block reads data from
+ * another block, the result is the same as for running all blocks in order.
  */
 import { instructionsOf } from '../emulator/rung'
 import type { Counts } from '../emulator/warp'

@@ -15,8 +15,7 @@ import {
 } from './warp'
 
 /**
- * Maximum number of consecutive rounds in which warps can continue only because their waits time
- * out.
+ * Maximum number of consecutive rounds in which warps continue only because their waits time out.
  */
 const mostStalls = 100
 

@@ -1,8 +1,8 @@
 /**
  * Finds spin loops. The instruction counts of a spin loop depend on timing.
  *
- * On a GPU, the count depends on how long other warps take. In the emulator, it depends on the
- * order in which the warps take turns.
+ * On a GPU, the count depends on how long other warps take. In the emulator, the count depends on
+ * the order in which the warps take turns.
  */
 import type { Instruction } from '../sass/instruction'
 

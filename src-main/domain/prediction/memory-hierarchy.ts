@@ -112,7 +112,8 @@ export class MemoryHierarchy {
   }
 
   /**
-   * Reads sectors and bypasses L1. Returns the time at which they leave L2, without L2's latency.
+   * Reads sectors and bypasses L1. Returns the time at which the sectors leave L2, without L2's
+   * latency.
    */
   fromL2(time: number, line: number, sectors: number): number {
     const { values, traffic, sharing } = this

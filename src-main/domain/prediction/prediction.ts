@@ -55,7 +55,10 @@ export interface PredictedLaunch {
    * Present only if requested.
    */
   readonly without?: Partial<Record<Removal, number>>
-  /** Whether only some of the blocks were simulated, and the results extrapolated to the others. */
+  /**
+   * Whether only some of the blocks were simulated. The results are then extrapolated to the other
+   * blocks.
+   */
   readonly extrapolated: boolean
   /** Predicted values for each instruction in the kernel's code. */
   readonly instructions: readonly PredictedInstruction[]

@@ -1,7 +1,7 @@
 /**
- * Simulates the timing of one SM, or of one SM for each block of a cluster. It replays the traces
- * of the blocks instruction by instruction. The model includes the control bits of the machine
- * code, the pipes, the load/store unit, and the memory hierarchy.
+ * Simulates the timing of one SM. For clusters, it simulates one SM for each block of a cluster. It
+ * replays the traces of the blocks instruction by instruction. The model includes the control bits
+ * of the machine code, the pipes, the load/store unit, and the memory hierarchy.
  *
  * Times are in cycles. Every unit serves requests in issue order, so the completion time of a
  * request is known when it is issued.
