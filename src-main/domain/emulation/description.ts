@@ -1,7 +1,4 @@
-/**
- * Checks the launches in the host code's description against the machine code that the judge
- * compiled.
- */
+/** Compares the host code's description of its launches with the compiled machine code. */
 import { message, type AnyMessage } from '../messages/message'
 import type { MachineCode } from '../sass/machine-code'
 

@@ -13,7 +13,7 @@ import { sharedAccesses } from '../metrics/bank-conflict-metrics'
 import { instructionKinds } from '../metrics/instruction-mix-metrics'
 import { instructionKind } from './instruction-kinds'
 
-/** Counts of one launch, and the opcode with modifiers of each instruction. */
+/** Counts of one launch, and each instruction's opcode with its modifiers. */
 interface CountedLaunch {
   opcodes: readonly string[]
   counts: Counts

@@ -14,8 +14,8 @@ import {
 import type { Task } from '../task/task'
 
 /**
- * Maximum number of operations. It corresponds to a 512³ product, which takes 0.2 to 2 seconds
- * unless the kernel is naive.
+ * Maximum number of operations. It corresponds to a 512³ matrix product, which takes 0.2 to 2
+ * seconds unless the kernel is naive.
  */
 const mostFlops = 3e8
 
@@ -117,8 +117,8 @@ export const emulatedProblem = (task: Task, problem: Problem): Problem =>
   within(task, problem, mostFlops, mostBytes)
 
 /**
- * Returns the problem with sizes small enough to emulate while the user types. A 290³ product takes
- * half a second.
+ * Returns the problem with sizes small enough to emulate while the user types. A 290³ matrix
+ * product takes half a second.
  */
 export const lookedAtProblem = (task: Task, problem: Problem): Problem =>
   within(task, problem, 5e7, 5e6)

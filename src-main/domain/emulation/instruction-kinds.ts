@@ -2,8 +2,8 @@
  * ncu's categories of thread instructions, by opcode family.
  *
  * The table is derived from deep recordings on an H200 that counted instructions and categories in
- * the same run. In every recorded rung, the count of each category is the sum over its families
- * (test/domain/emulation/instruction-kinds.test.ts).
+ * the same run. In every recorded rung, the count of each category equals the sum of the counts of
+ * its families (test/domain/emulation/instruction-kinds.test.ts).
  */
 
 const families = {

@@ -21,9 +21,9 @@ export interface EmulatedBuffer {
   /** Initial contents. Null for write-only buffers. */
   contents: Uint8Array | null
   /**
-   * Contents for an earlier run, whose results are ignored. With these contents, a rung that can
-   * keep state in device memory runs several times. Its results must be correct after any number of
-   * runs, regardless of earlier inputs.
+   * Contents for an earlier run, whose results are ignored. If a rung can keep state in device
+   * memory, it runs once with these contents and then several times with `contents`. Its results
+   * must be correct after any number of runs, regardless of earlier inputs.
    */
   earlier?: Uint8Array | null
   /** Whether the rung may write to the buffer. */
@@ -46,7 +46,7 @@ export interface EmulationJob extends RungWork {
   symbols: string[]
   /** Stack size per thread set with cudaDeviceSetLimit, or null if the host did not set it. */
   stackBytes: number | null
-  /** Buffers in the order of the probe's dummy addresses, starting at 1. */
+  /** Buffers in the order of the probe's dummy addresses. The first buffer has range 1. */
   buffers: EmulatedBuffer[]
   /**
    * Whether to check for races and for reads of uninitialized memory. The checks make the job
@@ -118,7 +118,8 @@ export interface EmulationAnswer {
 }
 
 /**
- * Maximum number of stored printf calls. A GPU's 1 MiB printf buffer has room for a few thousand.
+ * Maximum number of stored printf calls. A GPU's 1 MiB printf buffer has room for a few thousand
+ * calls.
  */
 const mostPrinted = 4096
 

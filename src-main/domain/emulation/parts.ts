@@ -1,7 +1,7 @@
 /**
  * Splits a rung into parts that idle threads can run. Each part executes some of the launch's
- * blocks in separate memory. The counts and writes are then merged. The result equals that of
- * running all blocks in order if no block reads data from another block.
+ * blocks in separate memory. The counts and writes are then merged. If no block reads data from
+ * another block, the result is the same as for running all blocks in order.
  */
 import { instructionsOf } from '../emulator/rung'
 import type { Counts } from '../emulator/warp'
@@ -28,8 +28,8 @@ const reachesOtherBlocks = ({ mnemonic, modifiers }: Instruction): boolean =>
     modifiers.some((word) => /^(STRONG\.)?(GPU|SYS)$/.test(word) || word === 'IVALL'))
 
 /**
- * Returns the number of consecutive blocks that must stay in one part. It is a row of the grid with
- * clusters, and 1 otherwise. Returns null if blocks may depend on one another.
+ * Returns the number of consecutive blocks that must stay in one part. With clusters, it is one row
+ * of the grid. Otherwise, it is 1. Returns null if blocks may depend on one another.
  */
 function unitOf(job: EmulationJob): number | null {
   const { launches, machineCode, memory, checks } = job
@@ -101,7 +101,7 @@ function written(before: Uint8Array | null, parts: readonly Uint8Array[]): Uint8
 /** Merges the answers to the parts of a job into one answer. */
 export function joined(job: EmulationJob, answers: readonly EmulationAnswer[]): EmulationAnswer {
   const stopped = answers.findIndex(({ stop }) => stop !== null)
-  // Without parts, blocks after the stopped block would not have run.
+  // In an undivided job, the blocks after the stopped block would not have run.
   const ran = stopped < 0 ? answers : answers.slice(0, stopped + 1)
   const last = ran.at(-1)!
   if (ran.length === 1 && (stopped >= 0 || answers.length === 1)) return last

@@ -14,9 +14,9 @@ interface Pattern {
 }
 
 /**
- * Returns the period of the cost in bytes. Shifting all addresses by one period does not change the
- * cost. The period is one word for shared memory and one line for global memory. For accesses that
- * bypass L1, it is one line in both spaces.
+ * Returns the period of the cost, in bytes. Shifting all addresses by one period does not change
+ * the cost. The period is one word for shared memory and one line for global memory. For accesses
+ * that bypass L1, it is one line in both spaces.
  */
 export const periodOf = (space: 'global' | 'shared', bypass = false): number =>
   space === 'shared' && !bypass ? 4 : 128

@@ -1,6 +1,6 @@
 /**
- * Computes the cost of one warp memory instruction: wavefronts of shared memory, and sectors and
- * tags of global memory.
+ * Computes the cost of one warp memory instruction. The cost consists of shared-memory wavefronts,
+ * and of global-memory sectors and tags.
  *
  * The rules match ncu's source counters on compute capability 9.0: `memory_l1_wavefronts_shared`,
  * `memory_l1_tag_requests_global`, `memory_l2_theoretical_sectors_global` and their ideal values.
@@ -27,7 +27,10 @@ const lanesPerMatrix = 8
 
 interface SharedCost {
   wavefronts: number
-  /** Number of wavefronts without bank conflicts. It is lower if lanes read the same words. */
+  /**
+   * Number of wavefronts that the bytes of all lanes would need without bank conflicts. It never
+   * exceeds `wavefronts`, which is lower if lanes read the same words.
+   */
   ideal: number
 }
 
@@ -35,8 +38,8 @@ interface GlobalCost {
   /** Number of distinct 32-byte sectors. */
   sectors: number
   /**
-   * Number of sectors if every lane accesses different bytes. It is lower if lanes access the same
-   * bytes.
+   * Minimum number of sectors for the bytes of all lanes. It never exceeds `sectors`, which is
+   * lower if lanes access the same bytes.
    */
   ideal: number
   /** Number of distinct 128-byte lines. */
@@ -99,9 +102,9 @@ function inParts(
 }
 
 /**
- * Returns whether every lane reads the same address as its neighbor. The neighbor is at distance 1
- * for all lanes, or at distance 2 for all lanes. For a 16-byte load, either all pairs or no pairs
- * must be complete.
+ * Returns whether each lane reads the same address as its active partner. Partners are 1 lane apart
+ * in all pairs, or 2 lanes apart in all pairs. For a 16-byte load, either every lane or no lane may
+ * have an active partner.
  */
 function readInPairs(bytes: number, mask: number, addresses: Addresses): boolean {
   const lanes = lanesOf(mask)
@@ -113,8 +116,8 @@ function readInPairs(bytes: number, mask: number, addresses: Addresses): boolean
 }
 
 /**
- * Returns the wavefronts of an 8- or 16-byte load. Two adjacent parts of the warp can share a
- * wavefront. To do so, their lanes must read in pairs, and no bank may contain two of the words.
+ * Returns the wavefronts of an 8- or 16-byte load. Two adjacent parts of the warp share a wavefront
+ * if paired lanes read the same address. In addition, no bank may contain two of the words.
  */
 function wideLoad(bytes: number, mask: number, addresses: Addresses): number {
   const count = lanesPerWavefront(bytes)
@@ -178,7 +181,10 @@ export function sharedPasses(
   return { passes, conflicts: passes - groups }
 }
 
-/** Returns whether all active pairs at distance 1, or all at distance 2, read the same address. */
+/**
+ * Returns whether the lanes of each active pair read the same address. The lanes are 1 apart in all
+ * pairs, or 2 apart in all pairs.
+ */
 const sharesInPairs = (mask: number, addresses: Addresses): boolean =>
   [1, 2].some((distance) =>
     lanesOf(mask).every(
@@ -238,8 +244,8 @@ export function globalAccess(bytes: number, mask: number, addresses: Addresses):
  * Returns the cost of a 16-byte LDGSTS that bypasses L1 and moves sectors directly from L2 to
  * shared memory. If several lanes write the same address, only the first lane is counted.
  *
- * Sectors share a wavefront if they have the same source line, target line and shift within 64
- * bytes. The filled part of the sector must also be the same.
+ * Sectors share a wavefront if their source line, target line and filled part match. The distance
+ * from source to target modulo 64 bytes must also match.
  */
 function sectorCopy(mask: number, shared: Addresses, global: Addresses) {
   const bytes = 16
@@ -279,7 +285,7 @@ const banksOf = (bytes: number, address: number): number[] =>
  *
  * One wavefront reads a group of lanes without bank conflicts in L1. The same wavefront writes each
  * lane that has no bank conflict in shared memory. The other lanes are written afterwards. Lanes
- * that write zeros do not read, and belong to the first group.
+ * that write zeros do not read. They belong to the first group.
  */
 function cachedCopy(
   bytes: number,
@@ -311,7 +317,7 @@ function cachedCopy(
 /**
  * Returns the cost of LDGSTS, a copy from global to shared memory. With `bypass`, the copy skips
  * L1. Lanes in `zeros` write zeros instead of the data at their global address. If the copy skips
- * L1, that address still determines the lane's group.
+ * L1, the global address still determines which sectors share a wavefront.
  */
 export function copyAccess(
   { bytes, bypass }: { bytes: number; bypass: boolean },

@@ -46,8 +46,8 @@ const packedAdd = (
 }
 
 /**
- * Returns the function for a floating-point addition. GPUs have no other floating-point atomic
- * operation.
+ * Returns the function for a floating-point addition. The emulator supports no other arithmetic
+ * atomic operation on floats.
  */
 function floatSum(at: Site, type: 'F32' | 'F16x2' | 'BF16x2'): Combine {
   if (!at.has('ADD')) return at.unknown(`an operation on ${type} that is not a sum`)
@@ -161,7 +161,8 @@ export function atomic(at: Site, space: Space, returns: boolean): Step {
     returns && destination !== null && !at.destinationIsZero ? [at.put(0), at.put(1)] : []
   const check = checked(at, space, bytes, true, addressOf(at, at.memory(), space))
   const { origin, stride } = originOf(at, space)
-  // An increment combines all lanes that target the same word. They cost as much as one lane.
+  // POPC.INC combines all lanes that increment the same word. Together, they cost as much as one
+  // lane.
   const costs = costsOf(space, counted ? 'store' : 'atomic', bytes)
   const traced = traceOf(at, space, 'atomic', bytes, returns)
   const [addresses] = buffers

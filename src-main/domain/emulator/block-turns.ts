@@ -15,8 +15,7 @@ import {
 } from './warp'
 
 /**
- * Maximum number of consecutive rounds in which warps can continue only because their waits time
- * out.
+ * Maximum number of consecutive rounds in which warps continue only because their waits time out.
  */
 const mostStalls = 100
 
@@ -73,7 +72,10 @@ export function addBlock(
   cluster.blocks.push(block)
 }
 
-/** Returns whether a split can run now. Ends the split's wait if its condition is met. */
+/**
+ * Returns whether a split (a group of lanes at the same instruction) can run now. Ends the split's
+ * wait if its condition is met.
+ */
 function ready(split: Split, timedOut: boolean): boolean {
   const { waits } = split
   if (waits === null) return true

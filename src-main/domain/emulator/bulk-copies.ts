@@ -1,7 +1,7 @@
 /**
  * The copy engine. It copies boxes of a tensor map (UTMALDG, UTMASTG) and plain byte ranges
- * (UBLKCP). A copy completes when it is issued. Its barrier then counts the copied bytes as
- * arrived. ncu counts no sectors for these instructions.
+ * (UBLKCP). In the emulator, a copy completes when it is issued. Its barrier then counts the copied
+ * bytes as arrived. ncu counts no sectors for these instructions.
  */
 import type { MemoryOperand } from '../sass/instruction'
 import { barrierAt, change, type BarrierPlace } from './mbarriers'
@@ -21,8 +21,8 @@ import {
 } from './tensor-map'
 
 /**
- * Returns a function that selects a register by its distance from an operand's register. The result
- * reads the selected register.
+ * Returns a function that maps a distance to a register reader. The distance is relative to the
+ * operand's first register.
  */
 function registersOf(at: Site, operand: MemoryOperand | undefined): (place: number) => Value {
   const first = operand?.uniform ?? at.unknown('it has no address')
@@ -143,8 +143,8 @@ function copyBox(at: Site, toShared: boolean): Step {
     return read
   }
   /**
-   * Bit mask of the ranks of the blocks that receive the box. The offset is the same in all of
-   * these blocks.
+   * Bit mask of the ranks of the blocks that receive the box. The shared-memory offset of the box
+   * is the same in all of these blocks.
    */
   const to = at.has('MULTICAST') ? multicastOf(at) : null
   return (warp) => {
@@ -214,7 +214,7 @@ function moveRows(
 
 /**
  * Returns the function that executes UBLKCP. `S.G` copies to shared memory. Its barrier is in the
- * register after the address. The length is in chunks.
+ * register after the address. The length is in 16-byte chunks.
  */
 function copyBytes(at: Site): Step {
   const toShared = at.matching(/^[SG]$/)[0] === 'S'

@@ -23,7 +23,7 @@ function elementOf(at: Site, type: string | undefined): (bits: number, place: nu
 }
 
 /**
- * IDP: adds products of elements of a and b to c. It either multiplies four pairs of bytes, or two
+ * IDP: adds products of elements of a and b to c. It multiplies either four pairs of bytes, or two
  * halves of a by two bytes of b. These two bytes are in the low or high half of b.
  */
 function dotProduct(at: Site): Step {

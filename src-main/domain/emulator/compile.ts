@@ -78,7 +78,7 @@ function triesMultiplyAdd(): boolean {
   return new Float32Array(memory.buffer)[0] !== 0
 }
 
-/** Caches a positive answer, because it cannot change. */
+/** Caches a positive result, because a host cannot lose this feature. */
 let roundsOnce = false
 const multipliesAndAddsOnce = (): boolean => (roundsOnce ||= triesMultiplyAdd())
 

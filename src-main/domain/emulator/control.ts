@@ -65,7 +65,7 @@ const barrierIndex = (site: Site): number => {
   return operand ? site.take(operand, 'value').index : site.unknown()
 }
 
-/** Returns the second condition of a control instruction, in addition to its guard. */
+/** Returns the condition that a control instruction has in addition to its guard. */
 const conditionOf = (site: Site): ((warp: Warp) => number) => site.predicate(site.predicates[0])
 
 /** Returns the function that executes a control instruction. */
@@ -96,7 +96,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       const holds = conditionOf(site)
       site.expect('U')
       // With ANY, all lanes of the split branch if any lane does, even lanes that the guard
-      // excludes. All lanes share the uniform registers.
+      // excludes. The lanes share the uniform registers, so they must stay together.
       const any = site.has('ANY')
       return (warp, split, active) => {
         const taken = active & holds(warp)

@@ -63,8 +63,8 @@ function floatToInteger(at: Site): Step {
   const round = roundTo[mode]!
   const ftz = !from64 && at.has('FTZ') ? flush : (value: number) => value
   const wide = at.has('U64') || at.has('S64')
-  // On a GPU, a conversion from float to a wide integer always has NTZ. A conversion from double
-  // never has it.
+  // On a GPU, a conversion from float to an integer of at most 32 bits always has NTZ. Conversions
+  // from double or to a 64-bit integer never have it.
   const toZero = at.has('NTZ')
   if (wide ? toZero : from64 === toZero) return at.unknown('a conversion that a GPU refuses')
   if (wide) {
@@ -186,8 +186,8 @@ function integerToFloat(at: Site): Step {
 /** F2F: converts between FP64, FP32 and FP16. The modifiers list the target format first. */
 function floatToFloat(at: Site): Step {
   const [to, from] = at.matching(/^B?F\d+$/)
-  // F2F supports no other conversions. GPUs implement the others with F2FP and HADD2, which round
-  // to nearest.
+  // F2F converts only from or to FP64. For the other conversions, GPUs use F2FP and HADD2, which
+  // round to nearest.
   if ((to === 'F64') === (from === 'F64')) return at.unknown('a conversion that a GPU refuses')
   const operand = at.source(0)
   const wide = from === 'F64' ? doubleWords(at, operand) : null

@@ -103,7 +103,7 @@ function convergeAt(warp: Warp, barrier: number): boolean {
   return false
 }
 
-/** Releases waiting lanes for which all expected lanes have arrived. */
+/** Releases waiting lanes once all lanes that they wait for have arrived. */
 export function converge(warp: Warp): void {
   let [barriers, others] = [0, false]
   for (const { waits } of warp.splits) {
@@ -117,8 +117,8 @@ export function converge(warp: Warp): void {
   for (const { waits } of waiting) {
     if (waits?.kind !== 'warp') continue
     const { mask } = waits
-    // CUDA does not define the behavior if a mask omits waiting lanes. In the emulator, those lanes
-    // wait only for the other lanes.
+    // CUDA does not define the behavior if a mask omits waiting lanes. In the emulator, a lane that
+    // its own mask omits waits for the lanes in the mask.
     const all = waiting.filter((split) => split.mask & mask || split.waits === waits)
     const arrived = all.reduce((union, split) => union | split.mask, 0)
     const wanted = mask & warp.live

@@ -1,6 +1,6 @@
 /**
  * Writes the WebAssembly function of one memory access. The function checks that the addresses
- * match a known pattern. It then does the load, store or copy.
+ * match a known pattern. It then executes the load, store or copy.
  */
 import {
   zeroRegister,
@@ -160,7 +160,7 @@ export class Writer {
     code.tables()
     code.op(scalar.add, scalar.add)
     code.set(this.way)
-    // The start field of a used way is never 0.
+    // The start field of a used way is never 0. An empty way therefore never matches.
     code.get(this.way)
     code.memory(scalar.load, 0)
     pushStart(code, periods, (place) => code.get(this.firsts[place]!))
@@ -250,8 +250,8 @@ export class Writer {
   }
 
   /**
-   * Writes an in-place transposition of four vectors of four words. The vectors are in the first
-   * four locals.
+   * Writes code that transposes a 4 x 4 matrix of words in place. Its rows are in the first four
+   * locals.
    */
   private transpose(): void {
     const { code } = this

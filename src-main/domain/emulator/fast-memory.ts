@@ -3,7 +3,7 @@
  *
  * The compiled function requires that all addresses are within bounds and match a cached pattern of
  * distances from the first lane. The cost is then known. Otherwise, the function returns 0. The
- * access is then interpreted, and its pattern is cached for the next time.
+ * access is then interpreted, and its pattern is cached for later accesses.
  */
 import {
   type Instruction,

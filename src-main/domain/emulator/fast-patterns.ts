@@ -10,8 +10,8 @@ export const rowBytes = 4 * lanes
 const ways = 32
 
 /**
- * Size in bytes of the bounds that precede an instruction's ways. For each of two addresses, the
- * bounds contain the lowest address and the size of the allowed range.
+ * Size in bytes of the bounds that precede an instruction's cache ways. For each of two addresses,
+ * the bounds contain the lowest address and the size of the allowed range.
  */
 export const boundsBytes = 16
 
@@ -22,8 +22,8 @@ export const boundsBytes = 16
 export const [shapeAt, timesAt, reachAt, wayHeader] = [4, 8, 16, 32]
 
 /**
- * Shapes of a pattern. Either all lanes use the same address, or the lanes are contiguous, or
- * neither.
+ * Shapes of a pattern. All lanes use the same address, the lanes' addresses are contiguous, or
+ * neither is true.
  */
 export const shapes = { any: 0, same: 1, contiguous: 2 } as const
 
@@ -69,7 +69,7 @@ export function pushHash(
   code.op(scalar.shrUnsigned)
 }
 
-/** Returns the way index of a pattern, computed with the same hash in JavaScript. */
+/** Returns the way index of a pattern. The hash is the same as in the compiled code. */
 function hashOf(periods: readonly number[], addresses: readonly Int32Array[]): number {
   let hash = 0
   for (const [place, row] of addresses.entries()) {

@@ -13,8 +13,8 @@ export type FillRule =
   | { kind: 'permutation' }
 
 /**
- * Placement of special values. One in every `every` lines of `length` elements contains a special
- * value. The kinds in `specialKinds` alternate.
+ * Placement of special values. A line has `length` elements. One out of `every` lines contains
+ * special values. The kinds in `specialKinds` alternate.
  */
 interface Special {
   every: number

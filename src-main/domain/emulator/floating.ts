@@ -130,7 +130,8 @@ function specialFunction(at: Site): Step {
 
 /**
  * Returns the function that executes FCHK. FCHK tests whether a division a / b needs the slow path.
- * The result depends only on the exponents, as in the manual's code.
+ * The result depends only on the operands' exponents. For values at the boundary, a GPU may decide
+ * differently.
  */
 function checkDivision(whole: Site): Step {
   const at = whole.compares()

@@ -80,12 +80,16 @@ function fusedDouble(a: number, b: number, c: number, mode: Rounding): number {
   const exponent = Math.min(ea + eb, ec)
   const sum = ((ma * mb) << BigInt(ea + eb - exponent)) + (mc << BigInt(ec - exponent))
   if (sum !== 0n) return roundDouble(sum, exponent, mode)
-  // The two terms have equal signs, or they cancel exactly.
+  // The sum is 0. Two zeros of the same sign keep this sign. Otherwise, the rounding mode
+  // determines the sign.
   const [first, second] = [isZeroOrLess(a) !== isZeroOrLess(b), isZeroOrLess(c)]
   return first === second ? (first ? -0 : 0) : mode === 'RM' ? -0 : 0
 }
 
-/** Returns the first NaN operand, made quiet and with an unchanged sign. */
+/**
+ * Returns the first NaN among operands b, a and c, in this order. The NaN becomes quiet and keeps
+ * its sign.
+ */
 function nanOf(operands: readonly DoubleOperand[], base: number, lane: number): [number, number] {
   for (const { low, high } of [operands[1]!, operands[0]!, operands[2] ?? operands[0]!]) {
     const words = [low(base, lane), high(base, lane)] as const

@@ -106,7 +106,7 @@ function emit(run: RunWriter, instruction: Instruction): void {
 }
 
 interface FusedRun {
-  /** Index of the run's first instruction, and of the instruction after its last. */
+  /** Index of the run's first instruction, and of the instruction that follows the run. */
   first: number
   end: number
   code: Code

@@ -176,7 +176,8 @@ function groupProduct(at: Site): Step {
   const registers = at.all('register')
   if (!descriptor) return at.unknown()
   at.take(descriptor, 'value')
-  // Products complete when they are issued, so no instruction waits for the scoreboard.
+  // In the emulator, products complete when they are issued, so no instruction waits for the
+  // scoreboard.
   for (const scoreboard of at.all('scoreboard')) at.take(scoreboard, 'value')
   const inRegisters = registers.length === 3
   const [target, added] = [registers[0]!, registers.at(-1)!]
@@ -187,7 +188,7 @@ function groupProduct(at: Site): Step {
   const aRows = inRegisters
     ? Array.from({ length: 4 }, (_, part) => rowOf(at, registers[1]!, part))
     : null
-  // The first register pair is reserved for A, even if A is in registers.
+  // The first uniform register pair is reserved for A's descriptor, even if A is in registers.
   const readA = matrixReader(at, form, [uniform(0), uniform(1)], !inRegisters && has('tnspA'), rows)
   const readB = matrixReader(at, form, [uniform(2), uniform(3)], has('tnspB'), columns)
   const perLane = columns / (wide ? 2 : 4)
@@ -207,7 +208,8 @@ function groupProduct(at: Site): Step {
   const wavefronts =
     ((inRegisters ? 0 : groupRows) + columns) *
     ((depth * elementBytes) / wavefrontBytes / warpsOfGroup)
-  // For each 8 columns, a lane has two adjacent elements in its row and two in the row 8 below.
+  // In each group of 8 columns, a lane has two adjacent elements in its row, and two in the row 8
+  // rows below.
   const placeOf = (part: number, lane: number): number => {
     const pair = wide ? part >> 1 : part
     const row = (pair & 1 ? 8 : 0) + (lane >> 2)

@@ -156,11 +156,11 @@ function shiftAdd(at: Site): Step {
   const first = at.source(0)
   const a = at.raw(first)
   const negated = 'negated' in first && first.negated
-  // The effect of the sign bit on a carry or a high word is unknown.
+  // It is unknown how negating the first source affects a carry or a high word.
   if (!high && !at.has('X')) at.take(first, 'negated')
   const second = at.source(1)
   const added = addend(at, second)
-  // With a carry input, a negated operand is only complemented.
+  // With a carry input, a negated operand is complemented without adding 1.
   const complements = at.has('X') && 'negated' in second && second.negated
   const b: Get = complements ? (base, lane) => added(base, lane) - 1 : added
   const sign = high && at.has('SX32')

@@ -38,7 +38,7 @@ const turn = 4096
 /**
  * Limits for detecting a loop that waits for the clock. A series of `mostCloseReads` clock reads
  * indicates such a loop if each read follows the previous one within `closeRead` instructions. The
- * clock then runs faster, so that even a wait of one second ends.
+ * emulated clock then runs faster, so that even a loop that waits for one second ends soon.
  */
 const [closeRead, mostCloseReads] = [64, 256]
 

@@ -5,8 +5,8 @@
  * starts at bit 1. The number of missing threads starts at bit 43. Both fields store 2^20 minus the
  * number. The phase parity is bit 63.
  *
- * It is unknown where the hardware stores the number of outstanding bytes, and no code reads it.
- * The emulator uses bits 21 to 42.
+ * It is unknown where the hardware stores the number of outstanding bytes. Compiled code does not
+ * read this number. The emulator stores it in bits 21 to 42.
  */
 import type { Meeting, Trace } from './trace'
 import { type Block, type Control, type Step, type Warp } from './warp'
@@ -172,7 +172,7 @@ function arrive(at: Site): Step {
       const word = found.place >>> 2
       puts[0]?.(base, lane, words[word]!)
       puts[1]?.(base, lane, words[word + 1]!)
-      // The race detector has separate clocks for the warps of another block.
+      // Each block has its own race-detector clocks. They exclude the warps of other blocks.
       if (found.block === warp.block) found.block.watch?.release(found.offset, warp.number)
       change(at, warp, found, { ...changeOf(value(base, lane)), leaves })
     })(warp, active)

@@ -49,8 +49,8 @@ export interface EmulatedLaunch {
 }
 
 /**
- * Base of the probe's dummy addresses. Range 0 is the workspace. The buffers use the ranges from 1
- * on, in the order of the launch struct.
+ * Base of the probe's dummy addresses. Range 0 is the workspace. The buffers use range 1 and the
+ * following ranges, in the order of the launch struct.
  */
 const dummyBase = 0x4b4c_0000_0000_0000n
 const dummyShift = 38n
@@ -158,7 +158,7 @@ function linkedBank(
   const view = new DataView(linked.buffer)
   for (const { offset, type, symbol, addend } of relocations) {
     const address = variables.get(symbol) ?? systemFunction(symbol)
-    // The address refers to an unknown function. A call to this function stops the kernel.
+    // The address belongs to an unknown function. A call to this function stops the kernel.
     if (address === undefined) continue
     if (type !== wholeAddress)
       throw new Halt('unknown-instruction', null, `the address of ${symbol}`)
@@ -285,7 +285,10 @@ function clusterOf(launch: RungLaunch, kernel: MachineKernel): number {
 }
 
 interface LinkedRung {
-  /** Does the one-time work. Each launch runs all blocks or only the selected blocks. */
+  /**
+   * Runs the one-time launches. Each launch runs all blocks, or only the blocks that `blocksOf`
+   * selects.
+   */
   prepare: (blocksOf?: RungRun['blocksOf']) => EmulatedLaunch[]
   /**
    * Runs the launches. Variables and allocations of the rung keep their contents for the next run.

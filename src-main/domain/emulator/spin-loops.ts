@@ -1,12 +1,12 @@
 /**
  * Finds spin loops. The instruction counts of a spin loop depend on timing.
  *
- * On a GPU, the count depends on how long other warps take. In the emulator, it depends on the
- * order in which the warps take turns.
+ * On a GPU, the count depends on how long other warps take. In the emulator, the count depends on
+ * the order in which the warps take turns.
  */
 import type { Instruction } from '../sass/instruction'
 
-/** Maximum number of instructions in a loop that does nothing but wait. */
+/** Maximum number of instructions in a loop that only waits. */
 const longest = 6
 
 const asks = ({ mnemonic, modifiers }: Instruction): boolean =>

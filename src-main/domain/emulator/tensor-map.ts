@@ -74,9 +74,9 @@ export function readTensorMap(view: DataView): TensorMap | string {
  * contiguous except for the swizzle.
  */
 export interface BoxRow {
-  /** Byte offset of the first element inside the array, from the start of the array. */
+  /** Byte offset of the row's first in-bounds element, from the start of the array. */
   from: number
-  /** Number of bytes of the row that precede the first element inside the array. */
+  /** Number of bytes in the row before its first in-bounds element. */
   before: number
   inside: number
 }

@@ -13,8 +13,8 @@ export type AccessSpace = 'global' | 'shared' | 'local'
 export type AccessKind = 'load' | 'store' | 'atomic' | 'copy' | 'copy-past-l1'
 
 /**
- * A synchronization point of warps or of the copy engine. It is a block barrier by number, an
- * mbarrier by offset, or the cluster barrier.
+ * A synchronization point of warps or of the copy engine. It is a block barrier (identified by
+ * number), an mbarrier (identified by offset), or the cluster barrier.
  */
 export type Meeting =
   | { readonly kind: 'barrier'; readonly block: Block; readonly number: number }

@@ -33,7 +33,8 @@ export type Trait =
 const hints: ReadonlySet<string> = new Set([
   // Eviction priorities and L2 prefetch sizes.
   ...['EF', 'EL', 'LU', 'EU', 'NA', 'LTC64B', 'LTC128B', 'LTC256B'],
-  // Order and scope of a memory access. The emulated memory is always sequentially consistent.
+  // Memory order and scope have no effect, because the emulated memory is always sequentially
+  // consistent.
   ...['CONSTANT', 'STRONG', 'SM', 'GPU', 'SYS', 'CTA'],
 ])
 

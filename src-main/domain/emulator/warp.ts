@@ -133,9 +133,9 @@ interface Watch {
 /** Hooks that also observe the synchronization between a block's warps. */
 export interface BlockWatch extends Watch {
   beginBlock(): void
-  /** Called when these warps have met at a barrier. */
+  /** Called when all of these warps have arrived at a barrier. */
   barrier(warps: readonly number[]): void
-  /** Called when a warp arrives at a barrier without waiting. */
+  /** Called when a warp arrives at a barrier but does not wait there. */
   arrive(barrier: number, warp: number): void
   /**
    * Called when a warp releases a barrier in shared memory. The warp's earlier accesses then happen
@@ -166,7 +166,7 @@ export interface Warp {
   live: number
   splits: Split[]
   barrierResult: number
-  /** Number of completed cluster barriers when the warp last arrived at one. */
+  /** Number of completed cluster barriers when the warp last arrived at the cluster barrier. */
   clusterTurn: number
 }
 

@@ -142,7 +142,7 @@ export function createWatch(setting: Setting): BlockWatch {
       const end = (address + bytes) / unit
       for (let unitAt = address / unit; unitAt < end; unitAt++) {
         // The barrier of the other block ordered this copy after the earlier reads. This block's
-        // clocks do not record that.
+        // clocks do not record this order, so discard the reads.
         readers[unitAt] = 0
         writer[unitAt] = outside
         writeClock[unitAt] = knows(outside, outside)

@@ -81,8 +81,8 @@ export type MetricFloor =
   /** An amount in the metric's unit. */
   | { least: number }
   /**
-   * A fraction of the first counter in the list that was collected. The metric is a part of that
-   * counter.
+   * A fraction of the first collected counter in the list. That counter includes the events that
+   * the metric counts.
    */
   | { share: number; of: readonly string[] }
 

@@ -49,7 +49,7 @@ const stall = (
     unit: 'warps',
     meaning,
     better,
-    // A smaller change corresponds to less than one instruction in twenty cycles per scheduler.
+    // A smaller change is less than one stalled warp per twenty issued instructions.
     floor: { least: 0.05 },
     group: 'stalls',
     ncu: [`smsp__average_warps_issue_stalled_${name}_per_issue_active.ratio`],

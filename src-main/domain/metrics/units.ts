@@ -85,8 +85,8 @@ export function formatMs(ms: number): string {
 }
 
 /**
- * Returns a rate as text. Rates from 1000 GFLOP/s on are in TFLOP/s. Null means that operations are
- * not counted.
+ * Returns a rate as text. Rates of 1000 GFLOP/s or more are in TFLOP/s. Null means that operations
+ * are not counted.
  */
 export const formatGflops = (value: number | null): string =>
   value === null

@@ -59,15 +59,15 @@ const allSectors = 15
 /** Returns the number of cycles that L2 needs for the requests to a line. */
 function cyclesOf({ requests, lanes, sectors }: LineAtomics, values: ParameterValues): number {
   const isOneSector = (sectors & (sectors - 1)) === 0
-  // L2 combines requests to a single counter. Each of these requests has one lane, and all access
-  // the same sector.
+  // L2 combines requests to a single counter. Each of these requests has one lane, and all requests
+  // access the same sector.
   if (isOneSector && lanes <= requests) return requests * values.atomicSameAddress
   return Math.max(requests * values.atomicLineRequest, lanes * values.atomicSameLine)
 }
 
 /**
  * Returns the fraction of a line's requests to include in the estimate. In a sample of many lines,
- * the most frequent line has more requests than on average, by chance. The estimate subtracts two
+ * the line with the most requests exceeds the mean partly by chance. The estimate subtracts two
  * standard deviations, but is never below the mean of all lines.
  */
 const certainShare = (requests: number, mean: number): number =>

@@ -12,7 +12,7 @@ const alike = 0.02
  */
 const [fewestFirst, mostFirst, firstInstructions] = [2, 12, 1e6]
 /**
- * Minimum and maximum number of clusters to compare if the first ones differ, and the limit on
+ * Minimum and maximum number of clusters to compare if the first clusters differ, and the limit on
  * their warp instructions.
  */
 const [fewest, most, comparedInstructions] = [4, 24, 6e6]

@@ -1,6 +1,6 @@
 /**
- * Determines whether a kernel's control flow or addresses depend on the data that it reads. Its
- * time then also depends on the data.
+ * Determines whether a kernel's control flow or addresses depend on the data that it reads. If so,
+ * its time also depends on the data.
  */
 import { controlFlow } from '../sass/control-flow'
 import type { Instruction } from '../sass/instruction'

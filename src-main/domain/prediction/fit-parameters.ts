@@ -45,7 +45,9 @@ const bytesPerCycle =
     return derived((value * 1000) / clock(lines), `${name}; GB/s over the FP32 clock`)
   }
 
-/** Returns a fit that uses the first of the given fits for which the GPU has a measurement. */
+/**
+ * Returns a fit that tries the given fits in order. It uses the first fit whose measurement exists.
+ */
 const firstOf =
   (...fits: readonly ((lines: MeasuredLines) => ParameterValue | null)[]): Fit =>
   (lines) => {
@@ -113,8 +115,8 @@ const atomicLane =
   }
 
 /**
- * Number of addresses in the fit of requests per line. The addresses fill 128 lines, so the lanes
- * of a warp rarely share a line.
+ * Number of addresses in the measurement of the cost of one request to a line. The addresses fill
+ * 128 lines, so the lanes of a warp rarely share a line.
  */
 const scatteredAddresses = 4096
 /** Fraction of the warps that send a request to any given line. */
@@ -145,8 +147,8 @@ const lanesPerCycle =
   }
 
 /**
- * Fits L = L0 · (1 + a · ρ²) by least squares. It uses only the points at which DRAM is not
- * saturated.
+ * Fits the latency L = L0 · (1 + a · ρ²) by least squares. L0 is the idle latency, and ρ is the
+ * fraction of the peak bandwidth. The fit uses only the points at which DRAM is not saturated.
  */
 const loadedLatency: Fit = (lines) => {
   const points = lines.curve('latency.dram.loaded', {}, 'gbs', 'cycles')
@@ -298,8 +300,8 @@ const fits: Record<ParameterId, Fit> = {
         lines.find('special', { what: 's2r' }),
         lines.find('special', { what: 'shfl' }),
       ]
-      // Both chains contain the measured instruction, LOP3 and CS2R. The S2R chain also contains
-      // SHF and SGXT, which compute the index of a warp.
+      // In addition to the measured instruction, both chains contain LOP3 and CS2R. The S2R chain
+      // also contains SHF and SGXT, which compute the index of a warp.
       const rest = latencyOf(lines, 'shfl') - latencyOf(lines, 'shf') - latencyOf(lines, 'iadd3')
       return (
         special &&
@@ -364,7 +366,7 @@ const fits: Record<ParameterId, Fit> = {
       'l1.capacity: the last size before the latency rises, plus 8 KiB that are always shared memory',
     ),
   l1MissBytesPerCycle: (lines) => {
-    // A single SM reaches almost twice the rate of an SM that competes with many others.
+    // A single SM reaches almost twice the rate of an SM that competes with many other SMs.
     const half = Math.floor(lines.read('gpu', {}, 'sms').value / 2)
     const wanted = { sms: half, lines: 'private', sectorsPerRequest: 4 }
     const { value, name } = lines.read('l2.read', wanted, 'typicalBytesPerCycle')
@@ -375,7 +377,7 @@ const fits: Record<ParameterId, Fit> = {
 
   l2Bytes: (lines) => {
     const points = lines.curve('l2.capacity', {}, 'bytes', 'gbs')
-    // For small sizes, the rate depends on where the lines are located. The best rate therefore
+    // For small sizes, the rate depends on the location of the lines. The best rate therefore
     // defines the plateau.
     const best = Math.max(...points.map(({ y }) => y))
     return derived(

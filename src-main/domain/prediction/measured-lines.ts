@@ -24,8 +24,8 @@ const isNumber = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value)
 
 /**
- * Returns whether a line contains the spread of a field. In a line, the spread follows the number
- * that it belongs to.
+ * Returns whether a line contains the spread of a field. The spread of a number is the next field
+ * in the line.
  */
 const hasSpread = (line: Measurement, field: string): boolean => {
   const fields = Object.keys(line)
@@ -59,8 +59,8 @@ export class MeasuredLines {
   }
 
   /**
-   * Returns the line with the fewest cycles, because the other lines of the benchmark have
-   * conflicts. Throws an input error if there is no line.
+   * Returns the fewest cycles in a benchmark's lines, because its other lines include conflicts.
+   * Throws an input error if there is no line.
    */
   least(benchmark: string, wanted: Wanted): Read {
     const [first] = this.curve(benchmark, wanted, 'cycles', 'cycles')
@@ -90,7 +90,7 @@ export class MeasuredLines {
 const rounded = (value: number): number =>
   Number.isInteger(value) ? value : Number(value.toPrecision(4))
 
-/** Returns a measured value exactly as printed in its line. */
+/** Returns a measured value. Fractions are rounded to four digits. */
 export const measured = ({ value, spread, name }: Read): ParameterValue => ({
   value: rounded(value),
   evidence: 'measured',

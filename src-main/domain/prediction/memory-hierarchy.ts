@@ -16,7 +16,7 @@ export interface Sharing {
   readonly readers: number
   /**
    * Fraction of a wave's first reads whose data the previous wave left in L2, from 0 to 1. The
-   * first wave ignores this fraction.
+   * fraction does not apply to the first wave.
    */
   readonly leftInL2: number
   /** Bytes of L1 that remain after subtracting the blocks' shared memory. */
@@ -71,7 +71,8 @@ export class MemoryHierarchy {
   ) {
     const { sms, readers } = sharing
     this.l1 = new SectorCache(Math.floor(sharing.l1Bytes / lineBytes))
-    // L2 stores only one copy of data that many SMs read.
+    // L2 stores only one copy of data that many SMs read. The simulated share of L2 is therefore
+    // larger.
     this.near = new SectorCache(
       Math.max(1, Math.floor((values.l2Bytes * Math.max(1, readers)) / sms / lineBytes)),
     )
@@ -111,7 +112,8 @@ export class MemoryHierarchy {
   }
 
   /**
-   * Reads sectors and bypasses L1. Returns the time at which they leave L2, without L2's latency.
+   * Reads sectors and bypasses L1. Returns the time at which the sectors leave L2, without L2's
+   * latency.
    */
   fromL2(time: number, line: number, sectors: number): number {
     const { values, traffic, sharing } = this
@@ -199,8 +201,8 @@ export class MemoryHierarchy {
   }
 
   /**
-   * Returns the time at which memory completes all requests after the last warp. It includes the
-   * DRAM reads for partially written sectors.
+   * Returns the time at which the memory has completed all requests. Call it after the last warp
+   * has exited. The time includes the DRAM reads for partially written sectors.
    */
   finish(): number {
     const { values, traffic, partial } = this

@@ -136,8 +136,8 @@ export function predictLaunch(
         return runLaunch(device, { ...launch, blocks }, options).instructions
       })
   if (work && work.error > mostUneven) throw new Refused('uneven', launch.kernel)
-  // The blocks of one SM often belong to the same column of the grid. All of them may therefore be
-  // short or long.
+  // The blocks of one SM often belong to the same column of the grid. Therefore, they may all be
+  // short or all be long.
   const { result, trace } = work?.differ
     ? record(blocksOfClusters(inOrder(spreadOver(allClusters, clusters)), clusterBlocks))
     : clusters === 1
@@ -220,7 +220,10 @@ const reasonsOf: Readonly<Record<Removal, readonly StallReason[]>> = {
   latency: ['long_scoreboard'],
   barriers: ['barrier'],
 }
-/** Minimum fraction of all warp cycles for simulating a launch without a cause. */
+/**
+ * Minimum fraction of all warp cycles that a cause must stall. Otherwise, the simulation is not
+ * repeated without that cause.
+ */
 const worthRemoving = 0.05
 
 function isWorthRemoving(stalls: Partial<Record<StallReason, number>>, removal: Removal): boolean {

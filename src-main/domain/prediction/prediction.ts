@@ -21,10 +21,7 @@ export const predictionModel = 'scoreboard 3'
 export interface PredictedInstruction {
   /** Number of warp instructions in the whole launch. */
   readonly executed: number
-  /**
-   * Fraction of the cycles of all warps in which a warp issued this instruction or was stalled at
-   * it.
-   */
+  /** Fraction of all warp cycles in which a warp issued this instruction or was stalled at it. */
   readonly share: number
   /** Number of stalled warp cycles per execution of this instruction, by reason. */
   readonly stalls: Partial<Record<StallReason, number>>
@@ -53,9 +50,15 @@ export interface PredictedLaunch {
   readonly l2WriteBytes: number
   readonly dramReadBytes: number
   readonly dramWriteBytes: number
-  /** Time in ms without each cause that affects the time. Present only if requested. */
+  /**
+   * Predicted time in ms without each cause of stalls that affects the time, keyed by cause.
+   * Present only if requested.
+   */
   readonly without?: Partial<Record<Removal, number>>
-  /** Whether only some of the blocks were simulated, and the results extrapolated to the others. */
+  /**
+   * Whether only some of the blocks were simulated. The results are then extrapolated to the other
+   * blocks.
+   */
   readonly extrapolated: boolean
   /** Predicted values for each instruction in the kernel's code. */
   readonly instructions: readonly PredictedInstruction[]

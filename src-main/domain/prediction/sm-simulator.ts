@@ -1,7 +1,7 @@
 /**
- * Simulates the timing of one SM, or of one SM for each block of a cluster. It replays the traces
- * of the blocks instruction by instruction. The model includes the control bits of the machine
- * code, the pipes, the load/store unit, and the memory hierarchy.
+ * Simulates the timing of one SM. For clusters, it simulates one SM for each block of a cluster. It
+ * replays the traces of the blocks instruction by instruction. The model includes the control bits
+ * of the machine code, the pipes, the load/store unit, and the memory hierarchy.
  *
  * Times are in cycles. Every unit serves requests in issue order, so the completion time of a
  * request is known when it is issued.
@@ -251,7 +251,10 @@ export function simulateSm(setting: SmSetting): SmResult {
     core.next = Math.min(core.next, warp.ready)
   })
 
-  /** Returns the sectors that the warp has also written recently. L1 merges both writes. */
+  /**
+   * Returns the sectors that the warp has also written recently. L1 merges the new write with the
+   * earlier write.
+   */
   function justWritten(warp: WarpState, line: number, sectors: number, time: number): number {
     const { written } = warp
     if (written.size > mostWritten) written.clear()

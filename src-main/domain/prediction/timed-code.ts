@@ -38,11 +38,11 @@ export type Action =
   | { readonly kind: 'constant'; readonly line: string | null }
   /** Waits until at most `pending` operations of a scoreboard are outstanding. */
   | { readonly kind: 'scoreboard'; readonly scoreboard: number; readonly pending: number }
-  /** Closes a group of asynchronous copies. */
+  /** Commits a group of asynchronous copies. */
   | { readonly kind: 'copy-group' }
   /**
-   * Runs a WGMMA for `cycles` on the tensor core of each sub-core. With `commits`, it also closes a
-   * group.
+   * Runs a WGMMA for `cycles` on the tensor core of each sub-core. With `commits`, it also commits
+   * a WGMMA group.
    */
   | { readonly kind: 'warpgroup'; readonly cycles: number; readonly commits: boolean }
   | { readonly kind: 'warpgroup-wait'; readonly pending: number }

@@ -25,7 +25,9 @@ export interface WarpState {
   readonly scoreboard: Float64Array
   /** Whether the last operation of a scoreboard accessed memory other than shared memory. */
   readonly long: Uint8Array
-  /** Completion time of the asynchronous copies in the open group, and of each closed group. */
+  /**
+   * Completion time of the asynchronous copies in the current group, and of each committed group.
+   */
   copies: number
   groups: number[]
   products: number[]

@@ -16,8 +16,8 @@ export const eventKinds = {
   /** The data is the number of wavefronts. */
   shared: 0,
   /**
-   * The data is the number of wavefronts, lanes, bytes per lane and lines, followed by each line's
-   * number and sectors.
+   * The data starts with four counts: wavefronts, lanes, bytes per lane, and lines. Each line's
+   * number and sectors follow.
    */
   load: 1,
   store: 2,
@@ -31,7 +31,7 @@ export const eventKinds = {
   /** The data is the number of lines, followed by each line's number and sectors. */
   bulkLoad: 8,
   bulkStore: 9,
-  /** The data is the index of the meeting (barrier) and its phase. */
+  /** The data is the index and the phase of the meeting (a barrier). */
   arrive: 10,
   arriveAfterCopies: 11,
   arriveAfterBulkCopy: 12,
@@ -86,7 +86,7 @@ export interface BlockTrace {
 
 export interface LaunchTrace {
   readonly blocks: readonly BlockTrace[]
-  /** For each meeting and phase, the number of arrivals that complete the phase. */
+  /** For each meeting (barrier) and phase, the number of arrivals that complete the phase. */
   readonly arrivals: readonly (readonly number[])[]
 }
 

@@ -29,7 +29,7 @@ export const Job = z.discriminatedUnion('kind', [
 export type Job = z.infer<typeof Job>
 
 export const JobLine = z.discriminatedUnion('type', [
-  /** First line of a job. If the job is restarted, it prints this line again. */
+  /** First line that a job prints. A restarted job prints this line again. */
   z.object({
     type: z.literal('begun'),
     /** Name of the machine that runs the job, such as a compute node. */
@@ -38,7 +38,7 @@ export const JobLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('event'), event: z.unknown() }),
   z.object({ type: z.literal('out'), text: z.string() }),
   z.object({ type: z.literal('err'), text: z.string() }),
-  /** Last line of a job. If this line is missing, the job did not end normally. */
+  /** Last line that a job prints. If this line is missing, the job did not end normally. */
   z.object({
     type: z.literal('end'),
     code: z.number().int(),

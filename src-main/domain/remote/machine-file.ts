@@ -10,7 +10,7 @@ import type { MessageKey } from '../messages/message'
  */
 const key = (fault: MessageKey): string => fault
 
-/** Reserved names. They are the existing and planned targets and kinds of targets. */
+/** Reserved machine names: the existing and planned targets, and the target types. */
 const reserved = [
   ...[
     'local',

@@ -1,5 +1,5 @@
 /**
- * Decodes machine code to instructions. An instruction that is missing from the table is returned
+ * Decodes machine code into instructions. An instruction that is missing from the table is returned
  * as unknown, with its address and bits.
  */
 import type { Opcode, Draft } from './parts'

@@ -93,8 +93,8 @@ export function liveRegisters(
 }
 
 /**
- * Returns the registers that are read on some path from each instruction before they are
- * overwritten.
+ * Returns, for each instruction, the registers that some path from it reads before overwriting
+ * them.
  */
 function neededBefore({ successors }: ControlFlow, reads: Sets, kills: Sets): Sets {
   const { words } = reads
@@ -115,7 +115,7 @@ function neededBefore({ successors }: ControlFlow, reads: Sets, kills: Sets): Se
   return { words, bits }
 }
 
-/** Returns the registers that are written on some path to each instruction. */
+/** Returns, for each instruction, the registers that some path to it writes. */
 function givenBefore({ successors }: ControlFlow, writes: Sets): Sets {
   const { words } = writes
   const bits = new Uint32Array(writes.bits.length)

@@ -49,7 +49,7 @@ type Form = 1 | 2 | 3 | 4 | 5 | 6 | 7
 export const abc: readonly Form[] = [1, 2, 3, 4, 5, 6, 7]
 /** Forms with one or two sources. The second source is at bit 32. */
 export const ab: readonly Form[] = [1, 4, 5, 6]
-/** Forms with two sources, of which the second is encoded like a third source. */
+/** Forms with two sources. The second source is encoded like a third source. */
 export const ac: readonly Form[] = [1, 2, 3, 7]
 
 export const alu = (
@@ -122,7 +122,7 @@ export const before =
   }
 
 /**
- * Marks the guard as a uniform predicate. It is needed for opcodes whose name does not begin with
+ * Marks the guard as a uniform predicate. Use this part for opcodes whose name does not begin with
  * U.
  */
 export const uniformGuard: Part = (draft) => {
@@ -168,7 +168,7 @@ export interface SourceOptions {
   imm?: ImmediateOperand['type'] | 'signed'
   /** Returns the suffixes printed after the source. */
   suffixes?: (draft: Draft, at: number) => string[]
-  /** Bit positions of `neg` and `abs` for a source at bit 64, if they are not the usual ones. */
+  /** Bit positions of `neg` and `abs` for a source at bit 64, if they differ from the default. */
   at64?: readonly [neg: number, abs: number]
   /** Position of the bit that selects BF16 for packed halves. */
   bf16At?: number
@@ -365,8 +365,8 @@ export const target =
   (read: (encoding: Encoding) => number): Part =>
   (draft) => {
     const distance = read(draft.encoding)
-    // If the distance is not an exact integer, two encodings could have the same target. No kernel
-    // is that long.
+    // If the distance is not a safe integer, two encodings could have the same target. No kernel is
+    // that long.
     if (!Number.isSafeInteger(distance)) draft.encoding.known = false
     draft.operands.push({ kind: 'target', address: draft.address + 16 + distance })
   }

@@ -21,7 +21,7 @@ export const visible = (text: string): string =>
     )
 
 /**
- * Returns text on a single line with visible hidden characters, for a table cell or a list item.
+ * Returns text on a single line for a table cell or a list item. Hidden characters become visible.
  */
 export const oneLine = (text: string): string => visible(text).replace(/\s+/g, ' ').trim()
 

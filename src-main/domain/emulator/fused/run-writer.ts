@@ -129,7 +129,7 @@ export class RunWriter {
     return local
   }
 
-  /** Pushes the mask of a predicate operand over all lanes. */
+  /** Pushes the lane mask of a predicate operand. */
   predicateValue(operand: Predicate): void {
     const index = predicateIndex(operand)
     if (index === predicateTrue) {

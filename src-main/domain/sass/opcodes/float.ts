@@ -69,8 +69,8 @@ const h2: SourceOptions = {
   bf16At: 85,
 }
 /**
- * Returns the suffix of the second factor in a complex product, which consists of its low half and
- * its negated high half.
+ * Returns the suffix of a product's second factor. In a complex product, the suffix selects the low
+ * half and the negated high half.
  */
 const complexHalf = (draft: Draft, at: number): string[] =>
   at === 32 && draft.encoding.bits(60, 2) === 0 && draft.encoding.bit(86)
@@ -205,8 +205,8 @@ const narrowFloat = when(
 )
 
 /**
- * Adds the name of an integer format. The size has 2 bits, and the sign has one bit. Signed 32-bit
- * is not printed.
+ * Adds the name of an integer format. The size has 2 bits, and the sign has one bit. The name of
+ * the signed 32-bit format is not printed.
  */
 const integer =
   (sizeAt: number, signAt: number): Part =>
