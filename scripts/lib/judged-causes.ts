@@ -17,7 +17,7 @@ import { printedCauses } from '../../src-main/services/report/printed-causes'
  * - right: the cause is the intended effect of the source change, according to the header and the
  *   source.
  * - effect: the cause is true but not the reason.
- * - wrong: the cause is neither.
+ * - wrong: the cause is not true.
  * - empty: no cause is given.
  * - same: the times are equal, so there is no cause.
  */

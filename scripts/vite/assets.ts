@@ -36,8 +36,8 @@ const isLeftOut = (path: string): boolean =>
   /\.(ncu-rep|map)$|(^|\/)\.[^/]*$|^(resources|cuda-kernels)(\/[^/]+)?\/README\.md$/.test(path)
 
 /**
- * Sessions of recordings repeat each other's content, and so do the two builds of the UI. A window
- * of 64 MiB covers the whole archive.
+ * The sessions of recordings have much content in common, and so do the two builds of the UI. A
+ * window of 64 MiB covers the whole archive.
  */
 const compression = {
   [constants.BROTLI_PARAM_QUALITY]: 9,

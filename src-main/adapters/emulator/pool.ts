@@ -54,8 +54,8 @@ export const startThread: StartEmulator = () => {
 }
 
 /**
- * Emulators of closed pools, which are reused within 20 seconds. A check or an editor opens several
- * pools, and a warm emulator is faster.
+ * Idle emulators of closed pools. They stay available for 20 seconds, because a check or an editor
+ * opens several pools and a warm emulator is faster.
  */
 const spare = new Map<Emulator, { start: StartEmulator; leave: NodeJS.Timeout }>()
 const spareMs = 20_000

@@ -43,7 +43,7 @@ export interface LabFolder {
   catalog: Catalog
   starter: string
   solution: string
-  /** Bytes of each image, by the path used in the text. */
+  /** Bytes of each image, by its path in the lab's text. */
   pictures: ReadonlyMap<string, Uint8Array>
   /**
    * SHA-256 hash over all files in the folder, in hexadecimal. If a file changes, the lab has to be

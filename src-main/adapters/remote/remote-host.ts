@@ -51,11 +51,11 @@ const failed = (shell: Shell, what: string, { lines, stderr }: ShellResult): Ker
       )
 }
 
-/** Limits for responses, which are lists and short texts. */
+/** Limits for the size of responses, which are lists and short messages. */
 const answerLimits = { timeoutMs: 15 * 60_000, outputLimit: 32 * 2 ** 20 }
 /**
  * Maximum time without output, in milliseconds. A script that receives data over a slow connection
- * may be silent for minutes. Other scripts respond soon.
+ * may be silent for minutes. Other scripts respond within seconds.
  */
 const silenceMs = 60_000
 

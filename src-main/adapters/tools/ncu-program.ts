@@ -59,7 +59,10 @@ interface ProgramAnswer {
    * failure of ncu.
    */
   failure: NcuFailure | null
-  /** Kernel that did not end while ncu ran it alone. The program was then stopped. */
+  /**
+   * Kernel that did not end because ncu ran no other kernel at the same time. The program was then
+   * stopped.
+   */
   stuckKernel: string | null
 }
 
