@@ -18,7 +18,7 @@ function hashOf(text) {
 const languages = ['ko', 'zh-CN']
 const locales = ['en', ...languages]
 
-/** Returns functions that edit files in a folder. @param {string} root */
+/** Returns functions that edit files in the given folder. @param {string} root */
 export function editorOf(root) {
   /** @param {string} path @param {string} text */
   const write = (path, text) => {

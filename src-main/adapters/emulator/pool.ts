@@ -1,8 +1,8 @@
 /**
- * A pool of emulators, one per core. Each job runs one rung.
+ * A pool of emulators, one per core. Each job runs a rung or a part of its blocks.
  *
- * The blocks of a launch run in order on a single thread, so the results do not depend on the
- * number of threads.
+ * The blocks of a job run in order on a single thread. A rung is split into several jobs only if
+ * its blocks cannot affect each other, so the results do not depend on the number of threads.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'

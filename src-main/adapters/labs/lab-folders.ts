@@ -201,7 +201,8 @@ async function readOne(folder: string, shipped: Catalog): Promise<ReadLab> {
     ])
   if (!files.includes(labFile))
     return fail(
-      // Stop if the survey was aborted or the file was already rejected.
+      // Don't report a missing file if the file was already rejected or the folder was not listed
+      // completely.
       faults.some((fault) => fault.file === file || fault.file === id)
         ? []
         : [{ file, line: null, message: `The folder has no ${labFile}.` }],

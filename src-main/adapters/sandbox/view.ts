@@ -61,8 +61,8 @@ const configuration = [
 const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom']
 
 /**
- * Parts of /proc that control the machine. The view hides them, because only the user id would
- * protect them otherwise.
+ * Parts of /proc that control the machine. The view mounts them read-only, because only the user id
+ * would protect them otherwise.
  */
 const guarded = [
   ...['/proc/sysrq-trigger', '/proc/bus', '/proc/fs', '/proc/irq'],

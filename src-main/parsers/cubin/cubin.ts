@@ -149,8 +149,8 @@ function readFunction(
 function parameterLayout(attributes: readonly Attribute[]): ParameterLayout | null {
   const bank = attributes.find((each) => each.number === attribute.parameterBank)
   if (!bank) return null
-  // The word after the bank's symbol contains two values: the offset of the parameters within the
-  // bank, and their total number of bytes.
+  // The word after the bank's symbol contains the offset of the parameters within the bank and
+  // their total size in bytes.
   const place = wordsOf(bank, 2)[1]!
   const [base, size] = [place & 0xffff, place >>> 16]
   const list = attributes

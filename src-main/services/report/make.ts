@@ -47,7 +47,7 @@ interface MakeOptions extends Choice, Omit<Authored, 'drawn'> {
   isPreview?: boolean
 }
 
-/** Functions of this program and this machine that making a report needs. */
+/** Functions of this program and this machine that are needed to make a report. */
 interface MakeTools extends PdfTools {
   assets: Assets
   places: SessionPlaces

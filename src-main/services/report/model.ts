@@ -61,7 +61,7 @@ export interface LadderRow {
   time: Figure
   spread: Figure
   throughput: Figure
-  /** Time of the reference, measured alternately with the rung. */
+  /** Time of the reference, which was measured alternately with the rung. */
   beside: Figure
   /** Time of the reference divided by the time of the rung. */
   ratio: Figure
@@ -163,7 +163,7 @@ export interface ReportInput {
 
 export const dash = '–'
 
-/** Text for a session that gives no reason. */
+/** Text to show if a session contains no reason. */
 export const noReason = 'No reason was recorded.'
 
 /** Whether a session contains kernels that ncu timed one by one. */

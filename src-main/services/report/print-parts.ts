@@ -169,8 +169,8 @@ const citedMetrics = ({ causes, unimportant }: ReportStep['why']): Set<string> =
 
 /**
  * Returns the body of a step. If `hasCounters` is set, other tables of the report already list all
- * counters. A step with causes then lists only the counters that support the causes or that the
- * author predicted.
+ * counters. A step with causes then lists only the counters that are evidence for the causes or
+ * that the author predicted.
  */
 function stepBody(step: ReportStep, hasCounters: boolean): string {
   const { from, to, comparison, why } = step

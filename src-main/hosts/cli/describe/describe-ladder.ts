@@ -184,7 +184,7 @@ function otherWaysEvidence(session: Session): string[] {
   ]
 }
 
-/** Describes how times were measured, and the overhead in short times. */
+/** Describes how times were measured, and how much launch overhead short times contain. */
 function timeEvidence(session: Session): string[] {
   const { cacheState } = session.settings
   const state = cacheState ? `, L2 ${inEnglish(message(`cacheState.${cacheState}`))}` : ''
@@ -236,7 +236,10 @@ const timeColumns = (session: Session): Column<RungResult>[] => [
     : []),
 ]
 
-/** Returns a column with the build options that some rungs lack; none if all rungs have the same. */
+/**
+ * Returns a column with the build options that some rungs lack. Returns no column if all rungs have
+ * the same build options.
+ */
 export function buildColumn({ rungs }: Session): Column<RungResult>[] {
   const own = ({ buildWords = [] }: RungResult): string =>
     buildWords.filter((word) => !rungs.every((rung) => rung.buildWords?.includes(word))).join(' ')

@@ -192,7 +192,7 @@ const sameLaunch = (tried: Tried, chosen: ChosenKernel): boolean | null => {
 
 const rungName = (base: string): string => `01_${base.replace(/[^A-Za-z0-9_]/g, '')}`.slice(0, 80)
 
-/** Runs trials to find equal values that are different sizes. Marks sizes that remain undecided. */
+/** Runs trials to distinguish sizes that have equal values. Marks sizes that remain undecided. */
 async function settleSizes(
   proposal: Proposal,
   fits: (proposal: Proposal, sizes: Sizes[]) => Promise<boolean | null>,
