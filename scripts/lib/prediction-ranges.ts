@@ -1,7 +1,7 @@
 /**
  * Computes the prediction range for each class from the comparison with recordings. Each range is
  * also checked on ladders that were left out. A factor is wide enough to cover nine of ten measured
- * times. The warnings of a prediction widen its range first.
+ * times. If a prediction has warnings, its range is widened first.
  */
 import {
   predictionClasses,

@@ -53,7 +53,7 @@ export function editorOf(root) {
       for (const folder of folders) this.json(`src-renderer/locales/${folder}/${file}`, change)
     },
     /**
-     * Adds translations to a file that contains authored texts.
+     * Adds translations of authored text to a file.
      * @param {string} file
      * @param {string} heading the line after which to insert the translations
      * @param {string} name @param {Record<string, string>} texts by key

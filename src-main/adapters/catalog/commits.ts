@@ -1,6 +1,6 @@
 /**
- * Finds the commits that changed a source file or its includes. Reads the texts directly from git
- * without a checkout.
+ * Finds the commits that changed a source file or its includes. Reads the file contents directly
+ * from git without a checkout.
  */
 import { basename, dirname, posix } from 'node:path'
 import { inputError } from '../../domain/errors'

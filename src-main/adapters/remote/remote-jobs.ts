@@ -85,8 +85,8 @@ export interface Watch {
 
 interface Followed {
   /**
-   * How following the job ended. `ended` means that the job has ended and all its lines were
-   * received.
+   * Reason that following the job ended. `ended` means that the job has ended and all its lines
+   * were received.
    */
   outcome: 'ended' | 'lost' | 'cancelled'
   /** Byte offset for resuming after a lost connection. */

@@ -26,7 +26,7 @@ export interface ComparedRung {
   b: RungResult
   comparison: RungComparison
   why: Why
-  /** Throughput in each session. Empty if there is no time. */
+  /** Throughput in each session. Empty if the rung has no time. */
   rates: readonly [string, string]
   /** Source change, or null if the source is the same or missing. */
   hunks: Hunk[] | null

@@ -1,7 +1,7 @@
 /**
- * A report before formatting. Every text is scrubbed, and every figure has its unit and evidence.
- * The model does not depend on when or where it was created, so the same session always yields the
- * same model.
+ * A report before formatting. All text is scrubbed, and every figure has its unit and evidence. The
+ * model does not depend on when or where it was created, so the same session always yields the same
+ * model.
  */
 import { metricDefinitions, cardMetricIds, type MetricValue } from '../../domain/metrics/metrics'
 import { rungOf, type Session, type RungResult } from '../../domain/session/session'

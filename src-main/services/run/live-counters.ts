@@ -177,8 +177,8 @@ interface Counting {
 }
 
 /**
- * Creates a function that counts. Each new call cancels the active call, because the file has
- * changed since the active call began.
+ * Creates a function that emulates an edited rung and returns its counters. Each new call cancels
+ * the active call, because the file has changed since the active call began.
  */
 export function createCounting(setup: Setup) {
   const { machine } = setup

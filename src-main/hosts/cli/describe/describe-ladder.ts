@@ -124,7 +124,10 @@ function leadEvidence(session: Session): string[] {
   ]
 }
 
-/** Returns a note about the value that the errors are relative to, which depends on each check. */
+/**
+ * Returns a note that states which value the errors are relative to. The value depends on the
+ * check.
+ */
 function errorEvidence({ ladder: { task } }: Session): string {
   const checks = Object.values(task?.check ?? {})
   if (checks.every((check) => 'scale' in check))

@@ -328,8 +328,8 @@ async function writeFirst(
 }
 
 /**
- * Runs the proposed ladder. Finds the directions of buffers, whether sizes may shrink, and whether
- * the launch matches the program's launch.
+ * Runs the proposed ladder. Determines the directions of buffers, whether smaller sizes work, and
+ * whether the launch matches the program's launch.
  */
 async function refine(
   bench: Bench,
