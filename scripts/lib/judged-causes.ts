@@ -109,7 +109,7 @@ export const causesPath = 'docs/evidence/tables/causes.md'
 
 /**
  * Returns the generated part of each document. why.md contains counts by level. causes.md contains
- * counts by recording, followed by every step.
+ * counts by recording, followed by all steps.
  */
 export function causesParts(
   recorded: readonly RecordedSteps[],

@@ -74,8 +74,8 @@ export interface HeldOut {
 }
 
 /**
- * Leaves out one ladder at a time, computes the range without it, and counts the omitted ladder's
- * rungs inside that range.
+ * Omits one ladder at a time and computes the range without it. Counts the rungs of the omitted
+ * ladder inside that range.
  */
 export function heldOut(rows: readonly PredictedRow[], name: PredictionClass): HeldOut {
   const told = rows.filter(isTold)

@@ -56,9 +56,8 @@ export const isNcuRep = (bytes: Uint8Array): boolean =>
 /**
  * Limits for the number of invalid entries and for the number of metrics per launch.
  *
- * After too many invalid entries, the rest of the file is not parsed, because a gigabyte of invalid
- * entries would take minutes. A launch has a few thousand metrics. Many more would exhaust the
- * memory.
+ * After too many invalid entries, parsing stops, because a gigabyte of invalid entries would take
+ * minutes. A launch has a few thousand metrics. Many more would exhaust the memory.
  */
 const maxUnreadable = 10_000
 const maxMetrics = 100_000

@@ -110,9 +110,9 @@ const mostAsked = 50
 
 /**
  * Returns the rung that is worth changing first, or null if no rung has a time. In a ladder, this
- * is the fastest rung. The kernels of a program or an import do different work, so the function
- * returns the kernel whose best step saves the most total time. If no kernel has a step, the
- * function returns the longest kernel.
+ * is the fastest rung. The kernels of a program or an import do different work. For a program or an
+ * import, the function therefore returns the kernel whose best step saves the most total time. If
+ * no kernel has a step, the function returns the longest kernel.
  */
 export async function rungToChange(places: Places, opened: Opened): Promise<RungResult | null> {
   const { session } = opened

@@ -126,8 +126,8 @@ async function ofSession(
         {
           rung,
           source: sources[rung.id]!,
-          // Use the current version of the file that runs Python scripts, because it is part of
-          // this program, like the runner.
+          // Use the current version of the file that runs Python scripts, because this program owns
+          // the file.
           ...builtWithAll.get(rung.file),
         },
       ]),

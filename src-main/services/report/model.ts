@@ -1,7 +1,6 @@
 /**
  * A report before formatting. All text is scrubbed, and every figure has its unit and evidence. The
- * model does not depend on when or where it was created, so the same session always yields the same
- * model.
+ * same session always yields the same model, regardless of when and where the model is created.
  */
 import { metricDefinitions, cardMetricIds, type MetricValue } from '../../domain/metrics/metrics'
 import { rungOf, type Session, type RungResult } from '../../domain/session/session'

@@ -116,7 +116,7 @@ const printedContext = 1
 
 /**
  * Returns a diff as HTML. Consecutive lines of the same kind share an element, because one tag per
- * line would make up most of a long report.
+ * line would make a long report much larger.
  */
 export function htmlDiff(hunks: readonly Hunk[]): string {
   const runs: { look: string; lines: string[] }[] = []
