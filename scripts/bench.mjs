@@ -11,15 +11,15 @@
  * - start: `--help` and `ladders` in both programs, and the size and installation of the npm
  *   package.
  * - replay: a process that runs `run --target recorded`, from start to exit.
- * - compare: switching the pair with sources of 1,500 lines, and opening the machine code and the
- *   chain.
+ * - compare: switching the pair with sources of 1,500 lines, and opening the machine code view and
+ *   the Chain view.
  * - grids: scrolling 300 rungs, their metrics and long machine code. Also the size of the initial
- *   scripts and the memory of the page.
- * - reports: HTML and PDF of a deep session, and HTML of 200 rungs.
- * - report, csv: parsing an ncu report and a 100 MB ncu table, with the memory of both. The table
- *   parser is compared with papaparse.
+ *   scripts and the page's memory use.
+ * - reports: writing an HTML and a PDF report of a deep session, and an HTML report of 200 rungs.
+ * - report, csv: time and memory to parse an ncu report and a 100 MB ncu table. The table parser is
+ *   compared with papaparse.
  * - emulation: gemm-fp32 at size 512, and a lab check without a GPU. Needs nvcc.
- * - sessions: listing a store of 10,000 sessions, and the memory for the list.
+ * - sessions: time and memory to list a store of 10,000 sessions.
  * - gpu: the cost of profiling. Needs a GPU with access to its performance counters.
  */
 import { spawn } from 'node:child_process'

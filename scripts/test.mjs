@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * `npm test` runs the checks for a change in two parallel rows. One row runs the tests of the built
- * programs, which often wait. The other row runs all other checks one at a time and uses the
- * remaining cores. If a check fails, checks that depend on it do not run. The last line counts the
- * tests: "N passed, N failed". A failed check counts as one test.
+ * `npm test` runs the checks for a change in two parallel lanes. One lane runs the tests of the
+ * built programs, which mostly wait for other processes. The other lane runs all other checks one
+ * at a time on the remaining cores. If a check fails, checks that depend on it do not run. The last
+ * line counts the tests: "N passed, N failed". A failed check counts as one test.
  *
  * `npm run test:all` also runs the recipes and the tests tagged `thorough`.
  */

@@ -73,7 +73,7 @@ export function budgetTally() {
      */
     judge(name, figure, where) {
       const { what, most, unit, digits = 0 } = budget(name)
-      // NaN never meets a budget.
+      // NaN must fail every budget.
       const over = !(figure <= most)
       const verdict = over ? 'over' : 'met'
       const label = where ? `${what}, ${where}` : what

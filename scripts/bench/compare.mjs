@@ -2,9 +2,9 @@
 /**
  * Measures the Compare screen with a shipped recording.
  *
- * The first part opens the pair's machine code and its chain, each on a new page. The second part
- * switches the pair with a key, with sources of 1,500 lines. The benchmark measures the time from
- * the key press to the second frame after it. The benchmark also measures the CPU time of the
+ * The first part opens the pair's machine code view and Chain view, each on a new page. The second
+ * part switches the pair with a key, with sources of 1,500 lines. The benchmark measures the time
+ * from the key press to the second frame after it. The benchmark also measures the CPU time of the
  * page's thread, because this time does not depend on other load. Long sources are made by
  * repeating the lines of the recorded sources.
  */
@@ -27,7 +27,7 @@ function lengthened(text) {
   const own = text.split('\n')
   const body = own.slice(own.findIndex((line) => !line.startsWith('//')))
   const all = [...own]
-  // Number some lines of each repetition, so that the diff has changes throughout.
+  // Add the repetition's number to some lines, so that the diff has changes throughout.
   for (let round = 1; all.length < lines; round += 1)
     all.push(...body.map((line, index) => (index % 9 === 0 ? `${line} // ${round}` : line)))
   return all.slice(0, lines).join('\n')

@@ -3,7 +3,7 @@
  * Measures the cost of profiling on a GPU.
  *
  * The script alternates three profilers over the same launches of gemm-fp32. The profilers are ncu
- * with the arguments of the card level, plain ncu with the same metrics, and `ncu --set full`. The
+ * with the card level's arguments, plain ncu with the same metrics, and `ncu --set full`. The
  * script also reports the number of passes at the standard level. The script needs no other files
  * of the repository. A GPU machine needs only Node and the one-file program:
  *
@@ -70,7 +70,8 @@ async function profile({ folder, size, env }, level, name) {
 }
 
 /**
- * Returns the ncu command line of a profiled run, and the runner's command line that it contains.
+ * Returns the ncu command line of a profiled run, and the runner's command line within the ncu
+ * command line.
  * @param {readonly string[]} argv
  * @param {string} cache
  */
@@ -78,8 +79,8 @@ function callOf(argv, cache) {
   const words = argv.map((word) => word.replace('<cache>', cache))
   const at = words.findIndex((word) => word.endsWith('/kl-runner'))
   const command = words.slice(at)
-  // The runner exits when the process that owns it exits. The recorded owner has already exited, so
-  // remove the option.
+  // Remove the option that names the runner's owner process. The runner exits with its owner, and
+  // the recorded owner has already exited.
   const owner = command.indexOf('--owner-pid')
   const metrics = words[words.indexOf('--metrics') + 1]
   if (at < 0 || owner < 0 || metrics === undefined)

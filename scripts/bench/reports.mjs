@@ -2,8 +2,8 @@
 /**
  * Measures report commands from process start to exit.
  *
- * The reports are HTML and PDF of a deep session with 14 rungs, and HTML of a session with 200
- * rungs. The deep session repeats the rungs of the shipped deep recording.
+ * A deep session with 14 rungs is written as HTML and PDF. A session with 200 rungs is written as
+ * HTML. The deep session repeats the rungs of the shipped deep recording.
  */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'

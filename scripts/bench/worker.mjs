@@ -57,8 +57,8 @@ const jobs = {
   },
 
   /**
-   * Converts every row to an array of strings, delivered in chunks. papaparse cannot do less work
-   * than that.
+   * Converts every row to an array of strings, delivered in chunks. This is the least work that
+   * papaparse can do.
    */
   async papaparse(file = '') {
     const { default: Papa } = await import('papaparse')

@@ -1,7 +1,7 @@
 /**
  * Backtests `next`. For every recorded step, `next` suggests moves at the previous rung, using only
- * data from other ladders. `next` learns from the same recorded steps, with the bounds of the
- * current moves.
+ * data from other ladders. `next` learns from these recorded steps. The current moves determine the
+ * bound on each step's gain.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -63,7 +63,7 @@ export interface RecordedStep {
   to: string
   /** Moves of this step, as declared in the ladder. */
   made: readonly string[]
-  /** Whether the step is intentionally slower. Suggesting such a step would be wrong. */
+  /** Whether the step is intentionally slower. `next` must not suggest such a step. */
   negative: boolean
   gain: number
   /** Facts about the previous rung. Null if the rung has too few counters for advice. */
@@ -257,8 +257,8 @@ export function groupsOf(tested: readonly Backtested[]): Groups {
 }
 
 /**
- * Moves that each of ncu's rules could refer to, interpreted generously. The table contains only
- * rules that occur in the recordings.
+ * Moves that each of ncu's rules could refer to. In case of doubt, a move is included. The table
+ * contains only rules that occur in the recordings.
  */
 const ruleMoves: Readonly<Record<string, readonly string[]>> = {
   UncoalescedGlobalAccess: ['coalesce'],

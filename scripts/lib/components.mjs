@@ -89,7 +89,7 @@ function writeModules(base, folder) {
 }
 
 /**
- * Returns the offset of a line and column in a text. Both start at 1.
+ * Converts a line and column to an offset in the text. Lines and columns start at 1.
  * @param {string} text
  * @param {number} line
  * @param {number} column

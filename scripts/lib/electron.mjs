@@ -10,7 +10,7 @@ import { toolEnv, say, root } from './project.mjs'
 
 /**
  * Whether to download Electron to open a window. A window needs a display and a working sandbox for
- * this user, and the user must not have requested a port. If no window can be opened,
+ * this user. If the user requested a port, no window is opened. If no window can be opened,
  * `kernel-ladder app` explains why.
  * @param {{ platform: string, env: NodeJS.ProcessEnv, uid?: number | undefined, args: readonly
  * string[] }} here

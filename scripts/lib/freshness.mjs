@@ -2,7 +2,7 @@
 /**
  * Tests whether the output of a build is older than its inputs.
  *
- * A stamp file next to the output contains a listing of the inputs (names, sizes, times) and a hash
+ * A stamp file next to the output lists the inputs with their sizes and times, and contains a hash
  * of their content. Comparing the listings is fast. If the listings differ, as after a checkout,
  * the hashes are compared.
  */

@@ -17,7 +17,7 @@ import { printedCauses } from '../../src-main/services/report/printed-causes'
  * - right: the cause is the intended effect of the source change, according to the header and the
  *   source.
  * - effect: the cause is true but not the reason.
- * - wrong: the cause is neither.
+ * - wrong: the cause is not true.
  * - empty: no cause is given.
  * - same: the times are equal, so there is no cause.
  */
@@ -109,7 +109,7 @@ export const causesPath = 'docs/evidence/tables/causes.md'
 
 /**
  * Returns the generated part of each document. why.md contains counts by level. causes.md contains
- * counts by recording, followed by every step.
+ * counts by recording, followed by all steps.
  */
 export function causesParts(
   recorded: readonly RecordedSteps[],

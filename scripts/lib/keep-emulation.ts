@@ -121,7 +121,7 @@ const gpuWords = [
   ...['--threads-per-sm', '2048', '--blocks-per-sm', '32'],
 ]
 
-/** Replaces the compile folder in line tables with a text of the same length. */
+/** Replaces the compile folder in line tables with a placeholder of the same length. */
 const withoutFolder = (cubin: Uint8Array, folder: string): Buffer =>
   Buffer.from(
     Buffer.from(cubin)

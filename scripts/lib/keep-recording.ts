@@ -58,7 +58,7 @@ const openStore = async (recordings: string): Promise<SourceStore> => {
   return (await pathExists(file)) ? readStore(file) : emptyStore()
 }
 
-/** Returns the texts of all files in a folder, by path. */
+/** Returns the contents of all files in a folder, by path. */
 async function readTexts(folder: string): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   for (const path of await filesBelow(folder)) {

@@ -103,7 +103,7 @@ export function readLibraryTimes(root: string, gpu: TimedGpu): LibraryTimes[] {
 
 /**
  * Whether the rung is faster in every session for single launches, bursts and sustained launches.
- * Null if one of these was not measured.
+ * Null if any of the three was not measured.
  */
 export function isFaster({ cold, burst, sustained }: LibraryTimes): boolean | null {
   if (burst === null || sustained === null || cold.length === 0) return null

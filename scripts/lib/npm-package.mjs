@@ -38,7 +38,7 @@ const manifest = {
 }
 
 /**
- * Writes the library's type declarations, which import only each other. Adds file extensions,
+ * Writes the library's type declarations. They import no other packages. Adds file extensions,
  * because Node's module resolution requires them.
  */
 function writeTypes() {

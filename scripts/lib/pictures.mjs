@@ -182,8 +182,8 @@ export async function show(page, address, screen, folder, words) {
     await page.route(`**/rpc/${call}`, (route) =>
       how === 'hang' ? undefined : route.fulfill({ status: 500, body: 'no answer' }),
     )
-  // Load a blank page first. The URL then loads like a link from outside, instead of changing the
-  // current page.
+  // Load a blank page first. Otherwise, the browser would only change the hash of the open page
+  // instead of loading the URL.
   await page.goto('about:blank')
   await page.goto(
     screen.report === undefined
@@ -192,6 +192,6 @@ export async function show(page, address, screen, folder, words) {
   )
   await page.locator(screen.ready).first().waitFor()
   await screen.act?.(page, words)
-  // Wait a moment, because charts draw asynchronously without an event for completion.
+  // Wait a moment, because charts are drawn asynchronously and emit no event when they are done.
   await page.waitForTimeout(500)
 }

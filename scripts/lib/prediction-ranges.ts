@@ -1,7 +1,7 @@
 /**
  * Computes the prediction range for each class from the comparison with recordings. Each range is
  * also checked on ladders that were left out. A factor is wide enough to cover nine of ten measured
- * times. The warnings of a prediction widen its range first.
+ * times. If a prediction has warnings, its range is widened first.
  */
 import {
   predictionClasses,
@@ -67,15 +67,15 @@ export function classFactors(rows: readonly PredictedRow[]): Record<PredictionCl
 export interface HeldOut {
   rungs: number
   /**
-   * Number of rungs inside the range computed from the other ladders, or inside the range computed
-   * from all ladders if that range is narrower.
+   * Number of rungs inside the range. The range is computed from the other ladders or from all
+   * ladders, whichever is narrower.
    */
   inside: number
 }
 
 /**
- * Leaves out one ladder at a time and computes the range without it. Counts the rungs of the
- * omitted ladder inside that range.
+ * Omits one ladder at a time and computes the range without it. Counts the rungs of the omitted
+ * ladder inside that range.
  */
 export function heldOut(rows: readonly PredictedRow[], name: PredictionClass): HeldOut {
   const told = rows.filter(isTold)

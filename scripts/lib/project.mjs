@@ -55,9 +55,9 @@ export async function runScript(main) {
 }
 
 /**
- * Node.js options for a program that runs for about a second. V8's optimization and garbage
- * collection use other cores, which does not pay off in such a short run. Node.js versions before
- * 24 do not support the invocation counts.
+ * Node.js options for a program that runs for about a second. V8's optimizing compilers and garbage
+ * collector use other cores, which does not pay off in such a short run. Node.js versions before 24
+ * do not support the options for invocation counts.
  */
 export const shortLived = [
   ...['--single-threaded', '--min-semi-space-size=64', '--max-semi-space-size=64'],

@@ -27,7 +27,7 @@ interface Suggested {
 interface PublicStep {
   from: string
   to: string
-  /** Moves that the author's text and code show. */
+  /** Moves that the author made, according to the author's text and code. */
   made: string[]
   before: Measured
   after: Measured

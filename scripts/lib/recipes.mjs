@@ -18,7 +18,7 @@ function hashOf(text) {
 const languages = ['ko', 'zh-CN']
 const locales = ['en', ...languages]
 
-/** Returns functions that edit files in a folder. @param {string} root */
+/** Returns functions that edit files in the given folder. @param {string} root */
 export function editorOf(root) {
   /** @param {string} path @param {string} text */
   const write = (path, text) => {
@@ -53,7 +53,7 @@ export function editorOf(root) {
       for (const folder of folders) this.json(`src-renderer/locales/${folder}/${file}`, change)
     },
     /**
-     * Adds translations to a file that contains authored texts.
+     * Adds translations of authored text to a file.
      * @param {string} file
      * @param {string} heading the line after which to insert the translations
      * @param {string} name @param {Record<string, string>} texts by key

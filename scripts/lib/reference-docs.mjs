@@ -194,7 +194,7 @@ const recordingsPart = ({ recordings, sizesLabel }) =>
       ([name, { ladder, problem, profile, rungCount, deviceName, createdAt }]) => [
         `\`${name}\``,
         ladder.title,
-        // The profile of a program has no problem.
+        // A profiled program has no problem sizes.
         problem ? sizesLabel(problem.sizes) : '',
         profile,
         String(rungCount),

@@ -17,7 +17,7 @@ import { formerIds } from '../../src-main/domain/ladder/former-ids'
 
 const former = new RegExp(`\\b(${Object.keys(formerIds).join('|')})\\b`, 'g')
 
-/** Replaces former ids with current ids in a text. */
+/** Replaces former ids in the text with current ids. */
 export const renamed = (text: string): string => text.replace(former, (id) => formerIds[id]!)
 
 const unbrotli = (base64: string): string =>

@@ -25,7 +25,7 @@ import { root } from './project.mjs'
 
 const session = '/session/recorded:gemm-fp32-h200-4096'
 const deep = '/session/recorded:gemm-fp32-h200-4096-deep'
-/** A pair of rungs in that session, both with machine code and counters. */
+/** Two rungs of the deep session, both with machine code and counters. */
 const deepPair = `${deep}/compare/03_shared_tile/04_thread_tile_1d`
 const lab = '/labs/01-coalescing'
 const heading = 'main h1, main h2'
@@ -239,9 +239,9 @@ export const states = {
 }
 
 /**
- * Additional states, captured in both themes at 1280 px. The states are screens with more sessions,
- * and elements that open over any screen. Some states need a hanging core, failing tools, a run, or
- * a report.
+ * Additional states, captured in both themes at 1280 px. They include screens with more sessions,
+ * and elements that can open over any screen. Some states need a hanging core, failing tools, a
+ * run, or a report.
  * @type {Record<string, Screen>}
  */
 export const staged = {

@@ -5,8 +5,8 @@
  * With these files, a single copied file can run ladders, replay recordings and serve the UI.
  *
  * For tests and the desktop build, the default export is `null`, because they read files in place.
- * Otherwise, the default export is `{ hash }`, and the last line of the program is a comment with
- * the archive. JavaScript engines skip this comment. It consists of `//` and a Brotli stream with a
+ * Otherwise, the default export is `{ hash }`. The last line of the program is a comment with the
+ * archive. JavaScript engines skip this comment. It consists of `//` and a Brotli stream with a
  * large window, encoded in Ascii85. The archive has three parts:
  *
  * - the length of the index in bytes, as an unsigned, little-endian number of 4 bytes
@@ -36,8 +36,8 @@ const isLeftOut = (path: string): boolean =>
   /\.(ncu-rep|map)$|(^|\/)\.[^/]*$|^(resources|cuda-kernels)(\/[^/]+)?\/README\.md$/.test(path)
 
 /**
- * Sessions of recordings repeat each other's content, and so do the two builds of the UI. A window
- * of 64 MiB covers the whole archive.
+ * The sessions of recordings have much content in common, and so do the two builds of the UI. A
+ * window of 64 MiB covers the whole archive.
  */
 const compression = {
   [constants.BROTLI_PARAM_QUALITY]: 9,

@@ -4,9 +4,9 @@
  *
  * The file is a page followed by the script. To keep reports small, the report service compresses
  * the script into the page (services/report/html.ts). A short loader in the page unpacks it. The
- * template stores the script uncompressed: much of the script is in the UI too, and the program
- * packs both together. The page's content security policy lists the loader, the script and the
- * style sheet by hash. No other code can run or load, even if a session contains it.
+ * template stores the script uncompressed. Much of its code is also in the UI, so the program's
+ * archive compresses both together. The page's content security policy lists the loader, the script
+ * and the style sheet by hash. No other code can run or load, even if a session contains it.
  * `<!--report-title-->` and `<!--report-data-->` are placeholders.
  */
 import { createHash } from 'node:crypto'

@@ -30,7 +30,7 @@ export function parseJsonWithin(
   text: string,
   most = mostValues,
 ): { value: unknown } | { refused: Statement } {
-  // A text has at most as many values as characters, so short texts need not be counted.
+  // Don't count the values of a short text, because it cannot contain more values than characters.
   if (text.length > most && countValues(text, most) > most)
     return { refused: message('files.tooMany', { most }) }
   try {

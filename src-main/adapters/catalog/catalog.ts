@@ -209,7 +209,7 @@ export async function readSharedFiles(root: string, folder: string): Promise<Map
 
 const isHeader = (name: string): boolean => /\.(cuh|hpp|h)$/.test(name)
 
-/** Reads files of the library and returns their texts by relative path. */
+/** Reads files of the library and returns their contents by relative path. */
 async function readTexts(root: string, files: readonly string[]): Promise<Map<string, string>> {
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
   return new Map(files.map((file, index) => [file, texts[index]!]))

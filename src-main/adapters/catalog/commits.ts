@@ -1,6 +1,6 @@
 /**
- * Finds the commits that changed a source file or its includes. Reads the texts directly from git
- * without a checkout.
+ * Finds the commits that changed a source file or its includes. Reads the file contents directly
+ * from git without a checkout.
  */
 import { basename, dirname, posix } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -18,8 +18,8 @@ export interface FileCommit {
   /** First paragraph of the commit's body, or an empty string. */
   body: string
   /**
-   * Texts of the file and its includes in the repository, by path. Empty if the commit removed the
-   * file.
+   * Contents of the file and its includes in the repository, by path. Empty if the commit removed
+   * the file.
    */
   texts: ReadonlyMap<string, string>
   /** Path of the file in `texts`. */
@@ -183,7 +183,7 @@ async function textsAt(git: Git, commit: string, own: string): Promise<Map<strin
   return texts
 }
 
-/** Returns the texts with paths relative to their deepest common folder. */
+/** Returns the files' contents with paths relative to their deepest common folder. */
 function placed(
   texts: ReadonlyMap<string, string>,
   own: string,

@@ -77,7 +77,7 @@ export async function sync(path: string): Promise<void> {
 
 /**
  * Creates a folder and its missing parents, one at a time. Node's recursive mkdir hangs on file
- * systems such as /proc, which return ENOENT for a folder that they refuse to create.
+ * systems such as /proc. These return ENOENT for a folder that they refuse to create.
  */
 export async function makeFolder(path: string): Promise<void> {
   if (await pathExists(path)) return

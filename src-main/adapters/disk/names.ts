@@ -8,7 +8,8 @@ import { diskError } from './disk'
 import { scratchFolder } from './owned-folder'
 
 /**
- * Returns a unique text for a file name. If any byte is escaped, all backslashes are escaped too.
+ * Returns a unique string for a file name. If the string contains an escaped byte, all backslashes
+ * are escaped too.
  */
 export function nameText(name: Buffer): string {
   const text = name.toString('utf8')

@@ -47,8 +47,8 @@ const named = /^\..+\.partial-\d+-[0-9a-f]{8}$/
 const orNull = (text: Promise<string>): Promise<string | null> => text.catch(() => null)
 
 /**
- * Returns an id of the running kernel and the pid namespace. For containers made from the same
- * image, only the kernel's id may differ.
+ * Returns an id of the running kernel and the pid namespace. Containers made from the same image on
+ * different machines may differ only in the kernel's id.
  */
 async function ownRealm(): Promise<string | null> {
   if (process.platform !== 'linux') return `${process.platform} ${hostname()}`

@@ -10,7 +10,7 @@ export const isZstd = (start: Uint8Array): boolean =>
 
 /**
  * Outcome of the decompression. After a failure, the output file contains everything before the
- * fault.
+ * damaged block.
  */
 export type Unpacked = 'whole' | 'damaged' | 'too-large'
 

@@ -1,8 +1,8 @@
 /**
- * A pool of emulators, one per core. Each job runs one rung.
+ * A pool of emulators, one per core. Each job runs a rung or a part of its blocks.
  *
- * The blocks of a launch run in order on a single thread, so the results do not depend on the
- * number of threads.
+ * The blocks of a job run in order on a single thread. A rung is split into jobs only if its blocks
+ * cannot affect each other. The results therefore do not depend on the number of threads.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -54,8 +54,8 @@ export const startThread: StartEmulator = () => {
 }
 
 /**
- * Emulators of closed pools, which are reused within 20 seconds. A check or an editor opens several
- * pools, and a warm emulator is faster.
+ * Idle emulators of closed pools. They stay available for 20 seconds, because a check or an editor
+ * opens several pools. A warm emulator is faster.
  */
 const spare = new Map<Emulator, { start: StartEmulator; leave: NodeJS.Timeout }>()
 const spareMs = 20_000

@@ -1,6 +1,6 @@
 /**
  * Emulates rungs one at a time, or predicts their times, in a separate thread or process. The build
- * bundles this module as a single text, `virtual:emulator-worker`.
+ * bundles this module into a single script, `virtual:emulator-worker`.
  */
 import { setFlagsFromString } from 'node:v8'
 import { parentPort } from 'node:worker_threads'
@@ -15,7 +15,7 @@ const send = (message: unknown): void =>
   parentPort ? parentPort.postMessage(message) : void process.send!(message)
 
 const onRequest = ({ job, predictOn }: EmulatorRequest): void => {
-  // Messages that are numbers report progress. The last message is the answer.
+  // A message that is a number reports progress. The last message is the answer.
   send(predictOn ? predict(job, predictOn) : emulate(job, send))
 }
 if (parentPort) parentPort.on('message', onRequest)

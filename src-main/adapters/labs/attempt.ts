@@ -133,7 +133,7 @@ export async function readAttempt(folder: string): Promise<LabAttempt> {
 export const readAttemptSource = (folder: string): Promise<string> =>
   readFile(join(folder, files.source), 'utf8')
 
-/** Evidence that an attempt's checks are judged by. */
+/** Evidence for judging an attempt's checks. */
 export interface AttemptEvidence {
   session: Session
   sanitized: SanitizerVerdicts

@@ -31,7 +31,7 @@ export const GradeRecord = z.object({
   appVersion: z.string(),
   /** SHA-256 hash of the judged machine code. Null if the submission did not compile. */
   cubin: z.string().nullable(),
-  /** Descriptions of the launches by the host code, one per problem. */
+  /** Launch descriptions from the host code, one per problem. */
   descriptions: z.array(Description),
   row: GradeRow,
 })

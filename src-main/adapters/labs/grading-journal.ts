@@ -2,8 +2,8 @@
  * Stores the rows of an interrupted grading, so that the next grading can resume.
  *
  * The journal is in the cache and has one JSON object per line. Its key depends on the graded
- * content and the grading machine. A grading of a part of the submissions uses a separate file.
- * Every grading of the same folder reads all these files, and a complete grading removes them.
+ * content and the grading machine. A grading of only some submissions uses a separate file. Every
+ * grading of the same folder reads all these files, and a complete grading removes them.
  */
 import { readFile, readdir, appendFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

@@ -43,7 +43,7 @@ export interface LabFolder {
   catalog: Catalog
   starter: string
   solution: string
-  /** Bytes of each image, by the path used in the text. */
+  /** Bytes of each image, by its path in the lab's text. */
   pictures: ReadonlyMap<string, Uint8Array>
   /**
    * SHA-256 hash over all files in the folder, in hexadecimal. If a file changes, the lab has to be
@@ -201,7 +201,8 @@ async function readOne(folder: string, shipped: Catalog): Promise<ReadLab> {
     ])
   if (!files.includes(labFile))
     return fail(
-      // Stop if the survey was aborted or the file was already rejected.
+      // Don't report a missing file if the file was already rejected or the folder was not listed
+      // completely.
       faults.some((fault) => fault.file === file || fault.file === id)
         ? []
         : [{ file, line: null, message: `The folder has no ${labFile}.` }],

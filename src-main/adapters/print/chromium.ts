@@ -207,8 +207,8 @@ export const drawPng = (
   )
 
 /**
- * Limit of the browser's virtual clock in milliseconds. The clock skips idle time. Pages need less
- * than this limit.
+ * Time limit on the browser's virtual clock in milliseconds. The virtual clock skips idle time, and
+ * pages need less than this limit.
  */
 const patienceMs = 20_000
 

@@ -1,5 +1,5 @@
 /**
- * Works on a remote machine through shell scripts. Probes the machine, sends files by hash, and
+ * Manages a remote machine through shell scripts. Probes the machine, sends files by hash, and
  * fetches a job's results. Files are first written under temporary names, verified and then
  * renamed.
  */
@@ -51,11 +51,11 @@ const failed = (shell: Shell, what: string, { lines, stderr }: ShellResult): Ker
       )
 }
 
-/** Limits for responses, which are lists and short texts. */
+/** Limits for the size of responses, which are lists and short messages. */
 const answerLimits = { timeoutMs: 15 * 60_000, outputLimit: 32 * 2 ** 20 }
 /**
  * Maximum time without output, in milliseconds. A script that receives data over a slow connection
- * may be silent for minutes. Other scripts respond soon.
+ * may be silent for minutes. Other scripts respond within seconds.
  */
 const silenceMs = 60_000
 
@@ -93,7 +93,8 @@ const isNewEnough = (version: string): boolean => {
 
 /**
  * Probes a machine. The user's commands before and after a run also run before and after the probe.
- * The first commands may set the root folder, and the last commands may resume paused services.
+ * The commands before a run may set the root folder, and the commands after a run may resume paused
+ * services.
  *
  * Throws an error if the machine does not run Linux or its home folder is not writable.
  */

@@ -19,9 +19,9 @@ export interface StartJob extends Around {
 }
 
 /**
- * Returns the script of a job, which runs the commands before the run, the program, and the
- * commands after the run. A restarted job begins a new line before it appends output. The files of
- * an array task are separate, and their names end with the task's number.
+ * Returns the script of a job. The script runs the user's commands before the run, the program, and
+ * the user's commands after the run. A restarted job begins a new line before it appends output.
+ * The files of an array task are separate, and their names end with the task's number.
  */
 const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): string =>
   [
@@ -85,8 +85,8 @@ export interface Watch {
 
 interface Followed {
   /**
-   * How following the job ended. `ended` means that the job has ended and all its lines were
-   * received.
+   * Reason that following the job ended. `ended` means that the job has ended and all its lines
+   * were received.
    */
   outcome: 'ended' | 'lost' | 'cancelled'
   /** Byte offset for resuming after a lost connection. */

@@ -141,7 +141,7 @@ function progressOf(
 
 /**
  * Returns shell code that prints changed lines of the queue. The code ends when every task has left
- * its completion mark, or after two consecutive polls without any task in the queue.
+ * its completion mark. It also ends after two consecutive polls without any task in the queue.
  */
 function watchOf(name: string, number: string, cluster: string | null, tasks: number) {
   const queue = `squeue -h -r -t all -u "$(id -un)" -n ${quoted(name)} -o '%i|%T|%r|%N'${at(cluster)} 2>/dev/null`

@@ -45,8 +45,8 @@ export function sbatchWords(options: SlurmOptions): string[] {
 
 /**
  * Returns this program's sbatch options. The options export no variables of the submitting shell,
- * so that a job does not depend on where it is submitted. The commands before the run set the
- * variables that the job needs. A requeued job appends to its earlier output.
+ * so that a job does not depend on that shell. The commands before the run set the variables that
+ * the job needs. A requeued job appends to its earlier output.
  */
 const ownWords = (name: string): string[] => [
   ...['--parsable', '--export=NONE', '--nodes=1', '--ntasks=1', '--requeue'],
@@ -148,8 +148,8 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
       '  [ -n "$over" ] || a=1',
     ].join('\n'),
     last: [
-      // Wait for the completion mark. The end of the job can become known before its last lines
-      // arrive, because the lines arrive through the shared file system.
+      // Wait for the completion mark. The job's last lines can arrive after its end is known,
+      // because they arrive through the shared file system.
       `case "$old" in *'|COMPLETED|'*) k=0; while [ ! -f done ] && [ $k -lt ${settling} ]; do sleep 1; k=$((k + 1)); done;; esac`,
       'n=0; [ ! -f events ] || n=$(wc -c < events)',
       'if [ "$n" -gt "$o" ]; then tail -c +$((o + 1)) events; fi',

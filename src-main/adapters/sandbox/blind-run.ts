@@ -31,7 +31,7 @@ function chosen(
 }
 
 interface BlindCalls {
-  /** Arguments for measuring the trusted rungs, or null if the submission is measured alone. */
+  /** Arguments for measuring the trusted rungs, or null if only the submission is measured. */
   others: string[] | null
   blind: string[]
   check: string[]

@@ -332,7 +332,7 @@ const kernelWords = (modules: readonly MachineCode[]): string[] =>
     ]),
   )
 
-/** Returns the event for host code that crashed the probe or kept it from printing a result. */
+/** Returns the event for host code that crashed the probe or prevented its output. */
 const unanswered = ({ outcome, exitCode, signal }: ProcessResult) => ({
   ...{ event: 'launches' as const, kernels: [], fault: 'failed' as const },
   reason: `its host code ended without describing its work (${signal ?? exitCode ?? outcome})`,

@@ -328,8 +328,8 @@ function residentBytes(pids: readonly number[]): number {
 }
 
 /**
- * Kills processes that left the process tree. Such processes are found by this mark in their
- * environment.
+ * Kills processes that left the process tree. An environment variable with this value identifies
+ * such processes.
  */
 async function sweep(mark: string): Promise<void> {
   for (const name of processIds()) {
@@ -408,8 +408,8 @@ const inReach: Record<Safeguard, string> = {
 }
 
 /**
- * Returns a sentence for readers of the grades that lists the actions that the sandbox does and
- * does not prevent.
+ * Returns a sentence to print with the grades. The sentence lists which actions the sandbox does
+ * and does not prevent.
  */
 export function isolationSentence({ by, held, kernel }: Isolation): string {
   const watched = [

@@ -60,7 +60,10 @@ const configuration = [
  */
 const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom']
 
-/** Parts of /proc that control the machine. Otherwise, only the user id would protect them. */
+/**
+ * Parts of /proc that control the machine. The view mounts them read-only, because only the user id
+ * would protect them otherwise.
+ */
 const guarded = [
   ...['/proc/sysrq-trigger', '/proc/bus', '/proc/fs', '/proc/irq'],
   ...['abi', 'debug', 'dev', 'fs', 'kernel', 'net', 'sunrpc', 'vm'].map((n) => `/proc/sys/${n}`),

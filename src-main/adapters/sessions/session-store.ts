@@ -133,8 +133,8 @@ export const draftSession = (finalPath: string): Promise<SessionDraft> =>
   draftOf(resolve(finalPath), new Map())
 
 /**
- * Creates a draft. `added` maps paths in the folder to texts. The texts also stay in memory, in
- * case the folder is removed.
+ * Creates a draft. `added` maps paths in the folder to file contents. The contents also stay in
+ * memory, in case the folder is removed.
  */
 async function draftOf(finalPath: string, added: Map<string, string>): Promise<SessionDraft> {
   const staged = await stageFolder(finalPath)

@@ -60,7 +60,10 @@ const fieldWords = (
  */
 export type Expected = { library: string; shown: string } | { rung: string }
 
-/** Returns the argument for a fill. `folder` contains the task's files, and is null in a replay. */
+/**
+ * Returns the argument that describes a buffer's initial contents. `folder` contains the task's
+ * files, and is null in a replay.
+ */
 const fillWord = (task: Task, own: Case, fill: TaskFill, folder: string | null): string =>
   fill.kind === 'file'
     ? `file,${join(folder ?? '', fill.path)}`

@@ -48,7 +48,10 @@ export interface GpuClaimCall {
 
 /** Time in milliseconds for a lock owner to identify itself. */
 const answerMs = 2000
-/** Number of consecutive hang-ups after which a lock owner is considered silent. */
+/**
+ * Number of consecutive connections closed without an answer, after which a lock owner is
+ * considered silent.
+ */
 const silentTries = 10
 /** Pause between two attempts in milliseconds. */
 const pauseMs = 100

@@ -129,8 +129,8 @@ export function liveToolbox(
       }
     },
     claimGpu,
-    // Tools on this machine can write to the disk that contains the sessions, so the file is
-    // written directly to its final path.
+    // Write the file directly to its final path, because tools on this machine can access the disk
+    // with the sessions.
     async output(keptAt) {
       await rm(keptAt, { force: true })
       return { path: keptAt, take: () => Promise.resolve() }

@@ -59,7 +59,7 @@ interface ProgramAnswer {
    * failure of ncu.
    */
   failure: NcuFailure | null
-  /** Kernel that did not end while ncu ran it alone. The program was then stopped. */
+  /** Kernel that did not end while ncu ran no other kernel. The program was then stopped. */
   stuckKernel: string | null
 }
 
@@ -276,7 +276,7 @@ export async function previewProgram(
 
 interface ReportCall extends ProgramCall {
   level: CollectingLevel
-  /** Metrics that this ncu version does not know. */
+  /** Names of the metrics that this ncu version does not know. */
   without?: ReadonlySet<string>
   reportPath: string
 }

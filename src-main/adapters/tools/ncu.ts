@@ -59,7 +59,7 @@ export interface NcuAnswer {
   /** Messages about missing parts of the deep profiles. */
   deepTroubles: Statement[]
   failure: NcuFailure | null
-  /** Unknown metrics that prevented profiling, by ncu's names. */
+  /** Metrics unknown to ncu that prevented profiling. Contains ncu's metric names. */
   unknownMetrics: string[]
 }
 

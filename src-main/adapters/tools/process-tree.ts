@@ -22,7 +22,7 @@ export const processIds = (): string[] =>
  * parent's process group and would survive a signal to the group.
  *
  * Synchronous reads take microseconds, far less than the thread pool. The search is therefore
- * faster than a process that keeps forking.
+ * faster than a process that forks endlessly.
  */
 export function descendants(pid: number): number[] {
   const children = new Map<number, number[]>()

@@ -3,7 +3,7 @@
  * the run is canceled, times out or prints nothing for too long. Only this module imports execa.
  *
  * A missing, failed or hanging program is a result and not an exception. If a listener throws an
- * error, the program is killed, and the error is thrown again after the program has ended.
+ * error, the program is killed. The error is thrown again after the program has ended.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { execa } from 'execa'

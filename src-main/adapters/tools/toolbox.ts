@@ -83,7 +83,7 @@ export interface Toolbox {
   output(keptAt: string): Promise<ToolOutput>
 }
 
-/** Facts that are stored for a call besides its two output texts. */
+/** Data that is stored with a call in addition to its stdout and stderr. */
 export interface RawCall {
   key: string
   tool: ToolName

@@ -50,7 +50,7 @@ function describeCost({ level, seconds: total, rungs }: ProfileCost): string {
 
 type Abilities = Pick<Capabilities, 'times' | 'replays' | 'predicts'>
 
-/** Returns what a target is capable of. A replay neither builds nor measures. */
+/** Returns the capabilities of a target. A replay neither builds nor measures. */
 function abilities(text: string): Abilities {
   const target = parseTarget(text)
   return target ? can(target) : { times: true, replays: false }

@@ -24,8 +24,8 @@ export function onStop(first: (signal: NodeJS.Signals) => void, again: () => voi
 }
 
 /**
- * Returns a signal that aborts on the first ^C or termination signal, when the function also prints
- * `now`. On a second ^C or termination signal, the program exits immediately.
+ * Returns a signal that aborts on the first ^C or termination signal. When the signal aborts, `now`
+ * is printed. On a second ^C or termination signal, the program exits immediately.
  */
 export function abortOnStop(now: string): AbortSignal {
   const controller = new AbortController()

@@ -1,6 +1,6 @@
 /**
- * Restricts the files that an agent may access. Allowed are folders that the user named, and this
- * program's sessions and recordings.
+ * Restricts the files that an agent may access. Agents may access only folders that the user named,
+ * and this program's sessions and recordings.
  */
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'

@@ -195,7 +195,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
       const why = before && before.id !== rung.id ? await whyBetween(found, before, rung) : null
       const profile = await found.deep(id)
       const [own, cause] = [`${rungSummary(session, rung)}.`, why && causeSummary(why)]
-      // If there is no time, mention the changed counters first.
+      // If nothing was timed, mention the changed counters first.
       const sentences = isTimed(rung) ? [own, cause] : [cause, own]
       return {
         summary: sentences.filter((sentence) => sentence !== null).join(' '),

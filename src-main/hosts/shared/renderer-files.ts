@@ -80,7 +80,7 @@ export class RendererFiles {
   }
 
   /**
-   * Opens the built UI. Throws an error if the UI was not built, so that the host fails at startup
+   * Opens the built UI. Throws an error if the UI was not built. The host then fails at startup
    * instead of showing a blank page.
    */
   static async open(rendererDir: string): Promise<RendererFiles> {

@@ -57,8 +57,8 @@ export class Cursor {
   }
 
   /**
-   * Returns a 64-bit integer. Throws an input error if the value needs more than 53 bits, because
-   * no file position or size is that large.
+   * Returns a 64-bit integer. Throws an input error if the value needs more than 53 bits. No valid
+   * file position or size is that large.
    */
   u64(): number {
     const value = Number(this.#view.getBigUint64(this.#skip(8), true))

@@ -149,8 +149,8 @@ function readFunction(
 function parameterLayout(attributes: readonly Attribute[]): ParameterLayout | null {
   const bank = attributes.find((each) => each.number === attribute.parameterBank)
   if (!bank) return null
-  // The word after the bank's symbol contains two values: the offset of the parameters within the
-  // bank, and their total number of bytes.
+  // The word after the bank's symbol contains the parameters' offset within the bank and their
+  // total size in bytes.
   const place = wordsOf(bank, 2)[1]!
   const [base, size] = [place & 0xffff, place >>> 16]
   const list = attributes
@@ -191,8 +191,8 @@ function readGlobals({ sections, symbols }: Elf): GlobalVariable[] {
     if (!section) return []
     const own = symbols.filter(({ type, section: of }) => type === objectType && of === index)
     const end = Math.max(0, ...own.map(({ value, size }) => value + size))
-    // If a section has 4 GiB or more and no bytes in the file, nvcc stores only the low 32 bits of
-    // its size.
+    // For a section of 4 GiB or more without bytes in the file, nvcc stores only the size's low 32
+    // bits.
     const wraps = section.bytes.length === 0 && end % 2 ** 32 === section.size
     if (end > section.size && !wraps) throw damaged('symbols')
     const start = base

@@ -23,7 +23,7 @@ export const attribute = {
 
 export interface Attribute {
   readonly number: number
-  /** Byte or half word of the value, or 0 if the value is a block. */
+  /** The value if it is a byte or half word, or 0 if the value is a block. */
   readonly value: number
   readonly block: Uint8Array
 }

@@ -144,7 +144,10 @@ const notAReport = (text: string): Error =>
   )
 
 export interface SanitizerSummary {
-  /** Number of errors and warnings, or of hazards, that compute-sanitizer counted. */
+  /**
+   * Number of errors and warnings that compute-sanitizer counted. For racecheck, the number of
+   * hazards.
+   */
   total: number
   /** Number of errors that compute-sanitizer counted but neither printed nor saved. */
   notPrinted: number

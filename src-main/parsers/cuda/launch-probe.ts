@@ -23,7 +23,7 @@ const hexadecimal = z.string().refine((text) => text.length % 2 === 0 && !/[^0-9
  */
 const mangledName = z.string().regex(/^[\w$.]{1,4096}$/)
 
-/** A short, human-readable text on one line. */
+/** A short, human-readable message on one line. */
 const shownText = z
   .string()
   .max(8192)

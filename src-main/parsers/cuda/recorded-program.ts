@@ -10,7 +10,7 @@ const hexadecimal = z.string().regex(/^(?:[0-9a-f]{2})*$/)
 const RecordedPointer = z.strictObject({
   /** The index of the kernel parameter. */
   parameter: z.number().int().min(0),
-  /** Number of the allocation. Pointers into the same allocation have the same number. */
+  /** Id of the allocation. Pointers into the same allocation have the same id. */
   allocation: z.number().int(),
   offset: z.number().min(0),
   /** Number of bytes from the pointer to the end of the allocation. */

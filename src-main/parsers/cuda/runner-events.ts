@@ -116,7 +116,7 @@ const TimingEvent = z.object({
   settled: z.boolean(),
   referenceMedianMs: milliseconds.nullable(),
   referenceSamplesMs: z.array(milliseconds),
-  // State of the L2 cache. Missing in older recordings, whose runners also timed launches that the
+  // State of the L2 cache. Missing in older recordings. Their runners also timed launches that the
   // host issued late.
   cacheState: z.enum(['cold', 'warm']).optional(),
   late: count.optional(),

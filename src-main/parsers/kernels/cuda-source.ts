@@ -73,8 +73,8 @@ const attributes =
   /__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|__cluster_dims__\s*\([^()]*\)|__attribute__\s*\(\([^)]*\)\)|alignas\s*\([^)]*\)/g
 
 /**
- * Returns the function name and parameters in the text before a body, or null if that text is not a
- * function header.
+ * Returns the function name and parameters in the text before a body. Returns null if the text is
+ * not a function header.
  */
 function headOf(
   head: string,

@@ -64,8 +64,8 @@ const unary: Record<string, (a: number) => number> = {
 }
 
 /**
- * If one operand is unknown, the whole result is unknown. No decision may depend on only part of an
- * expression.
+ * If one operand is unknown, the whole result is unknown. A rule must not be decided by only part
+ * of its expression.
  */
 const known =
   (of: (...operands: number[]) => number) =>

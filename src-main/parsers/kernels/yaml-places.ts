@@ -47,8 +47,8 @@ export function refuse(file: string, faults: readonly PlacedFault[]): never {
 }
 
 /**
- * Returns the position of a key, or of its parent if the document does not contain the key. A key
- * in the document is misspelled or has no value.
+ * Returns the position of a key. If the document does not contain the key, returns the position of
+ * its nearest parent.
  */
 function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length -= 1) {
@@ -87,7 +87,10 @@ const deepest = 64
  */
 const explicitKey = /(?<!\S)\?(?!\S)/g
 
-/** Returns the reason that a text is too large or too deeply nested to parse, or null. */
+/**
+ * Returns the reason that the YAML text is too large or too deeply nested to parse. Returns null if
+ * it can be parsed.
+ */
 export function tooMuch(text: string): Statement | null {
   if ((text.match(explicitKey)?.length ?? 0) > deepest)
     return message('written.explicitKeys', { most: deepest })
@@ -266,9 +269,7 @@ function eitherOf(words: readonly Statement[]): Statement | null {
   )
 }
 
-/**
- * Returns a text that describes the required value. Returns null if the schema has its own message.
- */
+/** Returns a description of the required value. Returns null if the schema has its own message. */
 function requirement(issue: z.core.$ZodIssue): Statement | null {
   switch (issue.code) {
     case 'invalid_type':

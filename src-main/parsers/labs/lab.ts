@@ -127,7 +127,8 @@ const list = (words: Iterable<string>): string => [...words].join(', ')
 function checkRungs(lab: LabFile, references: LabReferences, report: Report): void {
   const ofLadder = references.ladders.get(lab.ladder)
   if (!ofLadder) {
-    // The caller already reported why the ladder folder is unusable.
+    // Don't report an error here, because the caller has already reported why the ladder folder is
+    // unusable.
     if (isLadderPath(lab.ladder)) return
     report(
       ['ladder'],

@@ -121,7 +121,7 @@ class Reader {
     if (this.#quickRow(line)) return
     const cells = this.#split(line)
     if (!this.#isWhole(cells)) {
-      // A line of text without quotes that contains a comma is not a row.
+      // If a line is unquoted text that contains a comma, it is not a row.
       if (this.#quoted)
         this.#note(message('imports.rowUnreadable', { text: JSON.stringify(line.slice(0, 40)) }))
       return

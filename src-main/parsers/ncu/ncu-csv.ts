@@ -2,7 +2,7 @@
  * Parses the output of `ncu --csv --page raw`: a header row, a units row, and one row per launch.
  *
  * Between rows, there can be messages of ncu (`==PROF==`, `==WARNING==`) and output of the profiled
- * program. The text is the same for a run with `-o`, for a run without it, and for `--import`.
+ * program. ncu prints the same text with `-o`, without `-o`, and with `--import`.
  *
  * Values are returned in ncu's base units. A cell without a figure becomes null, never 0. A
  * truncated row is skipped and noted. A table with decimal commas is rejected, because half of its

@@ -43,11 +43,11 @@ const plainName = (name: string): string =>
     .replaceAll(/\s+/g, '')
 
 /**
- * Assigns sections to launches. Both are in launch order.
+ * Assigns sections to launches. Sections and launches are in launch order.
  *
  * If a launch's instructions belong to several files, it has several consecutive sections. A launch
  * that is not on the page has no section. Variants compiled from the same source have the same
- * kernel name, so `isCodeOf` distinguishes them.
+ * kernel name, so `isCodeOf` compares their code.
  */
 function assignSections(
   launches: readonly Launch[],

@@ -2,9 +2,9 @@
  * Parses the output of `ncu --csv --page details`. The page has one row per metric and one row per
  * piece of advice, grouped by launch.
  *
- * A metric row shows a label and not ncu's metric name, so the value is stored as `Section: Label`.
- * A few labels match a metric of the registry. Their values are also stored under the metric's
- * name. A metric requested by name (`--metrics`) is stored under that name.
+ * A metric row contains a label instead of ncu's metric name, so the value is stored as
+ * `Section: Label`. A few labels match a metric of the registry. Their values are also stored under
+ * the metric's name. A metric requested by name (`--metrics`) is stored under that name.
  */
 import { columnsOf, parseLaunch, type NcuLaunch } from './ncu-csv'
 import { type Columns } from './ncu-values'
@@ -25,8 +25,8 @@ const metricOfLabel: Record<string, string> = {
 }
 
 /**
- * Whether a label is a metric name such as `dram__bytes_read.sum` and not a text such as `Registers
- * Per Thread`.
+ * Whether a label is a metric name such as `dram__bytes_read.sum` and not a phrase such as
+ * `Registers Per Thread`.
  */
 const isMetricName = (label: string): boolean => /^[a-z][a-z0-9]*__\w+(\.\w+)*$/.test(label)
 

@@ -139,10 +139,10 @@ function fromParts(
 }
 
 /**
- * Returns every metric of the level, by registry id.
+ * Returns every metric of the profile level, by registry id.
  *
  * `asked` lists the metrics requested from ncu, if known. If an older run did not request a metric,
- * the GPU is not blamed for its absence.
+ * the reason for its absence does not blame the GPU.
  *
  * At the deep level, `instructions` contains the launches' instructions.
  */

@@ -1,10 +1,10 @@
 /**
  * Detects the number style of an ncu table from its cells.
  *
- * ncu uses the locale of its process: `1,234.5`, `1.234,5`, `1 234,5` or `1'234.5`. A figure such
- * as `1,234` is ambiguous, so the first unambiguous figure determines the style of the table. If a
- * later figure has another style, the import fails, because a partly misread table is worse than
- * no table.
+ * The style depends on the locale of the ncu process: `1,234.5`, `1.234,5`, `1 234,5` or `1'234.5`.
+ * A figure such as `1,234` is ambiguous, so the first unambiguous figure determines the style of
+ * the table. If a later figure has another style, the import fails, because a partly misread table
+ * is worse than no table.
  */
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'

@@ -1,6 +1,6 @@
 /**
- * Reads the data about a launch's code in a report: counters per instruction and per source line,
- * ncu's advice, and the sources.
+ * Reads the data about a launch's code in a report. The data consists of counters per instruction
+ * and source line, ncu's advice, and the sources.
  */
 import type {
   DeepKernel,

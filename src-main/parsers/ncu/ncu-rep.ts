@@ -21,10 +21,13 @@ import { unitOf } from './ncu-rep-units'
 export interface NcuRep {
   launches: NcuLaunch[]
   /**
-   * Number of launches in the file. If some were not wanted, it exceeds the length of `launches`.
+   * Number of launches in the file. `launches` has fewer entries if `take` stopped the collection.
    */
   total: number
-  /** Total time under ncu of the unwanted launches. Null if any of their times is missing. */
+  /**
+   * Total time under ncu of the launches that are not in `launches`. Null if any of these times is
+   * missing.
+   */
   restMs: number | null
   /** Messages about unreadable parts. */
   notes: Statement[]
@@ -53,9 +56,8 @@ export const isNcuRep = (bytes: Uint8Array): boolean =>
 /**
  * Limits for the number of invalid entries and for the number of metrics per launch.
  *
- * After too many invalid entries, the rest of the file is not parsed, because a gigabyte of invalid
- * entries would take minutes. A launch has a few thousand metrics. Many more would exhaust the
- * memory.
+ * After too many invalid entries, parsing stops, because a gigabyte of invalid entries would take
+ * minutes. A launch has a few thousand metrics. Many more would exhaust the memory.
  */
 const maxUnreadable = 10_000
 const maxMetrics = 100_000
@@ -342,7 +344,7 @@ function toMetrics(
   return metrics
 }
 
-/** Converts a value. Without a figure, the value is missing, NaN, or an empty text. */
+/** Converts a value. If ncu has no figure, the value is missing, NaN, or an empty string. */
 function toFigure(value: MessageOf<'Value'> | undefined): Omit<NcuValue, 'unit'> {
   const figure = value?.choice.value
   if (figure === undefined || typeof figure === 'string') return { value: figure || null }

@@ -6,8 +6,8 @@
  * the final comma) and a header. One row per instruction follows.
  *
  * The source view has one section per kernel and file. A section begins with `"File Path",…`,
- * `"Function Name",…` and a header. The row of each line is followed by the line's instructions,
- * with `...` between distant ones.
+ * `"Function Name",…` and a header. The row of each line is followed by the line's instructions.
+ * `...` separates instructions that are far apart.
  *
  * In the source view, ncu 2025.3 prints a line's instructions twice. Inlined code from another file
  * often appears in the sections of both files. An address is therefore counted only once per line.
@@ -266,7 +266,7 @@ export function parseSourcePage(text: string): SourcePage {
   return { sections, unreadable: printed.length - whole.length }
 }
 
-/** Whether a text begins with a source page, possibly after ncu messages. */
+/** Whether ncu's output begins with a source page, possibly after ncu messages. */
 export const isSourcePage = (start: string): boolean =>
   /^\uFEFF?(?:[^"].*\r?\n|\r?\n)*"(?:File Path|Kernel Name|Function Name)","/.test(start)
 

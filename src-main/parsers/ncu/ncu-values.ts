@@ -29,12 +29,15 @@ export interface Columns {
 /** Parses a cell. The number format depends on the locale of the table. */
 export type ReadCell = (cell: string, column: MetricColumn) => number | string | null
 
-/** Matches ncu's texts for a missing figure. A missing figure is different from zero. */
+/**
+ * Matches the strings that ncu prints for a missing figure. A missing figure is different from
+ * zero.
+ */
 const missing = /^(\(!\)\s*)?(n\/a|[-+]?nan|[-+]?inf(inity)?|no data|[-–—]+)?$/i
 const number = /^[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?$/
 
 /**
- * Whether a text is `nan` or `inf`. In this case, ncu collected the data but could not compute the
+ * Whether a cell is `nan` or `inf`. In this case, ncu collected the data but could not compute the
  * figure.
  */
 export const isNotFinite = (text: string): boolean => /^\s*[-+]?(nan|inf(inity)?)\s*$/i.test(text)
@@ -69,8 +72,8 @@ export function plainNumber(cell: string): number {
 }
 
 /**
- * Parses the figure in a cell. Returns null if the figure is missing. Returns the text if the
- * metric is a text.
+ * Parses the figure in a cell. Returns null if the figure is missing. Returns the cell's text if
+ * the metric's value is a string.
  */
 export function parseNcuCell(cell: string): number | string | null {
   const plain = plainNumber(cell)

@@ -55,7 +55,7 @@ import { listAll } from '../sessions/list-sessions'
 
 export interface CoreOptions {
   host: 'electron' | 'web'
-  /** The session folder that the UI shows first. */
+  /** The session folder that the UI shows at startup. */
   session?: string
   /** PDF printer of the host. By default, the core uses a browser installed on this machine. */
   printPdf?: PdfPrinter
@@ -339,8 +339,8 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
 }
 
 /**
- * Whether the UI can show this session first. A session from a machine without a GPU has no times
- * to show.
+ * Whether the UI can show this session at startup. A session from a machine without a GPU has no
+ * times to show.
  */
 const isReadableLive = (summary: SessionSummary): boolean => {
   const { damaged, deviceName } = summary

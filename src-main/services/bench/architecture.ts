@@ -7,8 +7,8 @@ export const smOf = (device: Pick<Device, 'computeCapability'>): string =>
   device.computeCapability.replace('.', '')
 
 /**
- * Returns the architecture that a rung is compiled for on this GPU, or the reason that the rung
- * cannot run there. A feature letter (`sm_90a`) restricts the rung to exactly that architecture.
+ * Returns the architecture that a rung is compiled for on this GPU. If the GPU cannot run the rung,
+ * returns the reason. A feature letter (`sm_90a`) restricts the rung to exactly that architecture.
  */
 export function architectureFor(
   requires: string | null,

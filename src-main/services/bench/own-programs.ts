@@ -1,6 +1,6 @@
 /**
- * Builds this program's own CUDA programs: the runner, the launch probe, the rung that replays a
- * description, and the library that times launches.
+ * Builds this program's own CUDA code. This is the runner, the launch probe, the rung that replays
+ * a description, and the library that times launches.
  */
 import {
   activityFlags,

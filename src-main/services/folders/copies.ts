@@ -63,8 +63,8 @@ export const copiesOf = async ({ machine }: Setup, ladder: string): Promise<Draf
 type Request = Pick<RunRequest, 'ladder' | 'draft' | 'rungs'>
 
 /**
- * Returns the edited copies that a request needs: its draft, and named rungs that only a draft
- * declares.
+ * Returns the edited copies that a request needs. This is the requested draft, or every draft whose
+ * rung the request names.
  */
 async function namedCopies(
   setup: Setup,

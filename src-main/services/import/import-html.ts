@@ -68,7 +68,7 @@ export async function importHtml(path: string, options: HtmlImportOptions): Prom
 
 /**
  * Returns a folder name that is a valid SessionRef. The id in another user's report can be any
- * text.
+ * string.
  */
 const folderName = (id: string): string =>
   id

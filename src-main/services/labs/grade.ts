@@ -191,8 +191,8 @@ async function withStaged<T>(
     if (!(await removeTree(path))) onLeft(path)
   }
   try {
-    // The sandbox mounts its views as the root user of a user namespace. For file permissions, this
-    // root is another user, which must be able to enter the folder.
+    // The sandbox mounts its views as the root user of a user namespace. File permissions treat
+    // this root as a different user, so other users must be able to enter the folder.
     await chmod(root, 0o711)
     const [cache, view] = [join(root, 'cache'), join(root, 'view')]
     for (const path of [cache, view]) await makeFolder(path)

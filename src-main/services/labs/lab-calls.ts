@@ -32,10 +32,7 @@ import { attemptSession } from '../sessions/attempt-sessions'
 /** Type of a call's input after schema validation and defaults. */
 type ParsedInput<N extends CallName> = z.output<Calls[N]['input']>
 
-/**
- * A check of a lab submission that runs in the background. The check emits events and ends with or
- * without a session.
- */
+/** A background check of a lab submission. The check emits events and may end without a session. */
 type LabRun = (
   emit: (event: RunEvent) => void,
   signal: AbortSignal,
@@ -47,8 +44,9 @@ const dataUri = (path: string, bytes: Uint8Array): string =>
   `data:${pictureTypes[path.split('.').pop() ?? ''] ?? 'application/octet-stream'};base64,${Buffer.from(bytes).toString('base64')}`
 
 /**
- * Whether predictions are locked. Predictions are locked after their answer has been shown.
- * Measuring the starter reveals no answer and locks no predictions.
+ * Whether predictions are locked. Predictions are locked once the user has measured a submission,
+ * because the measurement reveals the answers. Measuring the starter reveals no answers and locks
+ * no predictions.
  */
 const isSealed = (attempts: readonly AttemptSummary[], { since }: LabProgress): boolean =>
   attempts.some(

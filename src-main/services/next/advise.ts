@@ -50,8 +50,8 @@ function pastOf({ assets: { recordingsDir } }: Places): Promise<Past> {
 }
 
 /**
- * Returns the advice for a rung. In a program, each step also states its saving as a share of the
- * total kernel time.
+ * Returns the advice for a rung. For a program, each step also contains the saving as a share of
+ * the total kernel time.
  */
 function adviceFor(
   { session, sources }: Pick<OpenedSession, 'session' | 'sources'>,
@@ -103,16 +103,16 @@ export async function adviseOnAll(places: Places, opened: Opened): Promise<Recor
 }
 
 /**
- * Maximum number of a program's kernels that get advice, longest first. The other kernels could
- * save little time.
+ * Maximum number of a program's kernels that get advice, longest first. Changing any other kernel
+ * would save little time.
  */
 const mostAsked = 50
 
 /**
  * Returns the rung that is worth changing first, or null if no rung has a time. In a ladder, this
- * is the fastest rung. The kernels of a program or an import do different work. For these, the
- * function returns the kernel whose best step saves the most total time. If no kernel has a step,
- * it returns the longest kernel.
+ * is the fastest rung. The kernels of a program or an import do different work. For a program or an
+ * import, the function therefore returns the kernel whose best step saves the most total time. If
+ * no kernel has a step, the function returns the longest kernel.
  */
 export async function rungToChange(places: Places, opened: Opened): Promise<RungResult | null> {
   const { session } = opened

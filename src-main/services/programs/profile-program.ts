@@ -355,7 +355,7 @@ function unprofiledWarning(kept: readonly PreviewKernel[], { launches }: Profile
   ]
 }
 
-/** Adds ncu's text of the instructions, because a report contains only machine code. */
+/** Adds the disassembly that ncu prints, because a report contains only machine code. */
 async function withText({
   toolbox,
   call,

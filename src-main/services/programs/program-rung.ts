@@ -16,7 +16,7 @@ import { profiledTime } from '../../domain/programs/profiled-time'
 
 export interface ProgramState {
   rung: LadderRung
-  /** Command of the rung. All rungs of the ladder use the same command. */
+  /** Command that starts the rung's program. */
   command: readonly [string, ...string[]]
   run: ProgramRun | null
   verify: Verify | null

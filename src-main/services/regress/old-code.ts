@@ -126,7 +126,8 @@ async function ofSession(
         {
           rung,
           source: sources[rung.id]!,
-          // The file that runs a Python script is part of this program, like the runner.
+          // Use the current version of the file that runs Python scripts, because this program owns
+          // the file.
           ...builtWithAll.get(rung.file),
         },
       ]),

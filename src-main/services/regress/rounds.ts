@@ -1,7 +1,7 @@
 /**
  * Runs measurement rounds. In each round, a new runner process times all pairs of builds. A pair
- * that hangs or crashes is excluded from later rounds, and the rest of the round is repeated
- * without it.
+ * that hangs or crashes is excluded from later rounds. The rest of the round is repeated without
+ * it.
  */
 import {
   compareArgs,

@@ -1,6 +1,6 @@
 /**
- * Manages the ncu report of a session: downloads it from its machine, opens it in Nsight Compute,
- * and reads it in parts.
+ * Downloads the ncu report of a session from its machine, opens it in Nsight Compute, and reads it
+ * in parts.
  */
 import { open, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

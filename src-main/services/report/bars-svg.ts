@@ -17,7 +17,7 @@ export function sizeOfSvg(svg: string): { width: number; height: number } {
 export interface Bar {
   /** Label of the bar, which is a rung's number, or its number and title. */
   label: string
-  /** Value of the bar. If null, the bar is empty, and `text` gives the reason. */
+  /** Value of the bar. If null, the bar is empty, and `text` contains the reason. */
   value: number | null
   /** The value as text, with its unit. */
   text: string
@@ -81,7 +81,7 @@ const plainCount = (value: number): string => formatCount(value).replace(/\.0+(?
 
 const at = (value: number): string => String(+value.toFixed(2))
 
-/** Truncates a text to about the given width and adds an ellipsis. */
+/** Truncates text to about the given width and adds an ellipsis. */
 function fit(text: string, width: number): string {
   const most = Math.floor(width / 6)
   const letters = [...text]

@@ -65,8 +65,8 @@ function throughputChart({ rows, session }: ReportModel): BarChart | null {
 
 /**
  * Returns a chart of two sessions. Each rung has a bar for the first session above a bar for the
- * second. Returns null if there is no time, or if L2 held different data, because adjacent bars
- * imply a ranking.
+ * second. Returns null if no rung has a time. Also returns null if the GPUs or the L2 states
+ * differ, because adjacent bars imply a ranking.
  */
 export function pairChart({ rungs, a: first, b: second }: ComparisonModel): BarChart | null {
   const lead = leadOf(first)

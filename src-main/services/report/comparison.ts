@@ -1,7 +1,7 @@
 /**
  * Compares two sessions of one ladder and problem, such as before and after a change, or on two
- * GPUs. Rejects sessions that cannot be compared. Also reports differences that are not in the
- * code.
+ * GPUs. Rejects sessions that cannot be compared. Also reports differences in the measurement
+ * conditions.
  */
 import { inEnglish, paragraph, pieces } from '../../domain/text/english'
 import { message, together, Statement } from '../../domain/messages/message'
@@ -26,7 +26,7 @@ export interface ComparedRung {
   b: RungResult
   comparison: RungComparison
   why: Why
-  /** Throughput in each session. Empty if there is no time. */
+  /** Throughput in each session. Empty if the rung has no time. */
   rates: readonly [string, string]
   /** Source change, or null if the source is the same or missing. */
   hunks: Hunk[] | null

@@ -70,7 +70,7 @@ function checkChoice(chart: ChartId, choice: string, session: Session): void {
 export const isDrawnWord = (word: string): boolean => isChartId(chartWord(word).chart)
 
 /**
- * Throws an error for a chart that the session cannot have. A bar chart needs the throughput or a
+ * Throws an error if the session has no data for a chart. A bar chart needs the throughput or a
  * counter that at least one rung has.
  */
 export function checkCharts(words: readonly string[], session: Session): void {

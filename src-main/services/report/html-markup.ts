@@ -26,7 +26,7 @@ export const htmlSentence = (sentence: Sentence): string =>
   sentence
     .map((piece) => {
       if (typeof piece !== 'string') return htmlCode(piece.code)
-      // Keep spaces at the ends, because they separate the pieces.
+      // Keep leading and trailing spaces, because they separate adjacent parts of the text.
       return escaped(visible(piece).replace(/\s+/g, ' '))
     })
     .join('')

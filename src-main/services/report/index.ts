@@ -163,7 +163,7 @@ export function reportCi(
 
 /**
  * Returns a session in the form that an HTML report stores. The stored session is scrubbed and in
- * schema order. Printing the session after an import therefore gives the same text.
+ * schema order. Printing the session after an import therefore yields the same text.
  */
 function freeze({ sources, scrub }: ReportInput, { session, next }: ReportModel): FrozenSession {
   const texts = session.rungs.flatMap(({ id }) => {
@@ -216,9 +216,9 @@ export function reportHtml(
 }
 
 /**
- * Returns a page that can draw the charts of the first session. The other sessions are for charts
- * over several sizes and are reduced to the same rungs. The page is temporary, for a browser on
- * this machine.
+ * Returns a page that can draw the charts of the first session. The other sessions provide data for
+ * charts over several sizes. They contain only the rungs of the first session. The page is
+ * temporary, for a browser on this machine.
  */
 export function drawingPage(
   opened: readonly Opened[],

@@ -63,7 +63,7 @@ export const texSentence = (sentence: Sentence): string =>
   sentence
     .map((piece) => {
       if (typeof piece !== 'string') return texCode(piece.code)
-      // Keep spaces at the ends, because they separate the pieces.
+      // Keep leading and trailing spaces, because they separate adjacent parts of the text.
       const [before, after] = [/^\s/, /\s$/].map((edge) => (edge.test(piece) ? ' ' : ''))
       return `${before}${tex(piece)}${after}`
     })

@@ -47,7 +47,7 @@ interface MakeOptions extends Choice, Omit<Authored, 'drawn'> {
   isPreview?: boolean
 }
 
-/** Functions of this program and this machine that making a report needs. */
+/** Functions of this program and this machine that are needed to make a report. */
 interface MakeTools extends PdfTools {
   assets: Assets
   places: SessionPlaces
@@ -203,7 +203,7 @@ const bytesAnswer = (name: string, mediaType: string, bytes: Uint8Array): Report
   content: Buffer.from(bytes).toString('base64'),
 })
 
-/** Returns a file name without extension. The id of another user's session can be any text. */
+/** Returns a file name without extension. The id of another user's session can be any string. */
 function fileName(opened: readonly OpenedSession[]): string {
   const ids = opened.map(({ session }) =>
     session.id.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60),

@@ -1,7 +1,6 @@
 /**
- * A report before formatting. Every text is scrubbed, and every figure has its unit and evidence.
- * The model does not depend on when or where it was created, so the same session always yields the
- * same model.
+ * A report before formatting. All text is scrubbed, and every figure has its unit and evidence. The
+ * same session always yields the same model, regardless of when and where the model is created.
  */
 import { metricDefinitions, cardMetricIds, type MetricValue } from '../../domain/metrics/metrics'
 import { rungOf, type Session, type RungResult } from '../../domain/session/session'
@@ -61,7 +60,7 @@ export interface LadderRow {
   time: Figure
   spread: Figure
   throughput: Figure
-  /** Time of the reference, measured alternately with the rung. */
+  /** Time of the reference, which was measured alternately with the rung. */
   beside: Figure
   /** Time of the reference divided by the time of the rung. */
   ratio: Figure
@@ -163,7 +162,7 @@ export interface ReportInput {
 
 export const dash = '–'
 
-/** Text for a session that gives no reason. */
+/** Text to show if a session contains no reason. */
 export const noReason = 'No reason was recorded.'
 
 /** Whether a session contains kernels that ncu timed one by one. */

@@ -116,7 +116,7 @@ const printedContext = 1
 
 /**
  * Returns a diff as HTML. Consecutive lines of the same kind share an element, because one tag per
- * line would make up most of a long report.
+ * line would make a long report much larger.
  */
 export function htmlDiff(hunks: readonly Hunk[]): string {
   const runs: { look: string; lines: string[] }[] = []
@@ -169,8 +169,8 @@ const citedMetrics = ({ causes, unimportant }: ReportStep['why']): Set<string> =
 
 /**
  * Returns the body of a step. If `hasCounters` is set, other tables of the report already list all
- * counters. A step with causes then lists only the counters that support the causes or that the
- * author predicted.
+ * counters. A step with causes then lists only the counters that are evidence for the causes or
+ * that the author predicted.
  */
 function stepBody(step: ReportStep, hasCounters: boolean): string {
   const { from, to, comparison, why } = step

@@ -5,7 +5,7 @@ import type { DeepProfile } from '../../domain/session/deep'
 import { scrubStatement, type Scrubber } from './scrub'
 
 export function scrubDeep(profile: DeepProfile, { sentence, source }: Scrubber): DeepProfile {
-  // Cache the results, because thousands of instructions repeat the same few texts.
+  // Cache the results, because thousands of instructions contain the same few strings.
   const known = new Map<string, string>()
   const word = <T extends string | null>(text: T): T => {
     if (text === null) return text

@@ -63,8 +63,8 @@ const inSentences: readonly Pattern[] = [
 ]
 
 /**
- * Texts that are never removed. Web addresses are citations. System and CUDA folders are the same
- * on every machine.
+ * Text that is never removed. Web addresses are citations. System and CUDA folders are the same on
+ * every machine.
  */
 const kept =
   /\bhttps?:\/\/[^\s"'<>)\]]+|(?<![\w.~-])\/usr\/(?:lib|lib64|bin|include|local\/cuda[\w.-]*)(?:\/(?!\.\.)[\w.+-]+)*\/?/gi
@@ -79,7 +79,7 @@ export interface Scrubber {
   source: (text: string) => string
 }
 
-/** Returns functions that remove private information from texts. */
+/** Returns functions that remove private information from text. */
 export function scrubber({ folders, words }: Privates): Scrubber {
   const ownFolders = folders
     .filter((folder) => folder.length > 1)
@@ -145,7 +145,7 @@ function scrubValue(value: unknown, key: string, scrub: (text: string) => string
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       scrub(name),
-      // Ids of ladders, rungs and headers are public names. The session's own id can be any text.
+      // Ids of ladders, rungs and headers are public names. The session's own id can be any string.
       name === 'id' && typeof item === 'string' ? item : scrubValue(item, name, scrub),
     ]),
   )

@@ -252,8 +252,8 @@ export class EmulatedRungs {
   }
 
   /**
-   * Verifies a rung with a problem. Returns null if verification would take too long. The session
-   * reports skipped problems.
+   * Verifies a rung with one additional problem. Returns null if the verification would take too
+   * long. The session reports skipped problems.
    */
   private async at({ planned, outcome }: RungBuild, problem: Problem): Promise<VerifiedAt | null> {
     const { plan, prepared } = this.of

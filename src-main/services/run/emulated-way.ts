@@ -28,7 +28,7 @@ export interface EmulationSettings {
    * if their results are correct at that problem.
    */
   launchesAt?: LaunchesAt | null
-  /** The problem before its sizes were halved to get the plan's problem. */
+  /** The requested problem, if some of its sizes were reduced for the plan. */
   shrunkFrom?: Problem | null
 }
 

@@ -37,7 +37,7 @@ export interface Finding extends Measured {
   uncounted?: Statement
 }
 
-/** Results of a run: per rung by id, and for the machine. */
+/** Results of a run for each rung and for the machine. */
 export interface Findings {
   rungs: ReadonlyMap<string, Finding>
   warnings: readonly Statement[]

@@ -177,8 +177,8 @@ interface Counting {
 }
 
 /**
- * Creates the function that counts. Each new call cancels the current call, because the current
- * counts would be outdated.
+ * Creates a function that emulates an edited rung and returns its counters. Each new call cancels
+ * the active call, because the file has changed since the active call began.
  */
 export function createCounting(setup: Setup) {
   const { machine } = setup
@@ -215,8 +215,8 @@ export function createCounting(setup: Setup) {
     }
   }
   /**
-   * Call the returned function in the order of the requests, because the file reads before the
-   * answer take varying time.
+   * Call this function when a request arrives, before any file is read. File reads take varying
+   * time, so the calls would otherwise be out of order.
    */
   return () => {
     looking?.abort()

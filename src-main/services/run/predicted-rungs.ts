@@ -60,7 +60,8 @@ export class PredictedRungs {
       const { values, validated } = on.parameters
       const answer = await bench.pool.predict(ready.job, {
         ...{ values, validated },
-        // For a lab, don't predict the times without each cause, because a lab needs only the time.
+        // For a lab, skip the additional predictions that each leave out one cause, because a lab
+        // needs only the time.
         removes: !this.isOther,
       })
       const counts = this.areExact ? null : await sampledCounts(bench, ready)

@@ -52,7 +52,7 @@ export interface ProfileOutcome {
   /** Reasons that some deep profiles are missing. */
   deepTroubles: Statement[]
   /**
-   * Metrics that this ncu version does not know, by ncu's names. The other metrics were collected.
+   * ncu names of the metrics that this ncu version does not know. The other metrics were collected.
    */
   unknownMetrics: string[]
   /** Wall time of ncu in seconds, or null if ncu did not finish. */

@@ -19,7 +19,10 @@ export class Progress {
     private readonly withoutCounters: MetricsWithoutCounters,
   ) {}
 
-  /** Starts a progress count for a stage, from 0 to `total`. Returns a function that adds one. */
+  /**
+   * Starts a progress count for a stage, from 0 to `total`. Returns a function that increments the
+   * count.
+   */
   stage(stage: Extract<RunEvent, { type: 'stage' }>['stage'], total: number): () => void {
     let done = 0
     const tell = (): void => this.emit({ type: 'stage', stage, done, total })

@@ -148,8 +148,8 @@ function verdictAt(
 }
 
 /**
- * Measures rungs with a problem. If the runner cannot start with that problem, reports the reason
- * for each rung and keeps all timings.
+ * Measures rungs with one additional problem. If the runner cannot start with that problem, reports
+ * the reason for each rung and keeps all timings.
  */
 async function measureOrSay(
   runner: TaskRunner,

@@ -1,5 +1,5 @@
 /**
- * A kind of run, which defines the GPU that rungs are built for and the function that examines the
+ * A kind of run. It defines the GPU that rungs are built for and the function that examines the
  * built rungs.
  */
 import type { RunEvent } from '../../contract/index'

@@ -70,7 +70,7 @@ function ladderOf(catalog: Catalog, id: string): Ladder | null {
 
 interface Today {
   rungs: ReadonlyMap<string, RungToday>
-  /** Hash of all texts. */
+  /** Hash of all source texts. */
   hash: string
 }
 

@@ -121,8 +121,8 @@ export async function sweep<Built, Outcome>(
         for (const one of open.values()) {
           const tried = (attempts.get(one.point) ?? 0) + (gone === null ? 1 : 0)
           attempts.set(one.point, tried)
-          // Put the point at the end of the queue, because a point that crashes the GPU must not
-          // block the others.
+          // Put the point at the end of the queue. A point that crashes the GPU must not block
+          // other points.
           if (tried < maxAttempts) ready.push(one)
           else finish(one.point, lost(one.point, 'its worker ended without measuring it'))
         }

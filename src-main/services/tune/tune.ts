@@ -1,8 +1,8 @@
 /**
  * Sweeps the compile-time parameters of a rung. Every point is built, verified and timed, on one or
  * more GPUs. Finished points are saved, so the same command resumes a stopped sweep. Then the best
- * points and the rung's default values are timed again alternately, because the minimum of many
- * noisy times is biased low.
+ * points and the rung's default values are timed again alternately. The second timing is needed
+ * because the minimum of many noisy times is biased low.
  */
 import { readdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'

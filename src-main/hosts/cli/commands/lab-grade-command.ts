@@ -137,7 +137,9 @@ async function reserve(file: string): Promise<string> {
   return path
 }
 
-/** Writes the file. If that fails, prints the text instead, so that no grade is lost. */
+/**
+ * Writes the file. If the write fails, prints the file's content instead, so that no grade is lost.
+ */
 async function writeOrPrint(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text)
@@ -312,7 +314,8 @@ async function gradeBatches(
   const copies = rows.filter(({ likeSolution }) => likeSolution !== null).length
   if (copies > 0) note(`${copies} closely resemble the lab’s own solution, apart from their names.`)
   if (signal.aborted) return exitCodes.cancelled
-  // If submissions are missing from this part, the later grading of all submissions covers them.
+  // A part always succeeds, because the final grading of all submissions grades any that are
+  // missing.
   if (options.part !== undefined) return 0
   const judged = rows.some(({ status }) => status !== 'unavailable')
   const able = [...solutions, ...rows].some(({ status }) => status === 'passed')

@@ -209,8 +209,8 @@ const commandText = (text: string): string => {
 }
 
 /**
- * Lists runs whose sessions were not copied back, for example because the local program was killed
- * or the local machine was shut down.
+ * Lists runs whose sessions were not copied back, for example because the local machine was shut
+ * down.
  */
 export async function machineRunsCommand(
   setUp: SetUp,

@@ -32,8 +32,8 @@ export function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
   // A build-only target runs no rungs, so rungs that did not run are not failures on such a target.
   const bad = isBuiltOnly(session.target) ? ['failed'] : ['wrong', 'failed', 'not-run']
   const failed = session.rungs.some(({ status }) => bad.includes(status))
-  // If this machine kept some rungs from running, the results of the other rungs do not affect the
-  // exit code.
+  // If this machine prevented some rungs from running, the results of the other rungs do not affect
+  // the exit code.
   const notRun = session.rungs.some(({ status }) => status === 'not-run')
   if (missing && notRun && session.completion !== 'cancelled') return exitCodes.missing
   if (session.completion === 'cancelled' || failed) return exitCodes.failed

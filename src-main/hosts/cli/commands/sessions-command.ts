@@ -19,7 +19,7 @@ export interface SessionsOptions {
   json?: boolean
 }
 
-/** Default limit. The sessions of last week fit on one screen. */
+/** Default limit. With this limit, about a week of sessions fits on one screen. */
 const usualLimit = 20
 
 const gpuText = ({ deviceName, target }: SessionSummary): string => {

@@ -45,7 +45,7 @@ export function describeChange({
   const by = change === null ? '' : `, ${percentChange(change.ratio)}`
   const isExplained = status !== 'ok' || (counters === null && verdict === 'unresolved')
   const why = isExplained ? ` ${reasons.map(inEnglish).join(' ')}` : ''
-  // If there are no times, the counters are the result.
+  // If nothing was timed, show the counters as the result.
   const isCounted = counters !== null && status === 'ok' && times[0] === null && times[1] === null
   if (isCounted && counters.length === 0) return `${id}: ${time}. No counter changed.`
   return [
@@ -90,7 +90,7 @@ export async function watchRun(
         }
         throw error
       })
-      // The first round has no previous result to compare with. If there are no times, print the
+      // The first round has no previous result to compare with. If nothing was timed, print the
       // table.
       if (rounds === 0 || !can(session.target).times) printText(sessionText(session))
       if (folder !== null) note(`Saved in ${shownPath(folder)}`)

@@ -67,7 +67,8 @@ export function describeComparison(
   ]
   const rows = [
     ...(isTimed ? timeRow : []),
-    // Omit metrics that were not counted, because this follows from the session's profile level.
+    // Omit metrics that were not counted. The session's profile level already shows which counters
+    // are missing.
     ...metrics.filter(isCounted).map((delta) => ({
       label: delta.label,
       a: metric(delta.a ?? undefined),

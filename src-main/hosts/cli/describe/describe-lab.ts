@@ -22,8 +22,8 @@ const verdicts: Record<LabOutcome['status'], string> = {
 }
 
 /**
- * Describes the outcome. For an emulated GPU, the text also states whether the lab accepts a pass
- * without a real GPU.
+ * Describes the outcome. For an emulated GPU, the description also states whether the lab accepts a
+ * pass without a real GPU.
  */
 function verdictText(outcome: LabOutcome): string {
   const { status, target } = outcome

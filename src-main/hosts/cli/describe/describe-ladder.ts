@@ -124,7 +124,10 @@ function leadEvidence(session: Session): string[] {
   ]
 }
 
-/** Returns a note about the value that the errors are relative to, which depends on each check. */
+/**
+ * Returns a note that states which value the errors are relative to. The value depends on the
+ * check.
+ */
 function errorEvidence({ ladder: { task } }: Session): string {
   const checks = Object.values(task?.check ?? {})
   if (checks.every((check) => 'scale' in check))
@@ -184,7 +187,7 @@ function otherWaysEvidence(session: Session): string[] {
   ]
 }
 
-/** Describes how times were measured, and the overhead in short times. */
+/** Describes how times were measured, and how much launch overhead short times contain. */
 function timeEvidence(session: Session): string[] {
   const { cacheState } = session.settings
   const state = cacheState ? `, L2 ${inEnglish(message(`cacheState.${cacheState}`))}` : ''
@@ -236,7 +239,10 @@ const timeColumns = (session: Session): Column<RungResult>[] => [
     : []),
 ]
 
-/** Returns a column with the build options that some rungs lack; none if all rungs have the same. */
+/**
+ * Returns a column with the build options that some rungs lack. Returns no column if all rungs have
+ * the same build options.
+ */
 export function buildColumn({ rungs }: Session): Column<RungResult>[] {
   const own = ({ buildWords = [] }: RungResult): string =>
     buildWords.filter((word) => !rungs.every((rung) => rung.buildWords?.includes(word))).join(' ')

@@ -1,6 +1,6 @@
 /**
- * Prints a session of a ladder of programs as terminal text: the wall times of the processes, and
- * the times of their kernels.
+ * Prints a session of a ladder of programs as terminal text. The text contains the wall times of
+ * the processes and the times of their kernels.
  */
 import { formatMs, formatShare, formatRatio } from '../../../domain/metrics/units'
 import type { RungResult, Session } from '../../../domain/session/session'

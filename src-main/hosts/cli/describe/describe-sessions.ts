@@ -35,8 +35,8 @@ function kernelText({ title, kernel }: Pair['sideA']): string {
 }
 
 /**
- * Returns the name of a kernel. For a rung of a ladder, this is the rung's id, because several
- * rungs may have kernels with the same name.
+ * Returns the name of a kernel. For a rung of a ladder, returns the rung's id, because kernels of
+ * different rungs may have the same name.
  */
 const briefText = ({ rung, title, kernel, launches }: Pair['sideA']): string =>
   launches === null ? rung : kernel ? briefName(kernel.name) : title

@@ -24,7 +24,9 @@ export interface CompiledFile {
   sm: string
   modules: MachineCode[]
   resources: PtxasKernel[]
-  /** Toolkit libraries whose headers the file includes. The names are as for `-l`. */
+  /**
+   * Toolkit libraries whose headers the file includes. The names have the form that `-l` expects.
+   */
   libraries: string[]
   /**
    * Absolute paths of the file and the files that it includes, without headers of the compiler and

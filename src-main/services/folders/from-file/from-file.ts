@@ -192,7 +192,7 @@ const sameLaunch = (tried: Tried, chosen: ChosenKernel): boolean | null => {
 
 const rungName = (base: string): string => `01_${base.replace(/[^A-Za-z0-9_]/g, '')}`.slice(0, 80)
 
-/** Runs trials to find equal values that are different sizes. Marks sizes that remain undecided. */
+/** Runs trials to distinguish sizes that have equal values. Marks sizes that remain undecided. */
 async function settleSizes(
   proposal: Proposal,
   fits: (proposal: Proposal, sizes: Sizes[]) => Promise<boolean | null>,
@@ -328,8 +328,8 @@ async function writeFirst(
 }
 
 /**
- * Runs the proposed ladder. Finds the directions of buffers, whether sizes may shrink, and whether
- * the launch matches the program's launch.
+ * Runs the proposed ladder. Determines the directions of buffers, whether smaller sizes work, and
+ * whether the launch matches the program's launch.
  */
 async function refine(
   bench: Bench,
