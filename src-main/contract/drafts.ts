@@ -17,7 +17,7 @@ const DraftSummary = Draft.omit({ schema: true, source: true, params: true })
 
 type DraftSummary = z.infer<typeof DraftSummary>
 
-/** Where a session's rung is edited: in a copy or in the ladder folder. */
+/** The place where a session's rung is edited: a copy or the ladder folder. */
 export const EditingPlace = z.discriminatedUnion('at', [
   z.object({ at: z.literal('copy') }),
   z.object({ at: z.literal('folder'), path: FolderPath, file: z.string() }),

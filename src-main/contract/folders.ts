@@ -106,8 +106,8 @@ export const FolderBuild = z.object({
 export type FolderBuild = z.infer<typeof FolderBuild>
 
 /**
- * State of a folder watch. `waiting`: waiting for the next save. `running`: running the last save.
- * `gone`: the folder is missing.
+ * State of a folder watch. `waiting`: waiting for the next save. `running`: running the ladder
+ * after a save. `gone`: the folder is missing.
  */
 export const WatchState = z.discriminatedUnion('on', [
   z.object({ on: z.literal(false) }),
@@ -117,7 +117,7 @@ export const WatchState = z.discriminatedUnion('on', [
     phase: z.enum(['waiting', 'running', 'gone', 'faulty', 'failed']),
     /** The error behind `faulty` or `failed`. */
     error: ErrorShape.nullable(),
-    /** Number of rounds so far. */
+    /** Number of runs since the watch started. */
     rounds: z.number().int(),
     /** Time of each rung in the last two rounds. */
     rungs: z.array(WatchedRung),

@@ -22,7 +22,10 @@ const isYaml = (file: string): boolean => /\.ya?ml$/.test(file)
 export const syntaxOf = (file: string): Extension =>
   isPythonFile(file) ? new LanguageSupport(pythonLanguage) : isYaml(file) ? [] : cpp()
 
-/** Cache size, large enough for the pairs around the current one. */
+/**
+ * Maximum number of cached trees. It is large enough for the pairs before and after the current
+ * pair.
+ */
 const most = 16
 
 const finished = (tree: Tree): PartialParse => ({

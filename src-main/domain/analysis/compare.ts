@@ -186,7 +186,7 @@ function compareMetric(
   const met = expectation
     ? expectationMet(expectation.direction, moved, left?.value, right?.value)
     : null
-  // A value that stayed the same as predicted did not get worse.
+  // If the header correctly predicted "same", the verdict is "same" even for a small change.
   const verdict = expectation?.direction === 'same' && met === true ? 'same' : moved
   return {
     id,

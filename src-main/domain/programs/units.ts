@@ -37,7 +37,7 @@ export interface UnitKernel {
   /** Kernel name with namespaces but without template arguments. */
   path: string
   template: string | null
-  /** Functions and functors in the template arguments; null without any. */
+  /** Functions and functors in the template arguments; null if there are none. */
   functor: string | null
   grid: Extent
   block: Extent

@@ -162,9 +162,9 @@ export function ladderText(proposal: Proposal, origin: Origin): string {
 }
 
 /**
- * Includes the original file, with main() renamed and static. The compiler then removes it and the
- * functions that only it calls. The code disables two warnings: only main() may omit its return
- * statement, and nothing calls the renamed function.
+ * Includes the original file with main() renamed and made static. The compiler then removes the
+ * renamed function and all functions that only this function calls. The code disables two warnings:
+ * the renamed function may lack a return statement, and nothing calls it.
  */
 const include = (origin: Origin): string[] => [
   '#define main static kl_original_main',
