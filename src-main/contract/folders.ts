@@ -119,7 +119,7 @@ export const WatchState = z.discriminatedUnion('on', [
     error: ErrorShape.nullable(),
     /** Number of runs since the watch started. */
     rounds: z.number().int(),
-    /** Time of each rung in the last two rounds. */
+    /** Each rung's latest result, compared with its last successful run. */
     rungs: z.array(WatchedRung),
     session: SessionRef.nullable(),
   }),

@@ -37,7 +37,7 @@ export const DoctorCheck = z.object({
   id: z.enum(['gpu', 'driver', 'nvcc', 'ncu', 'counters', 'cublas', 'compute-sanitizer', 'node']),
   label: z.string(),
   status: z.enum(['ok', 'warning', 'missing', 'unknown']),
-  /** Version or state of the checked tool, or the problem with it. */
+  /** Version or state of the checked tool, or a description of its problem. */
   detail: Statement,
   remedy: Statement.optional(),
 })

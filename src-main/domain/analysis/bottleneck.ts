@@ -91,8 +91,8 @@ export type BottleneckEvidence = z.infer<typeof BottleneckEvidence>
 export const Bottleneck = z.object({
   class: z.enum(bottleneckClasses),
   /**
-   * Other classes at their limit, or as close to their limit as the first class. The closest class
-   * comes first.
+   * Classes of other units that are at their limit, or as close to it as the first unit. The class
+   * of the closest unit comes first.
    */
   also: z.array(z.enum(bottleneckClasses)),
   /**

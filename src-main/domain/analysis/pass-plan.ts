@@ -39,7 +39,7 @@ interface LevelCost {
  *
  * - card: gemm-fp32 at 4096, accurate to within 1/7 over the whole ladder.
  * - standard: gemm-tensor and gemm-3xtf32 at 4096, accurate to within 1/10 (recordings.test.ts).
- * - deep: some passes count inside the kernel and take about a nanosecond per instruction. The
+ * - deep: some passes instrument the kernel and take about a nanosecond per instruction. The
  *   unprofiled time does not include this cost. A rung without stalls took 2.4 times the estimate.
  *   The whole ladder gemm-fp32 took 1.2 times the estimate.
  */

@@ -58,7 +58,7 @@ const inBrief = (reason: Statement): Statement => {
   return text.length > 500 ? `${text.slice(0, 500)}…` : reason
 }
 
-/** Returns a row without any check results, with the reason for all of them. */
+/** Returns the row of a submission that was not checked. Every check has the same status. */
 export const emptyRow = (
   lab: Lab,
   student: string,

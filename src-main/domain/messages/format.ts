@@ -1,4 +1,4 @@
-/** Formats ICU MessageFormat templates, for the domain's messages and for the UI's texts. */
+/** Formats ICU MessageFormat templates, for the domain's messages and for UI strings. */
 import { IntlMessageFormat } from 'intl-messageformat'
 
 /** Parsed templates by language and template text. */

@@ -95,7 +95,7 @@ export const inLines = (all: readonly Statement[]): Statement =>
 
 export const isList = (value: MessageValue): value is readonly AnyMessage[] => Array.isArray(value)
 
-/** Applies `map` to every text in a statement, whether a plain string or a message value. */
+/** Applies `map` to every string in a statement, including the string values of messages. */
 export function withTexts(statement: Statement, map: (text: string) => string): Statement {
   const mapped = (value: MessageValue): MessageValue => {
     if (typeof value === 'string') return map(value)

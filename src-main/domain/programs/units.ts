@@ -54,7 +54,10 @@ export interface Unit {
    */
   kernel: UnitKernel | null
   time: UnitTime | null
-  /** Number of launches whose times are added in `time`; null for the median of a ladder's rung. */
+  /**
+   * Number of launches whose times are added in `time`. Null for a ladder's rung, whose time is a
+   * median.
+   */
   launches: number | null
   /** Counters of one launch. The record is empty if the launch was only timed. */
   work: Work

@@ -1,4 +1,6 @@
-/** The fields of the what-if screen. Converts them from the URL and to and from a kernel. */
+/**
+ * The fields of the what-if screen, and their conversions from the URL and to and from a kernel.
+ */
 import { sharedAllocated, type KernelResources } from '../../../src-main/domain/gpu/occupancy'
 import {
   isComputeCapability,
