@@ -47,6 +47,8 @@ export const draftCalls = {
   'drafts.delete': { input: z.object({ id: DraftId }), output: z.object({}) },
   /** Builds a draft. Requires nvcc but no GPU. */
   'drafts.build': { input: BuildDraft, output: RungBuild },
-  /** Builds a draft and counts its events on an emulated GPU. A new call cancels a running one. */
+  /**
+   * Builds a draft and collects its counters on an emulated GPU. A new call cancels a running call.
+   */
   'drafts.counters': { input: BuildDraft, output: RungCounters },
 } as const

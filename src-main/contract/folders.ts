@@ -97,8 +97,7 @@ export const FolderBuild = z.object({
   /** The target architecture, such as `sm_90`. */
   architecture: z.string(),
   /**
-   * False if no GPU was found. The code is then compiled for the GPU that the recordings were made
-   * on.
+   * False if no GPU was found. The code is then compiled for the GPU of the built-in recordings.
    */
   ownGpu: z.boolean(),
   sources: z.array(BuiltSource),
@@ -161,8 +160,8 @@ export const folderCalls = {
    */
   'folders.build': { input: one.extend({ file: FolderFileName }), output: FolderBuild },
   /**
-   * Counts the events of an edited, unsaved rung in a trusted folder. A new call cancels a running
-   * one.
+   * Collects the counters of an edited, unsaved rung in a trusted folder. A new call cancels a
+   * running call.
    */
   'folders.counters': {
     input: one.extend({ file: FolderFileName, text: z.string().max(maxText) }),

@@ -153,7 +153,7 @@ export const calls = {
     z.object({}),
     z.object({
       ladders: z.array(Ladder),
-      /** Ladders and rungs that cannot be read, one sentence each. */
+      /** Messages about ladders and rungs that cannot be read, one sentence each. */
       problems: z.array(z.string()),
     }),
   ),

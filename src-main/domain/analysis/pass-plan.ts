@@ -49,7 +49,7 @@ const costs: Record<CollectingLevel, LevelCost> = {
   deep: { passes: 40, slowdown: 1.5, secondsPerPass: 0.1 },
 }
 
-/** Seconds to start ncu, the runner and CUDA, to generate the inputs, and for ncu's preparation. */
+/** Seconds to start ncu, the runner and CUDA, to generate the inputs, and to prepare profiling. */
 const startSeconds = 2
 
 /**

@@ -24,8 +24,8 @@ type TemplateOf<Key extends MessageKey> = Key extends `${infer Table}.${infer Na
   : never
 
 /**
- * The value names in braces. Plural forms such as `one{…}`, `other{…}` and `=0{…}` may contain
- * further names.
+ * The value names in the braces of a template. Plural forms such as `one{…}`, `other{…}` and
+ * `=0{…}` may contain further names.
  */
 type Placeholders<Template extends string> = Template extends `${infer Before}{${infer Rest}`
   ?

@@ -19,7 +19,7 @@ export const Side = z.object({
   cacheState: CacheState.nullable(),
   /** Range of a predicted time; absent for a measured time. */
   predicted: z.object({ lowMs: z.number(), highMs: z.number() }).optional(),
-  /** The kernel; null if unknown or if the rung launches several. */
+  /** The kernel; null if it is unknown or if the rung launches several kernels. */
   kernel: z
     .object({
       name: z.string(),

@@ -136,7 +136,7 @@ const toKernel = (
   return kernel
 }
 
-/** Returns the kernel of a rung that launches exactly one, otherwise null. */
+/** Returns the kernel of a rung that launches exactly one kernel, otherwise null. */
 const onlyKernel = (rung: RungResult, names: Names): UnitKernel | null => {
   const kernels = rung.profile?.kernels ?? rung.launches ?? []
   const [only] = kernels

@@ -21,7 +21,7 @@ export interface Origin {
   launcher: { name: string; arguments: string[]; guesses: string[] } | null
   /** Build settings of the file. */
   build: BuildSettings
-  /** Names of libraries to link, as they follow `-l`. */
+  /** Names of libraries to link, in the form that follows `-l`. */
   libraries: readonly string[]
   /** Device variables that the program initializes before the launch. */
   symbols: readonly { name: string; data: string }[]
