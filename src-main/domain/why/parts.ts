@@ -62,7 +62,10 @@ const ln = (over: number | null, under: number | null): number =>
  */
 const clockStep = 0.005
 
-/** Minimum change in the SMs' share of time. Smaller changes are treated as zero. */
+/**
+ * Minimum change in the fraction of the SMs' time with a resident block. Smaller changes are
+ * treated as zero.
+ */
 const sameSpread = 0.02
 
 export function splitOf(a: Side, b: Side, times: Times): Split | null {

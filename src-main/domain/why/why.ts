@@ -275,8 +275,8 @@ function withoutTime(a: Side, b: Side): Statement {
 }
 
 /**
- * Returns why counters of untimed rungs cannot be compared, or null. Different problems or programs
- * are not comparable.
+ * Returns why counters of untimed rungs cannot be compared, or null if they can. Different problems
+ * or programs are not comparable.
  */
 function untimedObstacle(a: Side, b: Side): Statement | null {
   const isOther = a.session !== b.session && comparability(a.session, b.session).refusals.length > 0

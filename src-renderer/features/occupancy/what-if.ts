@@ -100,7 +100,7 @@ export function kernelOf(fields: WhatIfFields): KernelResources | Resource[] {
   }
 }
 
-/** Returns the fields for a kernel, as its rung launched it. */
+/** Returns the fields for a kernel, with the launch configuration of its rung. */
 export const fieldsOf = (
   kernel: Pick<KernelResources, 'threads' | 'registers' | 'carveOutBytes'> & { shared: number },
   gpu: ComputeCapability,

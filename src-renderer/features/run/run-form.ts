@@ -45,7 +45,7 @@ export interface RunForm {
   profile: ProfileLevel
   /**
    * Rungs whose expected profiling time exceeds this many seconds are not profiled. The text is as
-   * the user typed it. An empty text sets no limit.
+   * the user typed it. An empty string sets no limit.
    */
   profileLimit: string
   /** The timing modes to use in addition to single launches. */
