@@ -96,8 +96,8 @@ interface Finding {
 }
 
 /**
- * Returns the source lines that are neither blank nor comments. A recording remains valid for a rung
- * while these lines are unchanged.
+ * Returns the source lines that are neither blank nor comments. A recording remains valid for a
+ * rung while these lines are unchanged.
  */
 export const codeOf = (text: string): string =>
   text

@@ -58,7 +58,7 @@ const inBrief = (reason: Statement): Statement => {
   return text.length > 500 ? `${text.slice(0, 500)}…` : reason
 }
 
-/** Returns the row of a submission that was not checked. Every check has the same status. */
+/** Returns the row of a submission without check results. Every check gets the same status. */
 export const emptyRow = (
   lab: Lab,
   student: string,
