@@ -34,7 +34,7 @@ export const postCall = (name: string, input: unknown, signal?: AbortSignal): Pr
 
 function ask(name: string, input: unknown): Promise<RawAnswer> {
   const answer = postCall(name, input)
-  // The caller that takes the response handles its error. Ignore the error if nobody takes the
+  // The code that awaits the response handles its error. Ignore the error if nothing awaits the
   // response.
   answer.catch(() => undefined)
   answers.set(keyOf(name, input), answer)
@@ -68,7 +68,7 @@ export function askAhead(): void {
 
 /**
  * Returns the prefetched response to a call. Returns undefined if the call was not prefetched or
- * its response was already taken.
+ * its response was already returned.
  */
 export function takeAhead(name: string, input: unknown): Promise<RawAnswer> | undefined {
   const key = keyOf(name, input)

@@ -1,6 +1,6 @@
 /**
- * The app's screens. A screen consists of a component, an entry here, and its texts and `title` in
- * each locale. Router, navigation, palette, keys, and help are derived from the entry.
+ * The app's screens. A screen consists of a component, an entry here, and its strings and `title`
+ * in each locale. Router, navigation, palette, keys, and help are derived from the entry.
  */
 import type { RouteLocationRaw } from 'vue-router'
 // Import this screen statically, unlike the other screens, because the default session opens

@@ -17,7 +17,7 @@ const DraftSummary = Draft.omit({ schema: true, source: true, params: true })
 
 type DraftSummary = z.infer<typeof DraftSummary>
 
-/** Where a session's rung is edited: in a copy or in the ladder folder. */
+/** The place where a session's rung is edited: a copy or the ladder folder. */
 export const EditingPlace = z.discriminatedUnion('at', [
   z.object({ at: z.literal('copy') }),
   z.object({ at: z.literal('folder'), path: FolderPath, file: z.string() }),
@@ -47,6 +47,8 @@ export const draftCalls = {
   'drafts.delete': { input: z.object({ id: DraftId }), output: z.object({}) },
   /** Builds a draft. Requires nvcc but no GPU. */
   'drafts.build': { input: BuildDraft, output: RungBuild },
-  /** Builds a draft and counts its events on an emulated GPU. A new call cancels a running one. */
+  /**
+   * Builds a draft and collects its counters on an emulated GPU. A new call cancels a running call.
+   */
   'drafts.counters': { input: BuildDraft, output: RungCounters },
 } as const

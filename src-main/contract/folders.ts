@@ -97,8 +97,7 @@ export const FolderBuild = z.object({
   /** The target architecture, such as `sm_90`. */
   architecture: z.string(),
   /**
-   * False if no GPU was found. The code is then compiled for the GPU that the recordings were made
-   * on.
+   * False if no GPU was found. The code is then compiled for the GPU of the built-in recordings.
    */
   ownGpu: z.boolean(),
   sources: z.array(BuiltSource),
@@ -106,8 +105,8 @@ export const FolderBuild = z.object({
 export type FolderBuild = z.infer<typeof FolderBuild>
 
 /**
- * State of a folder watch. `waiting`: waiting for the next save. `running`: running the last save.
- * `gone`: the folder is missing.
+ * State of a folder watch. `waiting`: waiting for the next save. `running`: running the ladder
+ * after a save. `gone`: the folder is missing.
  */
 export const WatchState = z.discriminatedUnion('on', [
   z.object({ on: z.literal(false) }),
@@ -117,9 +116,9 @@ export const WatchState = z.discriminatedUnion('on', [
     phase: z.enum(['waiting', 'running', 'gone', 'faulty', 'failed']),
     /** The error behind `faulty` or `failed`. */
     error: ErrorShape.nullable(),
-    /** Number of rounds so far. */
+    /** Number of runs since the watch started. */
     rounds: z.number().int(),
-    /** Time of each rung in the last two rounds. */
+    /** Each rung's latest result, compared with its last successful run. */
     rungs: z.array(WatchedRung),
     session: SessionRef.nullable(),
   }),
@@ -161,8 +160,8 @@ export const folderCalls = {
    */
   'folders.build': { input: one.extend({ file: FolderFileName }), output: FolderBuild },
   /**
-   * Counts the events of an edited, unsaved rung in a trusted folder. A new call cancels a running
-   * one.
+   * Collects the counters of an edited, unsaved rung in a trusted folder. A new call cancels a
+   * running call.
    */
   'folders.counters': {
     input: one.extend({ file: FolderFileName, text: z.string().max(maxText) }),

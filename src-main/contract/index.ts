@@ -37,7 +37,7 @@ export const DoctorCheck = z.object({
   id: z.enum(['gpu', 'driver', 'nvcc', 'ncu', 'counters', 'cublas', 'compute-sanitizer', 'node']),
   label: z.string(),
   status: z.enum(['ok', 'warning', 'missing', 'unknown']),
-  /** Version or state of the checked tool, or the problem with it. */
+  /** Version or state of the checked tool, or a description of its problem. */
   detail: Statement,
   remedy: Statement.optional(),
 })
@@ -153,7 +153,7 @@ export const calls = {
     z.object({}),
     z.object({
       ladders: z.array(Ladder),
-      /** Ladders and rungs that cannot be read, one sentence each. */
+      /** Messages about ladders and rungs that cannot be read, one sentence each. */
       problems: z.array(z.string()),
     }),
   ),

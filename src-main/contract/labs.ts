@@ -139,8 +139,7 @@ export type LabView = z.infer<typeof LabView>
 
 export const LabBuildReport = LabOutcome.shape.build.extend({
   /**
-   * False if no GPU was found. The code is then compiled for the GPU that the recordings were made
-   * on.
+   * False if no GPU was found. The code is then compiled for the GPU of the built-in recordings.
    */
   ownGpu: z.boolean(),
 })

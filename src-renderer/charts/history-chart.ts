@@ -1,5 +1,6 @@
 /**
- * A chart of one rung's times across sessions: the points, the level between steps, and each step.
+ * A chart of one rung's times across sessions. It shows each time, the steps, and the median level
+ * between steps.
  */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 

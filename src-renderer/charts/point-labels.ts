@@ -3,7 +3,7 @@
 interface LabelPoint {
   x: number
   y: number
-  /** Alternative label texts, longest first. The first text that fits is used. */
+  /** Alternative labels, longest first. The first label that fits is used. */
   texts: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * A text that is saved while the user types. The text survives a reload and never overwrites a
- * version saved in another tab.
+ * Text that is saved while the user types. It survives a reload and never overwrites a version
+ * saved in another tab.
  */
 import { computed, ref, shallowRef } from 'vue'
 import { z } from 'zod'
@@ -45,7 +45,8 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
   const state = ref<SaveState>(opened.savedAt === null ? 'untouched' : 'saved')
   const error = shallowRef<unknown>(null)
   /**
-   * A version saved in another tab. The user must choose between that version and the text here.
+   * A version saved in another tab. The user must choose between that version and the text in this
+   * tab.
    */
   const other = shallowRef<Version | null>(null)
   // A save before the reload may have succeeded, although its response was lost. The core's version
@@ -126,7 +127,7 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
     timer = setTimeout(() => void flush(), pauseMs)
   }
 
-  /** Resolves a conflict by keeping the text here. */
+  /** Resolves a conflict by keeping the text in this tab. */
   async function keepOwn(): Promise<boolean> {
     if (other.value) saved.value = other.value
     other.value = null

@@ -1,9 +1,9 @@
-/** Translates the authors' texts in sessions, ladders, and labs into the UI language. */
+/** Translates author-written text in sessions, ladders, and labs into the UI language. */
 import type { LabView } from '../../src-main/contract/labs'
 import type { Session } from '../../src-main/domain/session/session'
 import { isTranslating, own } from '../ui/authored'
 
-/** Keys whose value is one author's text or a list of texts. */
+/** Keys whose value is an author-written string or a list of such strings. */
 const textKeys = new Set([
   'title',
   'idea',
@@ -23,7 +23,7 @@ const turns = /[\u202a-\u202e\u2066-\u2069]/g
 const unturned = (text: string): string => text.replace(turns, '\ufffd')
 
 /**
- * Returns a copy without bidirectional control characters. Texts under the keys above are
+ * Returns a copy without bidirectional control characters. Strings under the keys above are
  * translated into the UI language.
  */
 export function inLanguage<T>(value: T, isText = false): T {
@@ -36,7 +36,7 @@ export function inLanguage<T>(value: T, isText = false): T {
 }
 
 /**
- * Returns a session with translated texts. The measurements are not copied, because that would be
+ * Returns a session with translated text. The measurements are not copied, because that would be
  * slow.
  */
 export const sessionInLanguage = (session: Session): Session => ({

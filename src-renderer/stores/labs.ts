@@ -15,9 +15,7 @@ import { language, type Language } from '../ui/language'
 
 const saveAfterMs = 500
 
-/**
- * Translations of the lab texts. The texts are long, so they are fetched only when labs are shown.
- */
+/** Translations of the labs. They are long, so they are fetched only when labs are shown. */
 const texts: Record<Exclude<Language, 'en'>, () => Promise<{ default: Translations }>> = {
   ko: () => import('../locales/ko/labs.yaml'),
   'zh-CN': () => import('../locales/zh-CN/labs.yaml'),

@@ -15,7 +15,7 @@ export const valueOf = <T>(loadable: Loadable<T> | undefined): T | undefined =>
 export const mapValue = <T, U>(loadable: Loadable<T>, map: (value: T) => U): Loadable<U> =>
   loadable.state === 'ready' ? { state: 'ready', value: map(loadable.value) } : loadable
 
-/** Runs `work` and reports every state of it. Never throws. */
+/** Runs `work` and reports each of its states. Never throws. */
 export async function track<T>(
   work: Promise<T>,
   set: (loadable: Loadable<T>) => void,

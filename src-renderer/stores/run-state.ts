@@ -96,7 +96,7 @@ function withStep(
   return next
 }
 
-/** Returns the rung without running steps. Nothing is running after a run has ended. */
+/** Returns the rung with no step marked as running. Nothing is running after a run has ended. */
 const withoutRunning = (rung: RungProgress): RungProgress => ({
   ...rung,
   steps: Object.fromEntries(

@@ -15,7 +15,7 @@ export const useSessionsStore = defineStore('sessions', () => {
   const list = computed(() => mapValue(listed.value, inLanguage))
   const fetched = shallowReactive(new Map<string, Loadable<Session>>())
   const shown = new Map<string, ComputedRef<Loadable<Session> | undefined>>()
-  /** Fetched sessions, with their ladders' texts in the UI language. */
+  /** Fetched sessions, with the text of their ladders in the UI language. */
   const sessions = {
     get(ref: string): Loadable<Session> | undefined {
       if (!shown.has(ref))

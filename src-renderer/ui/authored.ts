@@ -1,7 +1,7 @@
 /**
- * Translates authors' texts of the built-in ladders and labs (titles, ideas, notes, lab texts) into
- * the UI language. Each translation has the hashes of its English texts. A text without a
- * translation is shown in English.
+ * Translates the text of the built-in ladders and labs (titles, ideas, notes, lab pages) into the
+ * UI language. Each translation has the hashes of the English strings that it matches. A string
+ * without a translation is shown in English.
  */
 import { shallowReactive } from 'vue'
 
@@ -17,7 +17,7 @@ export interface Translations {
 interface Translation {
   /** The path of keys, including the name, joined by `/`. */
   at: string
-  /** Hashes of the English texts that the translation matches. */
+  /** Hashes of the English strings that the translation matches. */
   hashes: string[]
   text: string
 }
@@ -65,7 +65,10 @@ export function learn(part: 'ladders' | 'labs', words: Translations | null): voi
 /** Returns whether translations for the UI language are loaded. */
 export const isTranslating = (): boolean => parts.size > 0
 
-/** Returns the translation of a text. If this exact wording has none, returns the text itself. */
+/**
+ * Returns the translation of a string. If this exact wording has no translation, returns the string
+ * itself.
+ */
 export function own(text: string): string {
   if (!isTranslating()) return text
   const hash = hashOf(text)
@@ -76,7 +79,7 @@ export function own(text: string): string {
   return text
 }
 
-/** Returns whether a text has only translations of a different wording. */
+/** Returns whether a string has only translations of a different wording. */
 export function isBehind(at: string, text: string): boolean {
   for (const { byPlace } of parts.values()) {
     const known = byPlace.get(at)

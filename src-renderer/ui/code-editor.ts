@@ -36,12 +36,12 @@ export interface CodeDiagnostic {
 
 interface CodeEditorOptions {
   text: string
-  /** The file name, which determines the language of the text. */
+  /** The file name, which determines the programming language. */
   file: string
   /** The editor's accessible name. */
   label: string
   readOnly: boolean
-  /** Translations of CodeMirror's built-in phrases. The keys are the English texts. */
+  /** Translations of CodeMirror's built-in phrases. The keys are the English phrases. */
   phrases: Record<string, string>
   onChange: (text: string) => void
   /** Called on Ctrl+Enter or ⌘Enter. */

@@ -22,7 +22,7 @@ const phraseKeys = {
   '$ unchanged lines': 'unchangedLines',
 } as const
 
-/** Returns CodeMirror's phrases in the current language. The keys are the English texts. */
+/** Returns CodeMirror's phrases in the current language. The keys are the English phrases. */
 export const codePhrases = (t: (key: string) => string): Record<string, string> =>
   Object.fromEntries(
     Object.entries(phraseKeys).map(([english, key]) => [english, t(`code.${key}`)]),

@@ -22,7 +22,10 @@ const isYaml = (file: string): boolean => /\.ya?ml$/.test(file)
 export const syntaxOf = (file: string): Extension =>
   isPythonFile(file) ? new LanguageSupport(pythonLanguage) : isYaml(file) ? [] : cpp()
 
-/** Cache size, large enough for the pairs around the current one. */
+/**
+ * Maximum number of cached trees. It is large enough for the pairs before and after the current
+ * pair.
+ */
 const most = 16
 
 const finished = (tree: Tree): PartialParse => ({
@@ -74,15 +77,15 @@ const keptCpp = keeping(cppLanguage)
 const keptPython = keeping(pythonLanguage)
 
 /**
- * Returns the cached syntax of a read-only text. Do not use it for an edited text, because every
+ * Returns the cached syntax for read-only source. Do not use it for edited source, because every
  * version would be cached.
  */
 export const cachedSyntaxOf = (file: string): LanguageSupport =>
   isPythonFile(file) ? keptPython : keptCpp
 
 /**
- * Parses and caches a text before an editor shows it. Without this, the editor would parse the text
- * before drawing.
+ * Parses and caches a source before an editor shows it. Without this call, the editor would parse
+ * the source before drawing.
  */
 export const parseAhead = (text: string, file: string): void =>
   void cachedSyntaxOf(file).language.parser.parse(text)

@@ -21,7 +21,7 @@ const isCountUnit = (unit: Unit) => countUnits.includes(unit)
 
 /**
  * Returns a value with its unit in the UI language, such as `3.88 waves` or `34.0 M wavefronts`.
- * Other texts are unchanged.
+ * Other strings are unchanged.
  */
 export const unitInLanguage = (text: string): string =>
   text.replace(/(?<=\d(?: [a-zA-Z])? )[a-z]+$/, (unit) => wordsAt(`unit.${unit}`) ?? unit)

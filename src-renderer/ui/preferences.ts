@@ -42,7 +42,7 @@ function stored<T>(use: () => T): T | undefined {
   }
 }
 
-/** Returns a text that persists in this browser and is initially empty. */
+/** Returns a string that persists in this browser and is initially empty. */
 export function storedText(name: string): Ref<string> {
   const key = `kernel-ladder-${name}`
   const text = ref(stored(() => localStorage.getItem(key) ?? undefined) ?? '')

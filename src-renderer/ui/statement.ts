@@ -1,7 +1,7 @@
 /**
  * Formats the domain's statements in the current language. The domain contains the English
- * templates. The other locales contain translations under `statements.<key>`. Authors' texts in the
- * statements are translated too.
+ * templates. The other locales contain translations under `statements.<key>`. Author-written text
+ * in the statements is translated too.
  */
 import { englishTemplate, type Statement } from '../../src-main/domain/messages/message'
 import { paragraph, pieces, plain, type Wording } from '../../src-main/domain/text/english'

@@ -1,4 +1,4 @@
-/** Screen texts in the current language. The keys are dotted. */
+/** UI strings in the current language, by dotted key. */
 import { shallowRef } from 'vue'
 import { fill, type Values } from '../../src-main/domain/messages/format'
 import en from '../locales/en/screens.json'
@@ -24,17 +24,19 @@ export type Settle = (text: string, before?: string) => string
 let settle: Settle | undefined
 export const settled: Settle = (text, before) => settle?.(text, before) ?? text
 
-/** Changes the language. If the language has no texts, English is used. */
+/** Changes the language. If the language has no strings, English is used. */
 export function speak(name: Language, words?: Words, way?: Settle): void {
   settle = way
   language.value = name
   current.value = words ? new Map(byKey(words)) : english
 }
 
-/** Returns the template under a key. Returns undefined if the current language has none. */
+/** Returns the template for a key. Returns undefined if the current language has none. */
 export const wordsAt = (key: string): string | undefined => current.value.get(key)
 
-/** Returns the text under a key with its values inserted. If there is no text, returns the key. */
+/**
+ * Returns the string for a key with its values inserted. If there is no string, returns the key.
+ */
 export const t = (key: string, values: Values = {}): string => {
   const template = wordsAt(key) ?? english.get(key)
   return template === undefined ? key : settled(fill(template, values, language.value).join(''))

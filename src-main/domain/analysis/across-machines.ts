@@ -1,7 +1,8 @@
 /**
  * Compares the results of one ladder on several machines.
  *
- * Counters and percentages of the GPU's peak are compared. Times on different GPUs are not.
+ * The comparison covers counters and percentages of the GPU's peak. It excludes times on different
+ * GPUs.
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'

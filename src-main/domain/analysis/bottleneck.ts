@@ -4,10 +4,10 @@
  * missing counters are listed. All profiling levels are supported.
  *
  * The first matching rule applies:
- * 1. tail: the last wave leaves more than a quarter of the GPU idle over the run.
+ * 1. tail: because of the last wave, more than a quarter of the GPU's block-slot time is idle.
  * 2. The unit closest to its limit, if one is busy for 60% or more. At or above its threshold, the
- * unit limits the rung. Below it, the rung leans toward the unit, unless warps mostly wait in the
- * queue in front of it.
+ * unit limits the rung. Below its threshold, the unit is only the strongest of several limits.
+ * Warps that mostly wait in a unit's queue confirm that the unit is the limit.
  * 3. lsu-mio, l1-bandwidth: no unit is near its limit, and warps mostly wait in the queues in front
  * of shared or global memory.
  * 4. latency: every unit is known and below 60%.
@@ -46,7 +46,9 @@ export const bottleneckThresholds = {
    * 80.0%”).
    */
   unit: 80,
-  /** Threshold for arithmetic pipes. cuBLAS keeps the FP32 pipe of an H200 busy for 79% at 4096. */
+  /**
+   * Threshold for arithmetic pipes. cuBLAS keeps the FP32 pipe of an H200 79% busy at size 4096.
+   */
   pipe: 70,
   /**
    * Latency is the limit if the utilization of every unit is below this threshold. Source: ncu's
@@ -79,7 +81,7 @@ export const BottleneckEvidence = z.object({
   value: z.number(),
   unit: z.enum(units),
   threshold: z.number(),
-  /** Side of the threshold that supports the class. */
+  /** Whether a value above or below the threshold supports the class. */
   side: z.enum(['above', 'below']),
   /** Derivation of the figure. Absent for a measured metric. */
   how: Derivation.optional(),
@@ -89,8 +91,8 @@ export type BottleneckEvidence = z.infer<typeof BottleneckEvidence>
 export const Bottleneck = z.object({
   class: z.enum(bottleneckClasses),
   /**
-   * Other classes at their limit, or as close to their limit as the first class. The closest class
-   * comes first.
+   * Classes of other units that are at their limit, or as close to it as the first unit. The class
+   * of the closest unit comes first.
    */
   also: z.array(z.enum(bottleneckClasses)),
   /**

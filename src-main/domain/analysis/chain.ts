@@ -46,7 +46,10 @@ export interface ChainLink {
    * families are omitted. The list is null if either rung has no counts.
    */
   opcodes: HistogramDelta[] | null
-  /** Counts on the hunk's lines that differ, or null if either rung has no counts. */
+  /**
+   * Memory counters on the hunk's lines that differ between the rungs. Null if either rung has no
+   * counts.
+   */
   counted: LineCount[] | null
   /** Counters of the whole kernel that the instructions affect, with a value for both rungs. */
   counters: MetricDelta[]

@@ -48,7 +48,9 @@ export interface TakenStep {
   from: RungResult
   /** Time of rung `from` divided by the time of this rung. */
   factor: number
-  /** Whether `from` is not in the previous table row. The table must then name `from`. */
+  /**
+   * Whether `from` is not in the previous table row. The table must then show the name of `from`.
+   */
   isElsewhere: boolean
 }
 

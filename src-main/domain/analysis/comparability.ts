@@ -17,7 +17,10 @@ export interface Comparability {
    * compared.
    */
   refusals: AnyMessage[]
-  /** Differences other than the code. Each may explain a difference in the figures. */
+  /**
+   * Differences between the sessions other than the code. Each may explain a difference in the
+   * figures.
+   */
   warnings: AnyMessage[]
 }
 

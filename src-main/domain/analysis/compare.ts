@@ -53,7 +53,8 @@ export const TimeDelta = z.object({
   /** Time of rung a divided by the time of rung b. A value above 1 means that b is faster. */
   speedup: z.number().nullable(),
   /**
-   * Sum of both spreads. A difference below the noise or below half a percent is not significant.
+   * Sum of the spreads of both times. A difference below the noise or below half a percent is not
+   * significant.
    */
   noise: z.number().nullable(),
   verdict: Verdict,
@@ -85,7 +86,8 @@ export const RungComparison = z.object({
 export type RungComparison = z.infer<typeof RungComparison>
 
 /**
- * Noise of structural counters. They are reproducible, but changes that print as 1.00× are ignored.
+ * Noise of structural counters. These counters are reproducible, but changes that print as 1.00×
+ * are ignored.
  */
 const structuralNoise = 0.005
 
@@ -186,7 +188,7 @@ function compareMetric(
   const met = expectation
     ? expectationMet(expectation.direction, moved, left?.value, right?.value)
     : null
-  // A value that stayed the same as predicted did not get worse.
+  // If the header correctly predicted "same", the verdict is "same" even for a small change.
   const verdict = expectation?.direction === 'same' && met === true ? 'same' : moved
   return {
     id,

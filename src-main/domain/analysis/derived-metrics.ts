@@ -18,8 +18,8 @@ const product = (extent: readonly [number, number, number] | null): number | nul
 /** Returns the threads per block, or null for an import without this information. */
 export const threadsOf = ({ block }: LaunchLike): number | null => product(block)
 /**
- * Returns the threads per block from ncu, or from the runner without ncu. Returns null if unknown
- * or if kernels differ.
+ * Returns the threads per block from ncu, or from the runner if there is no ncu profile. Returns
+ * null if the number is unknown or differs between kernels.
  */
 export function threadsPerBlock({
   profile,

@@ -11,7 +11,7 @@ export interface Mix {
   kinds: Readonly<Record<string, number>>
   /** Inactive lanes plus instructions without a category. */
   none: number
-  /** Number of lanes over all warp instructions, 32 each. */
+  /** Number of warp instructions times 32 lanes. */
   whole: number
 }
 

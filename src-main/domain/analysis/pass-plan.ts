@@ -37,9 +37,9 @@ interface LevelCost {
 /**
  * Costs of the levels, fitted on an H200.
  *
- * - card: gemm-fp32 at 4096, accurate to 1/7 over the whole ladder.
- * - standard: gemm-tensor and gemm-3xtf32 at 4096, accurate to 1/10 (recordings.test.ts).
- * - deep: some passes count inside the kernel and take about a nanosecond per instruction. The
+ * - card: gemm-fp32 at 4096, accurate to within 1/7 over the whole ladder.
+ * - standard: gemm-tensor and gemm-3xtf32 at 4096, accurate to within 1/10 (recordings.test.ts).
+ * - deep: some passes instrument the kernel and take about a nanosecond per instruction. The
  *   unprofiled time does not include this cost. A rung without stalls took 2.4 times the estimate.
  *   The whole ladder gemm-fp32 took 1.2 times the estimate.
  */
@@ -49,7 +49,7 @@ const costs: Record<CollectingLevel, LevelCost> = {
   deep: { passes: 40, slowdown: 1.5, secondsPerPass: 0.1 },
 }
 
-/** Seconds to start ncu, the runner and CUDA, to generate the inputs, and for ncu's preparation. */
+/** Seconds to start ncu, the runner and CUDA, to generate the inputs, and to prepare profiling. */
 const startSeconds = 2
 
 /**
@@ -76,8 +76,8 @@ export const ProfilePlan = z.object({
     }),
   ),
   /**
-   * Total seconds of all rungs that are not skipped, including startup. Unknown rungs count as
-   * zero.
+   * Total seconds of all rungs that are not skipped, including startup. Rungs with an unknown time
+   * add nothing.
    */
   seconds: z.number(),
 })

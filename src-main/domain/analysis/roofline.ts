@@ -160,8 +160,7 @@ function workOf(session: Session, rung: RungResult): Work | Gap {
 }
 
 /**
- * Returns operations per byte. The value is derived, because it is a quotient of a count and a
- * counter.
+ * Returns operations per byte. The value is derived, because it is a count divided by a counter.
  */
 function intensityAt(rung: RungResult, level: MemoryLevel, operations: number): number | Gap {
   const metric = { metric: trafficMetric[level] }

@@ -49,8 +49,8 @@ export const RungMeasured = z.object({
   /** The previous rung, with its non-default parameters. */
   before: z.object({ id: Identifier, medianMs: z.number(), params: Parameters }).nullable(),
   /**
-   * Ratio to the rung `to`. If `to` was built without this rung's flags, `alone` describes the
-   * result of `to`. Otherwise `alone` is null.
+   * Ratio to the reference, whose id is `to`. If the reference was built without this rung's flags,
+   * `alone` describes the reference's result. Otherwise `alone` is null.
    */
   reference: z
     .object({ to: Identifier, ratio: z.number(), alone: z.string().nullable() })
@@ -96,8 +96,8 @@ interface Finding {
 }
 
 /**
- * Returns the source lines that are neither blank nor comments. A recording remains valid for a rung
- * while these lines are unchanged.
+ * Returns the source lines that are neither blank nor comments. A recording remains valid for a
+ * rung while these lines are unchanged.
  */
 export const codeOf = (text: string): string =>
   text
@@ -295,7 +295,7 @@ function valueWords({ unit, moved, from, to }: MeasuredStep): string {
   if (from === null || to === null) return 'not collected'
   const [a, b] = [formatValue(from, unit), formatValue(to, unit)]
   if (a !== b) return `${a.endsWith(` ${unit}`) ? a.slice(0, -unit.length - 1) : a} → ${b}`
-  // The printed digits cannot show the change.
+  // Both values print as the same text, so print the change as a percentage.
   return moved === 'same' || from === 0
     ? b
     : `${b}, ${to > from ? '+' : '-'}${Math.abs((to / from - 1) * 100).toPrecision(1)} %`

@@ -19,8 +19,8 @@ export interface Slowdown {
 }
 
 /**
- * Returns the distance of two values as a factor. A change between zero and nonzero exceeds any
- * factor.
+ * Returns the size of a change as the logarithm of its factor, regardless of its direction. A
+ * change to or from zero is the largest.
  */
 const distance = ({ a, b }: MetricDelta): number => {
   const [left, right] = [a?.value ?? 0, b?.value ?? 0]

@@ -119,7 +119,7 @@ export function driftOf(
     return change && isChange(change) ? change : null
   }
   const change = changeOfRung(reference)
-  // A reference with a different source is a different reference.
+  // If the reference's source changed, its times do not show drift.
   if (!change || rungOf(a, reference)!.sourceHash !== rungOf(b, reference)!.sourceHash) return null
   const up = change.low > 1
   const size = Math.max(change.ratio, 1 / change.ratio)

@@ -77,8 +77,8 @@ export function watchRound(
       id,
       title,
       verdict,
-      // Editing the task or its sizes makes both runs incomparable. Give the reasons, because the
-      // verdict does not explain them.
+      // After an edit to the task or its sizes, the two runs are not comparable. Give the reasons,
+      // because the verdict does not contain them.
       reasons: check.obstacles.length > 0 && before.rungs.length > 0 ? check.obstacles : reasons,
       status: status.now!,
       beforeMs: medianMs.baseline,

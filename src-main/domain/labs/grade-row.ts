@@ -58,7 +58,7 @@ const inBrief = (reason: Statement): Statement => {
   return text.length > 500 ? `${text.slice(0, 500)}…` : reason
 }
 
-/** Returns a row without any check results, with the reason for all of them. */
+/** Returns the row of a submission without check results. Every check gets the same status. */
 export const emptyRow = (
   lab: Lab,
   student: string,

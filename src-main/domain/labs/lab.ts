@@ -111,7 +111,7 @@ export const LabPrediction = z.strictObject({
   id: PartId,
   /** Metric id from the registry, or `time`. */
   metric: z.string(),
-  /** The rung to compare with. The default is the lab's `before`. */
+  /** The rung to compare with. The default is the lab's `before` rung. */
   against: Identifier.optional(),
   /** The author's question. */
   ask: Prose,

@@ -30,7 +30,7 @@ export type BuildSettings = z.infer<typeof BuildSettings>
 
 /**
  * Allowed nvcc flags. Each word of the settings must match one entry. A flag with a separate value
- * takes two words.
+ * consists of two words.
  */
 const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^--?use_fast_math$/ },

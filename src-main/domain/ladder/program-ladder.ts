@@ -121,8 +121,8 @@ export function programFaults({
 }
 
 /**
- * Returns the ladder in the form that sessions store. `files` maps rung ids to sources, relative to
- * the ladder's sources.
+ * Returns the ladder in the form that sessions store. `files` maps rung ids to source paths,
+ * relative to the ladder's sources.
  */
 export function programLadder(
   { id, title, summary, reference_rung: reference, rungs }: ProgramLadderDocument,

@@ -94,8 +94,8 @@ export function headerLines(text: string): number {
 }
 
 /**
- * Returns the source with the compiled parameter values in place of the header's defaults. Variants
- * of one file therefore give different results.
+ * Returns the source with the compiled parameter values in place of the header's defaults. The
+ * texts of two variants of one file therefore differ.
  */
 export const asCompiled = (source: string, params: Parameters): string =>
   source.replace(

@@ -1,4 +1,4 @@
-/** Formats ICU MessageFormat templates, for the domain's messages and for the UI's texts. */
+/** Formats ICU MessageFormat templates, for the domain's messages and for UI strings. */
 import { IntlMessageFormat } from 'intl-messageformat'
 
 /** Parsed templates by language and template text. */
@@ -20,8 +20,8 @@ export type Values<Value = never> = Readonly<
 >
 
 /**
- * Returns the template with its values inserted. Text and numbers are joined. Other values remain
- * separate parts.
+ * Returns the template with its values inserted. Adjacent text and numbers form one string. Other
+ * values remain separate parts.
  */
 export const fill = <Value = never>(
   template: string,

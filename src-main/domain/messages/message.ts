@@ -24,8 +24,8 @@ type TemplateOf<Key extends MessageKey> = Key extends `${infer Table}.${infer Na
   : never
 
 /**
- * The value names in braces. Plural forms such as `one{…}`, `other{…}` and `=0{…}` may contain
- * further names.
+ * The value names in the braces of a template. Plural forms such as `one{…}`, `other{…}` and
+ * `=0{…}` may contain further names.
  */
 type Placeholders<Template extends string> = Template extends `${infer Before}{${infer Rest}`
   ?
@@ -95,7 +95,7 @@ export const inLines = (all: readonly Statement[]): Statement =>
 
 export const isList = (value: MessageValue): value is readonly AnyMessage[] => Array.isArray(value)
 
-/** Applies `map` to every text in a statement, whether a plain string or a message value. */
+/** Applies `map` to every string in a statement, including the string values of messages. */
 export function withTexts(statement: Statement, map: (text: string) => string): Statement {
   const mapped = (value: MessageValue): MessageValue => {
     if (typeof value === 'string') return map(value)

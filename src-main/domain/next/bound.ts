@@ -43,8 +43,9 @@ export interface Change {
 }
 
 /**
- * The highest whole-launch utilization of each unit in any built-in H200 recording. The remaining
- * time is at least the current utilization divided by this value.
+ * The highest whole-launch utilization of each unit in any built-in H200 recording. If a unit's
+ * work stays the same, the remaining fraction of the time is at least its current utilization
+ * divided by this value.
  */
 const reached: Readonly<Record<UnitId, number>> = {
   fma: 0.84,

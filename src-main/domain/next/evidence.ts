@@ -1,6 +1,6 @@
 /**
- * Describes the evidence for a move in sentences. Each sentence has a counter value or a share of
- * the warps' time.
+ * Describes the evidence for a move in sentences. Each sentence contains a counter value or a share
+ * of the warps' time.
  */
 import { message, type AnyMessage } from '../messages/message'
 import { metricDefinition } from '../metrics/metrics'

@@ -31,8 +31,8 @@ export interface Facts {
   /** Time of an empty launch in ms. No change can make a launch faster. */
   emptyMs: number
   /**
-   * Remaining fraction of the time, 0 to 1, in a simulation without each cause. The record is empty
-   * without a prediction.
+   * For each cause, the remaining fraction of the time in a simulation without the cause, 0 to 1.
+   * The record is empty without a prediction.
    */
   without: Partial<Record<Removal, number>>
   /**

@@ -9,7 +9,7 @@ import { programPart } from './program-part'
 
 export const FirstStep = z.object({
   limit: Statement,
-  /** The best step; absent without a worthwhile step. */
+  /** The best step; absent if no step is worthwhile. */
   step: NextStep.pick({ id: true, statement: true, speedup: true, msNow: true, msAfter: true })
     .extend({
       /** For a kernel of a program, the time of all kernels before and after this step, in ms. */

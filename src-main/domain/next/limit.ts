@@ -14,7 +14,7 @@ import { timeOfRung } from './time-of-rung'
 const atLimit = 0.93
 const nearLimit = 0.8
 
-/** Recommendation per unit if the unit is at its limit. */
+/** The recommendation for each unit that is at its limit. */
 const remedies: Readonly<Record<UnitId, AnyMessage>> = {
   dram: message('next.fewerBytes'),
   l2: message('next.fewerBytes'),

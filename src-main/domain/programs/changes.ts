@@ -27,8 +27,8 @@ function bytesOf(units: readonly Unit[]): number | null {
 const noticeablyMore = 1.25
 
 /**
- * Returns whether the side with fewer kernels moves more bytes. A fusion never does, because it
- * saves traffic.
+ * Returns whether the side with fewer kernels moves more bytes. A fusion never moves more bytes,
+ * because it saves traffic.
  */
 function movesMore(a: readonly Unit[], b: readonly Unit[]): boolean {
   const [many, few] = (a.length > b.length ? [a, b] : [b, a]).map(bytesOf)

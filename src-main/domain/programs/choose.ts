@@ -74,7 +74,7 @@ interface Window {
 
 /**
  * Returns the shortest sequence of launches that contains every requested kernel, or null without
- * such a sequence. In a program with a loop, it is one iteration.
+ * such a sequence. For a program with a loop, the sequence is one iteration.
  */
 export function shortestWindow(
   launches: readonly PreviewLaunch[],

@@ -13,13 +13,13 @@ export const Side = z.object({
   /** Id of this unit's rung. */
   rung: z.string(),
   title: z.string(),
-  /** Number of launches whose times are added; null for the median of a ladder's rung. */
+  /** Number of launches whose times are added. Null for a ladder's rung, whose time is a median. */
   launches: z.number().int().nullable(),
   /** L2 state when the unit was timed; null if ncu timed it or if it has no time. */
   cacheState: CacheState.nullable(),
   /** Range of a predicted time; absent for a measured time. */
   predicted: z.object({ lowMs: z.number(), highMs: z.number() }).optional(),
-  /** The kernel; null if unknown or if the rung launches several. */
+  /** The kernel; null if it is unknown or if the rung launches several kernels. */
   kernel: z
     .object({
       name: z.string(),

@@ -37,7 +37,7 @@ export interface UnitKernel {
   /** Kernel name with namespaces but without template arguments. */
   path: string
   template: string | null
-  /** Functions and functors in the template arguments; null without any. */
+  /** Functions and functors in the template arguments; null if there are none. */
   functor: string | null
   grid: Extent
   block: Extent
@@ -54,7 +54,10 @@ export interface Unit {
    */
   kernel: UnitKernel | null
   time: UnitTime | null
-  /** Number of launches whose times are added in `time`; null for the median of a ladder's rung. */
+  /**
+   * Number of launches whose times are added in `time`. Null for a ladder's rung, whose time is a
+   * median.
+   */
   launches: number | null
   /** Counters of one launch. The record is empty if the launch was only timed. */
   work: Work
@@ -133,7 +136,7 @@ const toKernel = (
   return kernel
 }
 
-/** Returns the kernel of a rung that launches exactly one, otherwise null. */
+/** Returns the kernel of a rung that launches exactly one kernel, otherwise null. */
 const onlyKernel = (rung: RungResult, names: Names): UnitKernel | null => {
   const kernels = rung.profile?.kernels ?? rung.launches ?? []
   const [only] = kernels

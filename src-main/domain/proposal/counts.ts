@@ -74,7 +74,7 @@ const columnNames = /^(?:d_|n_?|num_?)?(?:n|cols?|columns?|width|w|x|size_x)$/i
 const ordered = (factors: readonly string[]): string[] =>
   [...factors].sort((a, b) => Number(rowNames.test(b)) - Number(rowNames.test(a)))
 
-/** Sizes of the matrices in C = A·B, by the matrix name. */
+/** Sizes of the matrices in C = A·B, by matrix name. */
 const matrixSizes: Readonly<Record<string, string>> = { a: 'mk', b: 'kn', c: 'mn' }
 
 export interface Guessed {

@@ -13,7 +13,7 @@ export interface LaunchedPointer {
   offset: number
   /** Number of bytes from the pointer to the end of the allocation. */
   bytes: number
-  /** Data that the program had written to the allocation; null without any. */
+  /** Data that the program had written to the allocation; null if it had written none. */
   pieces: readonly Piece[] | null
 }
 

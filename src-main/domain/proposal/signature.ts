@@ -46,7 +46,7 @@ function elementOf(type: string): { dtype: Dtype; lanes: number } | null {
   return dtype ? { dtype, lanes: Number(lanes) } : null
 }
 
-/** Returns size and signedness of an integer type, or null for other types. */
+/** Returns the size and signedness of an integer type, or null for other types. */
 function integerOf(type: string): { signed: boolean; bytes: number } | null {
   const dtype = scalarOf(type)
   if (!dtype || dtypeOf(dtype).isFloat) return null

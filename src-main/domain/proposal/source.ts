@@ -20,7 +20,7 @@ export interface SourceFunction {
   name: string
   isKernel: boolean
   isTemplate: boolean
-  /** Parameters as written in the source, also for templates. */
+  /** Parameters as written in the source, even if the kernel is a template. */
   parameters: SourceParameter[]
   launches: SourceLaunch[]
   /** Function body without comments and strings. */

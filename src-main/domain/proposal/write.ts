@@ -21,7 +21,7 @@ export interface Origin {
   launcher: { name: string; arguments: string[]; guesses: string[] } | null
   /** Build settings of the file. */
   build: BuildSettings
-  /** Names of libraries to link, as they follow `-l`. */
+  /** Names of libraries to link, in the form that follows `-l`. */
   libraries: readonly string[]
   /** Device variables that the program initializes before the launch. */
   symbols: readonly { name: string; data: string }[]
@@ -162,9 +162,9 @@ export function ladderText(proposal: Proposal, origin: Origin): string {
 }
 
 /**
- * Includes the original file, with main() renamed and static. The compiler then removes it and the
- * functions that only it calls. The code disables two warnings: only main() may omit its return
- * statement, and nothing calls the renamed function.
+ * Includes the original file with main() renamed and made static. The compiler then removes the
+ * renamed function and all functions that only this function calls. The code disables two warnings:
+ * the renamed function may lack a return statement, and nothing calls it.
  */
 const include = (origin: Origin): string[] => [
   '#define main static kl_original_main',

@@ -1,7 +1,7 @@
 /**
- * Decides whether the new code of each rung is slower than the old code. Launches of both alternate
- * in several rounds. Each round runs in its own process and contributes one number, the logarithm
- * of the time ratio. Pure.
+ * Decides whether the new code of each rung is slower than the old code. Launches of the old and
+ * the new code alternate in several rounds. Each round runs in its own process and contributes one
+ * number, the logarithm of the time ratio. Pure.
  */
 import { meanInterval, pBeyond, rejected, median } from './statistics'
 

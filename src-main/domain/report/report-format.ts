@@ -1,7 +1,7 @@
 /**
  * The report formats and the sections that each format supports.
  *
- * A new text format needs an entry here, a printer in services/report/printers, and UI texts.
+ * A new text format needs an entry here, a printer in services/report/printers, and UI strings.
  */
 import { reportSections, type ReportSection } from './frozen-report'
 

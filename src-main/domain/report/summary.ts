@@ -125,8 +125,8 @@ function best(session: Session): AnyMessage {
 }
 
 /**
- * Returns the first cause of a step. If no cause is known, returns a correct prediction from the
- * rung's header.
+ * Returns the first cause of a step. If no cause is known, returns a prediction from the rung's
+ * header that the measurement confirmed.
  */
 function explain({ comparison, why }: Step): Statement {
   const [cause] = why.causes

@@ -98,7 +98,7 @@ export type SourceLine = z.infer<typeof SourceLine>
 /** One recommendation from ncu. */
 export const Rule = z.object({
   /**
-   * ncu's names of the section and the rule, such as `MemoryWorkloadAnalysis_Tables` and
+   * ncu's names for the section and the rule, such as `MemoryWorkloadAnalysis_Tables` and
    * `SharedMemoryConflicts`.
    */
   section: z.string(),
@@ -143,7 +143,7 @@ export const DeepProfile = z.object({
   rung: Identifier,
   /** One entry per launch, in launch order. */
   kernels: z.array(DeepKernel),
-  /** Missing parts, with the reasons. */
+  /** Parts that are missing from the profile, and the reasons. */
   notes: z.array(Statement),
 })
 export type DeepProfile = z.infer<typeof DeepProfile>
@@ -152,7 +152,7 @@ export type DeepProfile = z.infer<typeof DeepProfile>
 export type DeepProfiles = Pick<ReadonlyMap<string, DeepProfile>, 'get' | 'keys' | 'values'>
 
 /**
- * Counters that are counted per instruction instead of sampled. The emulator also provides these
+ * Counters with an exact count per instruction instead of samples. The emulator also provides these
  * counters.
  */
 export const counted = [

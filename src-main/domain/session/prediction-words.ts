@@ -21,8 +21,8 @@ export const limiters = [
 export type Limiter = (typeof limiters)[number]
 
 /**
- * Classes of predictions, derived only from the prediction itself. The class determines the width
- * of the range.
+ * Classes of predictions. A prediction's class does not depend on any measurement. The class
+ * determines the width of the range.
  */
 export const predictionClasses = [
   'compute',

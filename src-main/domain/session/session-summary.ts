@@ -17,10 +17,12 @@ export const SessionSummary = z.object({
   ladder: z.object({ id: z.string(), title: z.string() }),
   /** The problem; null if unknown, as for counters imported from ncu. */
   problem: Problem.nullable(),
-  /** Scalars that differ from the task's defaults; absent without any. */
+  /** Scalars that differ from the task's defaults; absent if there are none. */
   unusual: Scalars.optional(),
   deviceName: z.string().nullable(),
-  /** The target. Present only for sessions without a device whose target is a built-in GPU. */
+  /**
+   * The target. Present only for sessions that have no device and whose target is a built-in GPU.
+   */
   target: Target.optional(),
   profile: ProfileLevel,
   /** L2 state when the launches were timed; absent if nothing was timed. */

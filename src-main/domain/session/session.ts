@@ -256,7 +256,10 @@ export type Launch = z.infer<typeof Launch>
 export const Prepared = z.object({
   /** Seconds for importing packages, compiling, and the first launches. */
   seconds: z.number(),
-  /** Versions of Python and its package, such as `Python 3.12.3, torch 2.11.0`; null if unknown. */
+  /**
+   * Versions of Python and the rung's Python package, such as `Python 3.12.3, torch 2.11.0`; null
+   * if unknown.
+   */
   with: z.string().nullable(),
 })
 export type Prepared = z.infer<typeof Prepared>

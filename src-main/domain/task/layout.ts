@@ -292,6 +292,9 @@ export function flagNumber(task: Task, field: string, own: Case): number | null 
   return on ? (on[1].value ?? 1) : null
 }
 
-/** Returns a name for the case. Within one problem, rungs with the same name share a case. */
+/**
+ * Returns a name for the case. Within one problem, rungs whose cases have the same name share one
+ * case.
+ */
 export const caseName = ({ options, flags }: Pick<Case, 'options' | 'flags'>): string =>
   [...Object.values(options), ...flags].join('+') || 'all'

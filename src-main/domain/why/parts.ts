@@ -17,8 +17,8 @@ import { activeCycles, clock, gridOf, kernelCount, positive, type Side, type Tim
 /**
  * Ids of the parts. `work`: the unit's work. `instructions`: the instructions in addition to a
  * pipe's unchanged work. `busy`: the unit's utilization. `sms`: the share of SMs with a block.
- * `clock`: the SM clock. `launches`: the number of kernels. `active`: active cycles per second, for
- * other reasons. `gpu`: the unit's peak.
+ * `clock`: the SM clock. `launches`: the number of kernels. `active`: active cycles per second, if
+ * `sms`, `clock` and `launches` do not explain their change.
  */
 export const partIds = [
   'work',
@@ -62,7 +62,10 @@ const ln = (over: number | null, under: number | null): number =>
  */
 const clockStep = 0.005
 
-/** Minimum change in the SMs' share of time. Smaller changes are treated as zero. */
+/**
+ * Minimum change in the fraction of the SMs' time with a resident block. Smaller changes are
+ * treated as zero.
+ */
 const sameSpread = 0.02
 
 export function splitOf(a: Side, b: Side, times: Times): Split | null {

@@ -72,14 +72,14 @@ export const overheadKinds: readonly string[] = [
 ]
 
 /**
- * Returns the unit whose work or utilization a counter measures. Returns undefined if the counter
- * belongs to several units.
+ * Returns the unit whose work or utilization a counter measures. Returns undefined if no unit is
+ * assigned to the counter.
  */
 export const unitOf = (metric: string): Unit | undefined => byMetric.get(metric)
 
 const byMetric = new Map<string, Unit>([
   ...unitIds.flatMap((id) => [...units[id].work].map((metric) => [metric, units[id]] as const)),
-  // Units of counters that several units list.
+  // Assign counters that several units list, and counters that no unit lists.
   ['sharedLoads', units.lsu],
   ['memoryInstructions', units.issue],
   ['l1Bytes', units.l1Data],

@@ -244,10 +244,10 @@ const causesOf = (split: Split, a: Side, b: Side, hunks: readonly Hunk[] | null)
 }
 
 /**
- * Returns why the parts cannot be trusted, or null. Without cycle counts, a part can be very
- * inaccurate. The parts then do not add up to the step, or they all work against it. With cycle
- * counts, the parts always add up, but the cycles are from a profiled launch. The profiled launch
- * may differ from the timed launch by more than a small step.
+ * Returns why the parts cannot be trusted, or null if they can. Without cycle counts, a part can be
+ * very inaccurate. The parts then do not add up to the step, or they all work against it. With
+ * cycle counts, the parts always add up, but the cycles are from a profiled launch. The profiled
+ * launch may differ from the timed launch by more than a small step.
  */
 function doubtOf({ parts, total }: Split, a: Side, b: Side): Statement | null {
   if (activeCycles(a) !== null && activeCycles(b) !== null) {
@@ -275,8 +275,8 @@ function withoutTime(a: Side, b: Side): Statement {
 }
 
 /**
- * Returns why counters of untimed rungs cannot be compared, or null. Different problems or programs
- * are not comparable.
+ * Returns why counters of untimed rungs cannot be compared, or null if they can. Different problems
+ * or programs are not comparable.
  */
 function untimedObstacle(a: Side, b: Side): Statement | null {
   const isOther = a.session !== b.session && comparability(a.session, b.session).refusals.length > 0

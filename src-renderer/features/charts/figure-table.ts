@@ -9,7 +9,7 @@ import { numberOf } from '../shared/shown-rungs'
  */
 export interface FigureTable {
   columns: readonly string[]
-  /** Table rows. A cell is a value with its origin, a text, or null if nothing was collected. */
+  /** Table rows. A cell is a value with its origin, a string, or null if nothing was collected. */
   rows: readonly { head: string; cells: readonly (MetricValue | string | null)[] }[]
 }
 

@@ -96,7 +96,8 @@ describe('occupancy', () => {
   })
 
   it('omits limits above the maximum blocks per SM, so that the value fits in the row', () => {
-    // The rung was only built. Without its static shared memory, hundreds of blocks would fit.
+    // The rung was built but not launched. Without its static shared memory, hundreds of blocks
+    // would fit.
     const built = rungOccupancy(card, { ...card.rungs[1]!, profile: null })
     if (!isKnown(built)) throw new Error('The launch is not known.')
     const { limits } = built.occupancy

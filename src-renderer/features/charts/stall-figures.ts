@@ -11,7 +11,7 @@ interface StallFigures {
   /** Stall reasons that have a value in at least one rung, sorted by descending sum. */
   reasons: readonly MetricDefinition[]
   rungs: readonly RungResult[]
-  /** Rungs that have no value for any reason. */
+  /** Rungs that have no value for any stall reason. */
   without: readonly RungResult[]
 }
 

@@ -1,4 +1,4 @@
-/** Texts shared by several charts: data sources and file names. */
+/** Strings that several charts share: data sources and file names. */
 import { t } from '../../ui/words'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { formatDate, problemText } from '../../ui/format'

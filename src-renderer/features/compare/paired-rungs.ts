@@ -6,8 +6,8 @@ import type { Step } from './ladder-steps'
 type Pairs = Pick<SessionComparison, 'pairs'>
 
 /**
- * Returns pairs of rungs in the order of session a. A rung with several kernels is paired by the
- * first one.
+ * Returns pairs of rungs in the order of session a. A rung with several kernels is paired by its
+ * first kernel.
  */
 function rungPairs({ pairs }: Pairs): Step[] {
   const seen = new Set<string>()

@@ -62,7 +62,7 @@ export function shownLine({ lines }: SourceText, fileLine: number): number | und
   return index < 0 ? undefined : index + 1
 }
 
-/** Returns whether a line without comments is more than an include. */
+/** Returns whether a line without comments contains code other than an include. */
 const tells = (line: string) => !/^\s*#\s*include\b/.test(line)
 
 /** Returns the file lines that contain code other than includes. */

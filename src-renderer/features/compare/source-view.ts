@@ -31,8 +31,8 @@ export interface SourceView {
   /** Returns the file lines of all changes. */
   hunks(): Hunk[]
   /**
-   * Marks all matches of a text and moves to the match at an index. Matches are counted from 0,
-   * first in a and then in b. Returns the number of matches.
+   * Marks all matches of a search string and moves to the match at an index. Matches are counted
+   * from 0, first in a and then in b. Returns the number of matches.
    */
   find(text: string, at: number): number
   /**
@@ -59,7 +59,7 @@ interface SourceViewOptions {
   /** Whether lines that differ only in white space are equal. */
   loose: boolean
   wrap: boolean
-  /** Translations of CodeMirror's built-in phrases. The keys are the English texts. */
+  /** Translations of CodeMirror's built-in phrases. The keys are the English phrases. */
   phrases: Record<string, string>
   /** Called when a file line is clicked. */
   onLine(side: SideName, line: number): void

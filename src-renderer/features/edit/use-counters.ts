@@ -14,7 +14,7 @@ export function useCounters(
   /** Requests counters for the current source. Returns null if there is nothing to request. */
   ask: () => Promise<RungCounters> | null,
 ) {
-  /** The last received counters, which stay visible while newer text is counted. */
+  /** The last received counters. They stay visible until counters for newer text arrive. */
   const counters = shallowRef<RungCounters | null>(null)
   /** The source that `counters` belongs to. */
   const counted = ref<string | null>(null)

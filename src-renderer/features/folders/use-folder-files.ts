@@ -36,7 +36,7 @@ export function useFolderFiles() {
     order.value = [...named, ...[...files.keys()].filter((name) => !named.includes(name))]
   }
 
-  /** Removes all files. Call this when another folder is opened. */
+  /** Clears the list of files. Call this when another folder is opened. */
   function clear(): void {
     files.clear()
     order.value = []

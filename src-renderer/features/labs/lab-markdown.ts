@@ -11,8 +11,8 @@ const loadFormulas = async (): Promise<Component> =>
 const FormulaToLoad = defineAsyncComponent(loadFormulas)
 
 /**
- * Resolves when a text's formulas can be rendered. Without waiting, formulas would appear later and
- * move the text below them.
+ * Resolves when the formulas in the text can be rendered. Otherwise, formulas would appear later
+ * and move the text below them.
  */
 export async function formulasReady(text: string): Promise<void> {
   if (text.includes('$')) await loadFormulas().catch(() => undefined)

@@ -134,7 +134,8 @@ describe('rows', () => {
     const columns = usualColumns(copying)
     expect(columns).toContain('dramUtilization')
     expect(columns).not.toContain('fmaUtilization')
-    // If no rung has bank conflicts, a column with the bytes moved replaces them.
+    // If no rung has bank conflicts, a column with the bytes moved replaces the bank conflict
+    // columns.
     const count = (value: number) => ({
       value,
       unit: 'byte' as const,

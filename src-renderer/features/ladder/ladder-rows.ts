@@ -98,14 +98,14 @@ const errorOf = (rung: RungResult | undefined): number | null =>
   rung?.verify?.worstRelativeError ?? null
 
 /**
- * Returns an error as text, such as 3.5e-6. The exponent distinguishes precisions. Digits after the
- * second depend on the inputs, so they are omitted.
+ * Returns an error as text, such as 3.5e-6. The exponent distinguishes precisions. Only two digits
+ * are shown, because further digits depend on the inputs.
  */
 export const errorText = (error: number): string => error.toExponential(1)
 
 /**
- * Returns whether the rungs have errors of different sizes. An error column is useful only if they
- * do.
+ * Returns whether the rungs have errors of different sizes. An error column is useful only if the
+ * sizes differ.
  */
 export function errorsDiffer({ rungs }: Session): boolean {
   const errors = rungs.map(errorOf).filter((error) => error !== null)

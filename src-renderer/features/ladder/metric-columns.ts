@@ -12,7 +12,9 @@ export interface ColumnGroup {
   metrics: readonly string[]
 }
 
-/** For a memory-bound task, these metrics are more useful than bank conflicts that no rung has. */
+/**
+ * Metrics that replace the bank conflict columns of a memory-bound task if no rung has conflicts.
+ */
 const ofMemory = ['dramBytes', 'l2HitRate'] as const
 
 const conflicts = ['sharedLoadBankConflicts', 'sharedStoreBankConflicts'] as const
@@ -22,9 +24,9 @@ const registersOf = ({ rungs }: Session): string[] =>
 
 /**
  * Returns the default columns: the card metrics and the registers. A deep session shows structural
- * bank conflicts instead of the noisy counters. The utilization that bounds the task replaces that
- * of the FMA pipe. In a memory-bound task without bank conflicts, the bytes moved replace the
- * conflicts. A session without times shows all its counters.
+ * bank conflicts instead of the noisy counters. If another unit bounds the task, its utilization
+ * replaces the utilization of the FMA pipe. In a memory-bound task without bank conflicts, memory
+ * metrics replace the bank conflict columns. A session without times shows all its counters.
  */
 export function usualColumns(session: Session): string[] {
   const own = hasTimes(session) ? [] : [...countedColumns(session), ...registersOf(session)]

@@ -56,7 +56,7 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
   const isVast = computed(() =>
     session().rungs.some(({ timing }) => (timing?.gflops ?? 0) >= 999_999.5),
   )
-  /** Whether some rung shows a text that replaces its percentage. The text needs two lines. */
+  /** Whether some rung shows a reason in place of its percentage. The reason needs two lines. */
   const isAboveRoof = computed(
     () =>
       lead.value.of === 'bytes' &&
@@ -79,8 +79,8 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
    */
   const isWide = computed(() => times.value.burst || times.value.sustained)
   /**
-   * The widths of all columns. Each row is a separate grid. In one table, a new row would make the
-   * browser lay out all rows again.
+   * The widths of all columns. Each row is a separate grid. In an HTML table, a new row would make
+   * the browser lay out all rows again.
    */
   const columns = computed(() => [
     '54px',

@@ -1,4 +1,4 @@
-/** Texts of the matrix: row names, exact values, and their origins. */
+/** Strings in the matrix: row names, exact values, and their origins. */
 import { t, wordsAt } from '../../ui/words'
 import { language } from '../../ui/language'
 import type { MatrixCell, MatrixRow, MatrixGroup } from './matrix'

@@ -21,14 +21,20 @@ export type MatrixCell =
       value: number
       text: string
       evidence: Exclude<MetricValue['evidence'], 'unavailable'>
-      /** The formatted value, set with a baseline. `text` is then the factor or difference. */
+      /**
+       * The formatted value, set only if there is a baseline. `text` is then the factor or
+       * difference.
+       */
       exact?: string
       /** The verdict, or null in the baseline's own column. */
       verdict?: Verdict | null
     }
-  /** A text value, which some ncu properties have. */
+  /** A string value, which some ncu properties have. */
   | { kind: 'text'; text: string }
-  /** One value per kernel of a rung with several. ncu does not define how to combine the values. */
+  /**
+   * One value per kernel, for a rung with several kernels. ncu does not define how to combine the
+   * values.
+   */
   | { kind: 'several'; texts: readonly string[] }
   | { kind: 'unavailable'; reason: Statement | null }
   | { kind: 'absent' }

@@ -1,4 +1,6 @@
-/** The fields of the what-if screen. Converts them from the URL and to and from a kernel. */
+/**
+ * The fields of the what-if screen, and their conversions from the URL and to and from a kernel.
+ */
 import { sharedAllocated, type KernelResources } from '../../../src-main/domain/gpu/occupancy'
 import {
   isComputeCapability,
@@ -98,7 +100,7 @@ export function kernelOf(fields: WhatIfFields): KernelResources | Resource[] {
   }
 }
 
-/** Returns the fields for a kernel, as its rung launched it. */
+/** Returns the fields for a kernel, with the launch configuration of its rung. */
 export const fieldsOf = (
   kernel: Pick<KernelResources, 'threads' | 'registers' | 'carveOutBytes'> & { shared: number },
   gpu: ComputeCapability,

@@ -53,9 +53,7 @@ export function useShortcuts(actions: ShortcutActions): void {
   onBeforeUnmount(() => removeEventListener('keydown', onKey, { capture: true }))
 }
 
-/**
- * Keys listed in the help sheet. The texts of the keys are `help.<group>.<entry>` in the locale.
- */
+/** Keys listed in the help sheet. Their descriptions are `help.<group>.<entry>` in the locale. */
 export const helpGroups = [
   {
     id: 'everywhere',

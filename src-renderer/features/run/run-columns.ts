@@ -50,7 +50,7 @@ export function runColumns(context: LeadContext, results: readonly RungResult[])
 }
 
 /**
- * Returns the texts for a run without a GPU. Returns null if the run has a GPU or replays a
+ * Returns the strings for a run without a GPU. Returns null if the run has a GPU or replays a
  * recording.
  */
 export function placeWords(

@@ -44,8 +44,8 @@ export interface RunForm {
   target: string
   profile: ProfileLevel
   /**
-   * Rungs slower than this many seconds are not profiled. The text is as the user typed it, and
-   * empty for no limit.
+   * Rungs whose expected profiling time exceeds this many seconds are not profiled. The text is as
+   * the user typed it. An empty string sets no limit.
    */
   profileLimit: string
   /** The timing modes to use in addition to single launches. */

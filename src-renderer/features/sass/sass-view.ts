@@ -45,7 +45,7 @@ export function valueOf(
   if (isCounter(heat)) return work[heat]
   const reason = heat.slice('stall:'.length)
   if (!predicted) return stalls && (stalls[reason] ?? 0)
-  // For all warps, multiply the cycles of one instruction by the number of times it was issued.
+  // To get the cycles of all warps, multiply the cycles of one issue by the number of issues.
   const waits: Readonly<Record<string, number>> = predicted.stalls
   return (waits[reason] ?? 0) * (work.executed ?? 0)
 }

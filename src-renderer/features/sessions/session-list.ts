@@ -22,8 +22,8 @@ export function sessionTitle(item: SessionSummary): string {
 }
 
 /**
- * Returns a function that returns the GPU that measured a session. If no GPU measured it, returns
- * the GPU that it was emulated or built for, or null if unknown.
+ * Returns a function that returns the GPU that measured a session. If no GPU measured the session,
+ * returns the GPU that the session was emulated or built for, or null if that GPU is unknown.
  */
 export function useGpuWords(): (
   item: Pick<SessionSummary, 'deviceName' | 'target'>,

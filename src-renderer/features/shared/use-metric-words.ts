@@ -1,5 +1,5 @@
 /**
- * A metric's label and meaning in the current language. The registry contains the English texts.
+ * A metric's label and meaning in the current language. The registry contains the English strings.
  * The other locales contain translations under `metrics.<id>`.
  */
 import { wordsAt } from '../../ui/words'

@@ -1,4 +1,7 @@
-/** Describes the requirements of checks without a title from the author. */
+/**
+ * Default titles of checks. They describe the requirement of a check to which the author gave no
+ * title.
+ */
 import type { LabCheck, StaticCheck } from '../lab'
 import { message, type Statement } from '../../messages/message'
 import { metricDefinition } from '../../metrics/metrics'
@@ -33,7 +36,7 @@ function staticTitle({ maxRegisters, maxSharedBytes, noSpills }: StaticCheck): S
     : parts.reduceRight((rest, part) => message('checks.and', { part, rest }))
 }
 
-/** Returns a description of a check's requirement, for checks without a title from the author. */
+/** Returns a title that describes the check's requirement. */
 export function checkTitle(check: LabCheck): Statement {
   if (check.title !== undefined) return check.title
   switch (check.kind) {

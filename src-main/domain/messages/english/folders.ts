@@ -236,7 +236,7 @@ export const header = {
   writeRequires: 'Write the minimum architecture as nvcc spells it: "sm_75" or "sm_90a".',
 } as const
 
-/** Reasons why the main() function of a file given to `init --from` ended. */
+/** Reasons why main() of a file given to `init --from` did not run to its end. */
 export const init = {
   mainCrashed: 'it crashed ({how}){text}',
   mainLacks: 'it calls {name}, which needs a GPU or a library that is not available here',

@@ -12,8 +12,8 @@ import { message } from '../../messages/message'
  */
 const many = 20
 /**
- * Sectors per request above which each lane reads its own row, and sectors per request if adjacent
- * lanes read adjacent elements.
+ * Sectors per request: above `scattered`, each lane reads its own row. If adjacent lanes read
+ * adjacent elements, the number is `aligned`.
  */
 const scattered = 17
 const aligned = 4

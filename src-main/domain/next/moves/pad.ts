@@ -6,7 +6,7 @@ import { shareOf } from '../facts'
 
 /**
  * Minimum fraction of passes lost to bank conflicts. For comparison, ncu's rule reports conflicts
- * from 10 % of the passes.
+ * only if they reach 10 % of the passes.
  */
 const worth = 0.06
 
