@@ -34,7 +34,7 @@ export const postCall = (name: string, input: unknown, signal?: AbortSignal): Pr
 
 function ask(name: string, input: unknown): Promise<RawAnswer> {
   const answer = postCall(name, input)
-  // The caller that takes the response handles its error. Ignore the error if nobody takes the
+  // The caller that takes the response handles its error. Ignore the error if nothing awaits the
   // response.
   answer.catch(() => undefined)
   answers.set(keyOf(name, input), answer)

@@ -207,7 +207,8 @@ function groupProduct(at: Site): Step {
   const wavefronts =
     ((inRegisters ? 0 : groupRows) + columns) *
     ((depth * elementBytes) / wavefrontBytes / warpsOfGroup)
-  // For each 8 columns, a lane has two adjacent elements in its row and two in the row 8 below.
+  // In each group of 8 columns, a lane holds two adjacent elements in its row and two in the row 8
+  // rows below.
   const placeOf = (part: number, lane: number): number => {
     const pair = wide ? part >> 1 : part
     const row = (pair & 1 ? 8 : 0) + (lane >> 2)

@@ -69,8 +69,8 @@ export function plainNumber(cell: string): number {
 }
 
 /**
- * Parses the figure in a cell. Returns null if the figure is missing. Returns the text if the
- * metric is a text.
+ * Parses a cell of an ncu table. Returns null if the value is missing. Returns the trimmed text if
+ * the metric's value is a string.
  */
 export function parseNcuCell(cell: string): number | string | null {
   const plain = plainNumber(cell)
