@@ -178,8 +178,8 @@ const tile = (width: number, ms: number | number[], more: Partial<SampleKernel> 
 })
 
 /**
- * Returns 14 launches. Twelve use the same template, some with equal arguments. Two are other
- * kernels.
+ * Returns 14 launches. Twelve use the same template, some with equal arguments. Two of the
+ * launches run different kernels.
  */
 const fourteen = (): SampleKernel[] => [
   ...['first', 'second'].flatMap((range) => [

@@ -246,7 +246,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
       // Authors may change titles after a recording. Checks that were added to a lab later are
       // missing from the recording.
       const before = new Set(then.outcome.checks.map(({ id }) => id))
-      // Later versions added the note that a counter has noise.
+      // Later versions added a note for noisy counters.
       const first = (sentence: Statement): Statement =>
         typeof sentence === 'object' &&
         'sentences' in sentence &&
