@@ -1,5 +1,5 @@
-// A case: one choice for everything that a task leaves open, as given on the command line. A case has only sizes, names
-// and files. Rungs and the reference define the computation.
+// A case: the values of all parameters that a task leaves open, as given on the command line. A case has only sizes,
+// names and files. Rungs and the reference define the computation.
 #pragma once
 
 #include "dtype.hpp"
@@ -116,7 +116,7 @@ inline BufferSpec parseBuffer(const std::string& option, const std::string& text
   spec.fill.line = spec.shape.back();
   if (spec.fill.kind != FillRule::kFile) return spec;
   spec.path = parsePair(named, parts[4], ',', "file,PATH").second;
-  NpyFile(spec.path, *spec.dtype, spec.shape);  // rejects a mismatch
+  NpyFile(spec.path, *spec.dtype, spec.shape);  // throws if the file has another type or shape
   return spec;
 }
 
