@@ -90,7 +90,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   cudaError_t status = cudaGetDevice(&device);
   if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
   if (status != cudaSuccess) return status;
-  // A small input needs fewer blocks: every thread should have a group of four elements to load.
+  // Launches fewer blocks for a small input, so every thread has a group of four elements to load.
   const long long useful = (p->N / 4 + THREADS - 1) / THREADS;
   const long long blocks = std::min({useful, (long long)smCount * BLOCKS_PER_SM, (long long)kMostBlocks});
   sum<<<unsigned(std::max(1LL, blocks)), THREADS, 0, stream>>>(p->x, p->y, p->N);

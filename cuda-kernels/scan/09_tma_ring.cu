@@ -17,7 +17,7 @@
 constexpr int kTile = TILE, kRows = kTile / (WARPS * 128);  // rows of 128 elements in a warp's segment of a tile
 constexpr int kThreads = (2 * WARPS + 2) * 32;
 using Turn = KlTurn<STAGES>;
-constexpr int kWords = 5;  // states per lane and look: 160 per warp, one round of blocks on an H200
+constexpr int kWords = 5;  // states that a lane reads at once: 160 per warp, one round of blocks on an H200
 
 struct Ring {
   float4 elements[STAGES][kTile / 4];
