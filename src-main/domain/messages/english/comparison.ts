@@ -17,7 +17,7 @@ export const comparison = {
     'Of the {all, plural, one{{all} rung} other{{all} rungs}} in both sessions, {faster} got faster, {slower} slower, {same} stayed the same, and {unresolved} could not be decided.',
   undecided: 'None of the rungs in both sessions could be decided.',
   errors:
-    'For {rungs, plural, one{{rungs} rung} other{{rungs} rungs}} predicted in one session and measured in the other, the prediction is off by {mean} on average (median {median}); {inside} of them are inside the predicted range.',
+    '{rungs, plural, one{{rungs} rung was} other{{rungs} rungs were}} predicted in one session and measured in the other. The mean prediction error is {mean} (median {median}). Measured times inside the predicted range: {inside}.',
   counted: 'Counters that changed most, in {rung}: {moves}. Nothing was timed.',
   countedSame: 'No counter changed. Nothing was timed.',
 } as const
