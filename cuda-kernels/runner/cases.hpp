@@ -24,7 +24,7 @@ struct BufferSpec {
   std::string path;  // the file that fills the buffer
   long long stream = 0;
   int unwritten = 0xff;  // value of each output byte before a launch
-  std::string text;  // the argument's text; buffers with equal text in two cases are equal
+  std::string text;  // the argument's text; cases share read-only buffers with equal text
 
   long long count() const {
     long long product = 1;
