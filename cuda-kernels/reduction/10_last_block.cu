@@ -8,7 +8,7 @@
 // @param   LOADS 8 {1,2,4,8}
 #include "kernel_ladder.h"
 
-// The global memory of a module starts zeroed. The last block resets it for the next launch.
+// A module's global variables are initially zero. The last block resets it for the next launch.
 __device__ unsigned finished = 0;
 
 __device__ float warpSum(float value) {
