@@ -69,7 +69,7 @@ bool start() {
   if (!cupti || cupti->registerBuffers(requestBuffer, completeBuffer) != CUPTI_SUCCESS ||
       cupti->enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) != CUPTI_SUCCESS)
     return false;
-  // A program that never ends is killed; flushes keep its earlier launches.
+  // Flush periodically, because a program that never ends is killed and would lose its earlier launches.
   cupti->flushPeriod(500);
   std::atexit(flush);
   return true;

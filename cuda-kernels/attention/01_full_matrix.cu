@@ -6,7 +6,7 @@
 
 constexpr int kThreads = 256;
 
-// One thread per score. Neighboring threads have neighboring keys, and each key is a separate row.
+// One thread per score. Neighboring threads have neighboring keys, which are separate rows of k.
 __global__ void scores(KlTask p, float* __restrict__ matrix) {
   const long long key = (long long)blockIdx.x * kThreads + threadIdx.x, row = blockIdx.y + (long long)blockIdx.z * gridDim.y;
   if (row >= p.HEADS * p.TOKENS || key >= klKeys(p.TOKENS, p.causal, row % p.TOKENS)) return;

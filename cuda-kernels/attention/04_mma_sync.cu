@@ -73,7 +73,8 @@ attend(const KlElement* __restrict__ q, const KlElement* __restrict__ k, const K
   const long long head = (long long)blockIdx.y * tokens * kHead;
   q += head, k += head, v += head, o += head;
 
-  // The last tile of keys comes first, because the end of the keys or the diagonal cuts through it.
+  // Processes the tiles of keys in reverse order, because the end of the keys or the diagonal cuts through the last
+  // tile.
   const int blocks = ceilDiv(causal ? min(tokens, row0 + kRows) : tokens, KEYS);
   copyTile<kRows>(qTile, q, row0, tokens);
   copyTile<KEYS>(kTiles, k, (blocks - 1) * KEYS, tokens);

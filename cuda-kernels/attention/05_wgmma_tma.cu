@@ -33,7 +33,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
   }
   __syncthreads();
 
-  // The last tile of keys comes first. The end of the keys and the diagonal cut through no other tile.
+  // Fetches the tiles of keys in reverse order. Only the last tile can contain the end of the keys or the diagonal.
   const auto fetch = [&](int step) {
     if (step >= blocks || threadIdx.x != 0) return;
     const int s = step % STAGES, key0 = (blocks - 1 - step) * kKeys;

@@ -13,8 +13,8 @@
 constexpr int kKeyBytes = KlTileRing<KEYS, STAGES>::kBytes, kSharedBytes = klTileBytes(kRows) + 2 * kKeyBytes + 1024;
 static_assert(kSharedBytes <= 226 * 1024, "STAGES * KEYS * 512 bytes must fit beside 32 KiB into the 227 KiB of a block");
 
-// Keeps the compiler from moving independent work behind the wait for the tensor cores, where the tensor cores would be
-// idle. The compiler moves nothing across the nanosleep, which depends on that work. Sums of weights are never
+// Keeps the compiler from moving independent work past the wait for the tensor cores, which would leave them idle. The
+// compiler moves nothing across the nanosleep, whose condition depends on that work. Sums of weights are never
 // negative, so no thread sleeps.
 __device__ inline void klComputedBeforeWait(const KlRows& rows) {
   if (__any_sync(~0u, rows.sum[0] < 0 || rows.sum[1] < 0)) asm volatile("nanosleep.u32 1;");

@@ -10,14 +10,14 @@
 #include "attention_turns.cuh"
 
 constexpr int kKeyBytes = KlTileRing<KEYS, STAGES>::kBytes;
-// Results are stored through separate memory if there is room, otherwise through the memory of q.
+// Stages results in separate shared memory if there is room, otherwise in the memory of q.
 constexpr bool kStaged = 2 * klTileBytes(kRows) + 2 * kKeyBytes <= 225 * 1024;
 constexpr int kSharedBytes = (kStaged ? 2 : 1) * klTileBytes(kRows) + 2 * kKeyBytes + 1024;
 static_assert(kSharedBytes <= 226 * 1024, "STAGES * KEYS * 512 bytes must fit beside 32 KiB into the 227 KiB of a block");
 
 // The row tiles of a block, in order. With a causal mask, the tiles of all heads that see the most keys come first.
-// Without one, each head is finished before the next, so its keys and values stay in L2. Rounds alternate direction
-// over the blocks.
+// Without one, each head is finished before the next, so its keys and values stay in L2. Each round assigns tiles to
+// the blocks in the reverse order of the previous round.
 struct Tiles {
   int perHead, heads, causal, round = 0;
   int row0 = 0, head = 0;
@@ -31,8 +31,8 @@ struct Tiles {
   }
 };
 
-// Keeps the compiler from moving independent work behind the wait for the tensor cores, where the tensor cores would be
-// idle. The compiler moves nothing across the nanosleep, which depends on that work. Sums of weights are never
+// Keeps the compiler from moving independent work past the wait for the tensor cores, which would leave them idle. The
+// compiler moves nothing across the nanosleep, whose condition depends on that work. Sums of weights are never
 // negative, so no thread sleeps.
 __device__ inline void klComputedBeforeWait(const KlRows& rows) {
   if (__any_sync(~0u, rows.sum[0] < 0 || rows.sum[1] < 0)) asm volatile("nanosleep.u32 1;");

@@ -16,7 +16,7 @@ __host__ __device__ inline long long klKeys(long long tokens, int causal, long l
   return causal && row + 1 < tokens ? row + 1 : tokens;
 }
 
-// Returns the factor of a score for exponentials to base 2 instead of e: log2(e) / sqrt(HEAD).
+// Returns the factor that scales a score for base-2 exponentials: log2(e) / sqrt(HEAD).
 inline float klScoreScale(const KlTask* p) { return float(1.4426950408889634 / sqrt(double(p->HEAD))); }
 
 // Returns 2^x, or 0 below 2^-126. exp2f() would take three more instructions to keep such small results.
@@ -26,8 +26,8 @@ __device__ inline float klPowerOfTwo(float x) {
   return result;
 }
 
-// Returns the score that weights are relative to. The result is 0 for a row with only -infinity so far: the difference
-// of two infinities would be NaN, and such weights are 0 with any scale.
+// Returns the score that is subtracted before exponentials. For a row with only -infinity so far, returns 0, because
+// the difference of two infinities would be NaN. The weights of such a row are 0 in any case.
 __device__ inline float klShift(float largest) { return largest == -INFINITY ? 0 : largest; }
 
 // Packs two adjacent elements of a result into one word, the first in the low half.
@@ -82,7 +82,7 @@ struct KlRows {
   __device__ void add(float (&score)[kScores], float scale, float (&factor)[2]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      // Uses two chains of maxima and of sums, each half as long.
+      // Splits the maximum and the sum into two independent chains, each half as long.
       float above[2] = {largest[half], score[half * 2]};
 #pragma unroll
       for (int j = 0; j < kScores / 4; ++j)
@@ -107,7 +107,7 @@ struct KlRows {
     }
   }
 
-  // Returns the factor for the sums of a row at the end.
+  // Returns the factor that normalizes the final sums of a row.
   __device__ float last(int half) const {
     float all = sum[half];
     all += __shfl_xor_sync(~0u, all, 1);

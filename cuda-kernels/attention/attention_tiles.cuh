@@ -5,12 +5,13 @@
 
 constexpr int kTile = 64, kThreads = 256, kAcross = 16;      // 16 x 16 threads with 4 x 4 scores each
 constexpr int kOwn = kTile / kAcross, kOwnElements = kHead / kAcross;
-// Lines are padded, because threads read 16 bytes from adjacent lines and store words to two lines.
+// Padded row lengths. They avoid bank conflicts when threads read 16 bytes from adjacent rows or store words to two
+// rows.
 constexpr int kLine = kHead + 4, kWeightLine = kTile + 16;
 constexpr int kTilesBytes = (3 * kTile * kLine + kTile * kWeightLine) * int(sizeof(float));
 
 // The tiles of a block. A thread has rows y, y + 16, … of the block and keys x, x + 16, … of a tile. In each result
-// row, it has four elements from 4x and four from 64 + 4x.
+// row, it has four elements from column 4x and four from column 64 + 4x.
 struct Tiles {
   const KlTask& p;
   float *const q, *const k, *const v, *const weight;
@@ -41,7 +42,7 @@ struct Tiles {
     }
   }
 
-  // Computes a thread's scores, scaled for powers of two. Keys that a row does not see get -infinity.
+  // Computes a thread's scores, scaled for base-2 exponentials. Keys that a row does not see get -infinity.
   __device__ void scores(float (&score)[kOwn][kOwn], int key0, float scale) const {
     __syncthreads();
     load(k, p.k, key0);
@@ -133,7 +134,7 @@ struct Tiles {
   }
 };
 
-// Defines kl_unsupported and kl_launch of a rung over these tiles.
+// Defines kl_unsupported and kl_launch for a rung that uses these tiles.
 #define KL_TILES_LAUNCH(kernel)                                                                            \
   extern "C" const char* kl_unsupported(const KlTask* p, int) { return klRequireHead(p); }                \
   extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {                                \

@@ -70,7 +70,8 @@ struct KlTurn {
   }
 };
 
-// Returns the number of key tiles for a tile of rows. The last tile, cut by the end or the diagonal, comes first.
+// Returns the number of key tiles for a tile of rows. The last tile is processed first, because the end of the keys or
+// the diagonal cuts through it.
 template <int kKeys>
 __device__ inline int klTilesOfKeys(int row0, int tokens, int causal) {
   return ceilDiv(causal ? min(tokens, row0 + kRows) : tokens, kKeys);

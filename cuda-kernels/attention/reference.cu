@@ -1,5 +1,5 @@
-// Reference for the rungs of attention/, in FP64. The error scale of an element covers rounding the result, |o|, and
-// rounding each weight: the root of the sum of the squared weighted values.
+// Reference for the rungs of attention/, in FP64. The error scale of an element is the sum of two terms. |o| covers the
+// rounding of the result. The root of the sum of the squared weighted values covers the rounding of the weights.
 #include "kl_reference.h"
 
 #include <cuda_bf16.h>
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kThreads) attention(KlReference p) {
     q[i] = i / head < rows ? load(p.q, (base + row0) * head + i) * scale : 0;
   if (threadIdx.x < kRows) largest[threadIdx.x] = -INFINITY, sum[threadIdx.x] = 0;
 
-  // In both passes, a thread has one key of each of four rows.
+  // In both passes, a thread computes the scores of one key for kOwn rows.
   const int key = threadIdx.x % kKeys, firstRow = threadIdx.x / kKeys;
   constexpr int kOwn = kRows * kKeys / kThreads, kStep = kThreads / kKeys;
   const auto scores = [&](long long key0, double (&score)[kOwn]) {
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kThreads) attention(KlReference p) {
       for (int i = 0; i < kKeys; ++i) largest[threadIdx.x] = fmax(largest[threadIdx.x], weight[threadIdx.x * kKeys + i]);
   }
 
-  // Elements of the result: two groups of threads, each with half of the rows and one element per row.
+  // Two groups of threads compute the result. Each group handles half of the rows, and each thread one element per row.
   constexpr int kWide = 128, kParts = kThreads / kWide, kSums = kRows / kParts;
   const int element = blockIdx.z * kWide + threadIdx.x % kWide, part = threadIdx.x / kWide;
   double o[kSums] = {}, squares[kSums] = {};

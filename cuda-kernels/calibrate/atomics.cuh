@@ -1,5 +1,5 @@
-// Atomics in global memory: the latency of one that returns a value, and the rate of all SMs for various address
-// counts.
+// Atomics in global memory: the latency of an atomic that returns a value, and the throughput of all SMs by number of
+// addresses.
 #pragma once
 
 #include "measure.cuh"

@@ -37,8 +37,8 @@ __global__ void __launch_bounds__(1024) loopCode(int turns, float y, Stamp* stam
 
 constexpr int kColdKib = 32;
 
-// One warp executes 32 KiB of straight-line code twice and records the clock after each KiB. Each kCopy is separate
-// code.
+// One warp executes 32 KiB of straight-line code twice and records the clock after each KiB. Each value of kCopy
+// instantiates separate code.
 template <int kCopy>
 __global__ void coldCode(float y, long long* clocks, float* sink) {
   float x[8];

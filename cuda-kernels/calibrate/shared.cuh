@@ -48,8 +48,8 @@ struct CasShared {
   }
 };
 
-// Chases pointers in shared memory. Each word holds its own address, so every lane reads the same place repeatedly. The
-// addresses of adjacent lanes are `stride` bytes apart; `lanes` lanes take part.
+// Chases pointers in shared memory. Each word contains its own address, so every lane reads the same word repeatedly.
+// The addresses of adjacent lanes are `stride` bytes apart; `lanes` lanes take part.
 template <typename Op, int kSteps>
 __global__ void chaseShared(int turns, int stride, int lanes, bool matrix, Stamp* stamps, uint32_t* sink) {
   extern __shared__ __align__(128) uint32_t words[];

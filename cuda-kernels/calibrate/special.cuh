@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(1024) repeatUniform(int turns, int add, Stamp*
   keepStamp(stamps, start, end);
 }
 
-// Returns the cycles of a sub-core per step, from the difference of two lengths.
+// Returns the cycles per step on a sub-core, from the time difference between two code lengths.
 inline Value uniformCycles(int warps) {
   constexpr int kTurns = 96;
   Buffer<uint32_t> results(1024);

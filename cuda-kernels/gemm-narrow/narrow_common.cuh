@@ -55,7 +55,8 @@ __device__ inline uint32_t klWord(const T* row, int at, int k) {
   return word;
 }
 
-// Computes sums. sum[i][j] has row row0 + 4 * (threadIdx.x / 16) + i and column col0 + 4 * (threadIdx.x % 16) + j.
+// Computes sums. sum[i][j] belongs to row row0 + 4 * (threadIdx.x / 16) + i and to
+// column col0 + 4 * (threadIdx.x % 16) + j.
 template <typename T>
 __device__ inline void klTileSums(int m, int n, int k, int row0, int col0, const T* a, const T* b,
                                   typename KlNarrow<T>::Sum (&sum)[4][4]) {

@@ -33,7 +33,8 @@ __device__ inline void klStorePair(signed char* to, char2 pair, int colsLeft, bo
   if (colsLeft >= 2) to[1] = pair.y;
 }
 
-// Computes d += a * b: 16 x 32 by 32 x 8 bytes. A lane has A in rows lane / 4 and lane / 4 + 8, B in column lane / 4.
+// Computes d += a * b: 16 x 32 by 32 x 8 bytes. A lane holds elements of A in rows lane / 4 and lane / 4 + 8, and
+// elements of B in column lane / 4.
 __device__ inline void klMma(int (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   asm volatile(
       "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"

@@ -24,7 +24,7 @@ static_assert(kThreads <= 256, "BM * BN must be at most 32768: 64 x 64 elements 
 static_assert(STAGES >= 2, "STAGES must be at least 2: one stage is filled while another is used");
 static_assert(kSharedBytes <= 227 * 1024, "STAGES * (BM + BN) * 128 bytes must fit into the 227 KiB of a block");
 
-// Whether the target can multiply this type. If not, the kernel is compiled empty, and kl_unsupported() prevents its
+// Whether the target can multiply this type. If not, the kernel body is empty, and kl_unsupported() prevents its
 // launch.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 890
 template <typename T>
@@ -77,7 +77,7 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
     const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
     const int steps = (k + kDepth - 1) / kDepth;
 
-    // A thread copies the same 16 bytes of rows that are kRowsAtOnce apart, for A and B.
+    // A thread copies the same 16-byte column of every kRowsAtOnce-th row, for A and B.
     const int copyRow = threadIdx.x / 8, copyCol = threadIdx.x % 8 * kSixteen;
     const uint32_t copyTo = stages + place(copyRow, threadIdx.x % 8);
     const T* const aFrom = a + (long long)(row0 + copyRow) * k + copyCol;
@@ -101,8 +101,8 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
     };
 
     float sum[kParts][kWarpCols / 8][4] = {};
-    // Fragments are loaded one step ahead. Hopper has no product of FP8 fragments, so the compiler converts each one
-    // into two FP16 fragments, which need the registers of the second set.
+    // Loads fragments one step ahead, except FP8 fragments. Hopper has no mma.sync for FP8, so the compiler converts
+    // each FP8 fragment into two FP16 fragments. These need the registers of the second set.
     constexpr bool kAhead = !kIsE4m3<T>;
     uint32_t aPart[1 + kAhead][kParts][4], bPart[1 + kAhead][kWarpCols / 16][4];
     const auto loadA = [&](int buffer, uint32_t stage, int d, int i) {
@@ -112,7 +112,7 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
       loadMatrices(bPart[buffer][i],
                    stage + kBytesA + place(warpCol + i * 16 + lane / 16 * 8 + lane % 8, d * 2 + lane / 8 % 2));
     };
-    // Waits until the next stage has arrived for every thread. This stage is then free to be overwritten.
+    // Waits until the next stage has arrived for every thread. The current stage can then be overwritten.
     const auto nextStageArrives = [] {
       asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
       __syncthreads();

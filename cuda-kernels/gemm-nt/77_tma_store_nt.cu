@@ -46,7 +46,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     if (threadIdx.x == 0) {
       const uint16_t column = cluster.column();
       int s = 0, phase = 0;
-      // Alternates the direction along K: a tile starts with the columns that ended the previous tile and are in L2.
+      // Alternates the direction along K. Each tile starts with the columns that the previous tile read last, because
+      // they are still in L2.
       bool back = false;
       for (int tile = first; tile < order.count(); tile += stride, back = !back) {
         int row, col;
@@ -100,8 +101,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     }
     if (threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
   }
-  __syncwarp();     // the threads that issued copies arrive late
-  klClusterSync();  // a block stays until the other block has sent all its data
+  __syncwarp();     // waits for the threads that issued copies
+  klClusterSync();  // keeps the block alive until the other block has sent all its data
 }
 
 extern "C" cudaError_t kl_launch(const KlGemmNt* p, cudaStream_t stream) {

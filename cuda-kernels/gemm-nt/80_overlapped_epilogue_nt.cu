@@ -48,7 +48,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
       asm volatile("griddepcontrol.wait;" ::: "memory");
       const uint16_t column = cluster.column();
       int s = 0, phase = 0;
-      // Alternates the direction along K: a tile starts with the columns that ended the previous tile and are in L2.
+      // Alternates the direction along K. Each tile starts with the columns that the previous tile read last, because
+      // they are still in L2.
       bool back = false;
       for (int tile = first; tile < order.count(); tile += stride, back = !back) {
         int row, col;
@@ -85,7 +86,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
       if (++s == kStages) s = 0, phase ^= 1;
     };
 
-    // A tile's results as BF16, stored during products of the next tile. The tensor cores then have work during the
+    // A tile's results as BF16, stored during the products of the next tile. The tensor cores then have work during the
     // stores, and the SMs do not all store at the same time.
     constexpr int kParts = BN / 64;
     uint32_t held[BN / 4];
@@ -127,8 +128,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     for (int part = 0; part < kParts; ++part) store(part);
     if (threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
   }
-  __syncwarp();     // the threads that issued copies arrive late
-  klClusterSync();  // a block stays until the other block has sent all its data
+  __syncwarp();     // waits for the threads that issued copies
+  klClusterSync();  // keeps the block alive until the other block has sent all its data
 }
 
 extern "C" cudaError_t kl_launch(const KlGemmNt* p, cudaStream_t stream) {

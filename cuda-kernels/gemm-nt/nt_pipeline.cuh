@@ -105,7 +105,8 @@ __device__ inline void copyShare(uint32_t tile, const CUtensorMap* map, int row,
       : "memory");
 }
 
-// Initializes the barriers in one thread. `full` is for an arrived stage, `empty` for `warps` finished warps.
+// Initializes the barriers in one thread. `full` completes when a stage has arrived, and `empty` when `warps` warps are
+// done with the stage.
 template <int kStages>
 __device__ inline void initStages(uint64_t (&full)[kStages], uint64_t (&empty)[kStages], int warps) {
   for (int s = 0; s < kStages; ++s) {
@@ -144,7 +145,7 @@ cudaError_t launchNt(NtKernel* kernel, const KlGemmNt* p, int smCount, cudaStrea
   config.attrs = &early;
   config.numAttrs = Design::kEarlyLaunch;
   if (Design::kPersistent) {
-    // Launches the fewest clusters that need the same number of rounds, so all finish at the same time.
+    // Launches only as many clusters as the number of rounds requires, so all finish at the same time.
     int resident = smCount / kCluster;
     if (kCluster > 2) status = cudaOccupancyMaxActiveClusters(&resident, kernel, &config);
     if (status != cudaSuccess) return status;
@@ -167,7 +168,8 @@ cudaError_t klLaunchNt(const KlGemmNt* p, cudaStream_t stream, KernelOf kernelOf
     const auto launch = [&](auto width) {
       return launchNt<Design, T, width>(kernelOf(type, width), p, smCount, stream);
     };
-    // Few tiles would leave most of the GPU idle. Narrower tiles are then used, as long as all run at once.
+    // With few wide tiles, most of the GPU would be idle. Narrower tiles are then used, as long as all of them run at
+    // once.
     const long long rows = ceilDiv(int(p->m), BM * Design::kClusterRows) * Design::kClusterRows;
     if (rows * ceilDiv(int(p->n), 64) <= smCount) return launch(NtWidth<64>());
     if (Design::kWidest == 128 || rows * ceilDiv(int(p->n), 128) <= smCount) return launch(NtWidth<128>());

@@ -16,8 +16,8 @@
 // aligned.
 //
 // On an H200, ncu still counts a conflict for one in ten passes of the stores and one in ten thousand of the loads,
-// although no addresses of a warp collide. The count of the stores almost vanishes in 09_register_prefetch, where the
-// stores no longer wait for the preceding loads. Arriving loads therefore probably occupy the banks.
+// although no addresses of a warp collide. Store conflicts almost vanish in 09_register_prefetch, where stores no
+// longer wait for the preceding loads. The likely cause is that the data of arriving loads occupies the banks.
 
 #include "thread_tile.cuh"
 

@@ -10,8 +10,8 @@
 // @requires sm_80
 
 // cp.async cannot transpose, but the values of A that a thread needs in a step must be adjacent. A is therefore copied
-// 4 bytes at a time, each element to its place. A thread issues four copies per eight steps, no more instructions than
-// the previous rung's 128-bit load and four stores.
+// 4 bytes at a time, each element to its place. A thread issues four copies per eight steps. The previous rung needed a
+// 128-bit load and four stores.
 
 #include "async_tiles.cuh"
 

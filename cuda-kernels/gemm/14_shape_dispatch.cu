@@ -147,7 +147,7 @@ Plan planOf(const KlGemm* p) {
     const double tiles = double(ceilDiv(m, S::BM)) * ceilDiv(n, S::BN);
     const double stepCycles = S::BM * S::BN / 128.0 / (square ? 0.77 : 0.80);
     const double atOnce = double(sms) * S::kBlocks, alone = square ? 1.2 : 1;
-    int last = 0;  // the previous length
+    int last = 0;  // slice length of the previous iteration
     for (int slices = 1; slices <= 128; ++slices) {
       const int length = ceilDiv(ceilDiv(k, slices), 16) * 16;
       if (length == last) continue;

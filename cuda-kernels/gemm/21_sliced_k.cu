@@ -117,7 +117,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll 4
   for (int at = threadIdx.x * 4; at < BM * BN; at += kThreads * 4) {
     const int r = at / BN, s = at % BN;
-    if (!kWhole && row0 + r >= m) break;  // row indices only increase
+    if (!kWhole && row0 + r >= m) break;  // all later rows are outside C, too
     float4 total = *reinterpret_cast<const float4*>(&stages[r * kStrideC + s]);
 #pragma unroll
     for (int i = 1; i < SLICES; ++i) {

@@ -32,7 +32,7 @@ static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed whil
 static_assert(kSharedBytes <= 163 * 1024,
               "STAGES * BK * (BM + 4 + BN) * 4 bytes must fit into the 163 KiB of an A100");
 
-constexpr int kStrideC = BN + 4;              // stride of the output rows, in the memory of the stages
+constexpr int kStrideC = BN + 4;              // row stride of the output tile, which reuses the stages' memory
 constexpr int kPassRows = BM / (TM / 4);      // rows per pass: four rows of each thread
 constexpr int kStepRows = kThreads * 4 / BN;  // rows that all threads write at once
 static_assert(kThreads * 4 % BN == 0 && kPassRows % kStepRows == 0,
@@ -169,7 +169,7 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
 #pragma unroll
       for (int i = 0; i < TM; ++i) {
         const int r = row0 + row + i / 4 * 4 * kLanesM + i % 4;
-        if (!kWhole && r >= m) break;  // row indices only increase
+        if (!kWhole && r >= m) break;  // all later rows are outside C, too
         finish<kWhole>(c + (long long)r * n + s, n - s, scaledFour(by.alpha, &sum[i][j]), add, by);
       }
     }
@@ -197,10 +197,10 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
 
 #pragma unroll
     for (int from = 0; from < kPassRows; from += kStepRows) {
-      const int at = from + threadIdx.x * 4 / BN;  // row of the pass; `to` is its row in the tile
+      const int at = from + threadIdx.x * 4 / BN;  // row within the pass; `to` is the row within the tile
       const int to = at / (4 * kLanesM) * WM + i * kLanesM + at % (4 * kLanesM);
       const int r = row0 + to;
-      if (!kWhole && r >= m) break;  // row indices only increase
+      if (!kWhole && r >= m) break;  // all later rows are outside C, too
       const float4 total = *reinterpret_cast<const float4*>(&stages[at * kStrideC + s - col0]);
       finish<kWhole>(c + (long long)r * n + s, n - s, total, add, by);
     }

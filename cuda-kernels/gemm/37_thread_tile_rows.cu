@@ -9,7 +9,7 @@
 
 #include "gemm_launch.cuh"
 
-constexpr int kThreadsX = BLOCK / TM;  // threads down the rows, with TM rows each
+constexpr int kThreadsX = BLOCK / TM;  // threads along M, with TM rows each
 constexpr int kThreads = kThreadsX * BLOCK;
 
 __global__ void __launch_bounds__(kThreads)

@@ -35,7 +35,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   if (row0 >= m) return;
   const bool inside = row0 + kTile <= m && col0 + kTile <= n;
 
-  // threadIdx.x runs down the rows, so neighboring threads are THREAD_TILE rows apart.
+  // threadIdx.x selects the row, so neighboring threads are THREAD_TILE rows apart.
   const int tileRow = threadIdx.x * THREAD_TILE, tileCol = threadIdx.y * THREAD_TILE;
   const int row = row0 + tileRow, col = col0 + tileCol;
 

@@ -16,7 +16,7 @@ constexpr int kWarps = BM / kWarpRows * kWarpsN, kThreads = 128 + kWarps * 32;
 constexpr int kBytesA = BM * kDepth * 2, kBytesB = kDepth * BN * 2, kStageBytes = kBytesA + kBytesB;
 constexpr int kStagingBytes = 32 * 32 * sizeof(float);  // staging memory for a warp's results
 constexpr int kStages = 4;
-constexpr int kSharedBytes = kStages * kStageBytes + kWarps * kStagingBytes + 1024;  // starts at a multiple of 1024
+constexpr int kSharedBytes = kStages * kStageBytes + kWarps * kStagingBytes + 1024;  // for 1024-byte alignment
 
 static_assert(kParts == kWarpCols / 16, "as many fragments of B as of A");
 static_assert(GROUP >= 1, "GROUP must be at least 1");
@@ -71,8 +71,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
   const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
   const uint32_t staging = stages + kStages * kStageBytes + warp * kStagingBytes;
 
-  // The position of a lane's rows of the first fragments in a stage. The copy engine XORs the position within 128 bytes
-  // with the row, so another XOR gives the position 16 elements farther along the row.
+  // The positions in a stage of the rows from which a lane loads its first fragments. The copy engine XORs the position
+  // within 128 bytes with the row, so another XOR gives the position 16 elements farther along the row.
   const uint32_t swizzled = (lane / 16 ^ (lane & 7)) << 4;
   const uint32_t aLane = (warpRow + lane % 16) * 128 + swizzled;
   const uint32_t bLane = kBytesA + warpCol * kDepth * 2 + lane % 16 * 128 + swizzled;
@@ -117,7 +117,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
 #pragma unroll
           for (int j = 0; j < kWarpCols / 8; ++j)
             klMmaSync<T>(sum[i][j], aPart[d % 2][i], bPart[d % 2][j / 2][j % 2 * 2], bPart[d % 2][j / 2][j % 2 * 2 + 1]);
-          if (leaving && i == 1) {  // all fragments of the stage have been in registers for some time
+          if (leaving && i == 1) {  // all fragments of the stage are already in registers
             __syncwarp();
             if (lane == 0) klBarrierArrive(&empty[used]);
           }
@@ -154,7 +154,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
     if (status == cudaSuccess)
       status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
     if (status != cudaSuccess) return status;
-    // Launches the fewest blocks that need the same number of rounds, so all finish at the same time.
+    // Launches only as many blocks as the number of rounds requires, so all finish at the same time.
     const int tiles = ceilDiv(m, BM) * ceilDiv(n, BN);
     const int blocks = ceilDiv(tiles, ceilDiv(tiles, std::max(1, smCount)));
     kernel<<<blocks, kThreads, kSharedBytes, stream>>>(aMap, bMap, cMap, m, n, k, p->alpha, p->beta, p->c);

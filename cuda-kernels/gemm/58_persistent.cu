@@ -17,8 +17,8 @@ constexpr int kConsumers = 2, kThreads = (1 + kConsumers) * 128, kCluster = CLUS
 constexpr int kStagingBytes = kConsumers * BUFFERS * kStoreBytes;
 
 static_assert(GROUP >= 1, "GROUP must be at least 1");
-// Two SMs that share a TPC hold a cluster of two, so such clusters can fill the GPU. Clusters of four, tested on an
-// H200, left some SMs idle because too few clusters fit into its groups of SMs.
+// A cluster of two blocks fits on the two SMs of a TPC, so such clusters can fill the GPU. Clusters of four, tested on
+// an H200, left some SMs idle because too few clusters fit into its groups of SMs.
 static_assert(CLUSTER == 1 || CLUSTER == 2, "CLUSTER must be 1 or 2: a tile of B is fetched in halves");
 static_assert(HELD >= 0 && HELD <= 4, "HELD must be at most 4: registers hold half of a tile's results beside the next sums");
 static_assert(APART >= 1, "APART must be at least 1: stages of the next tile from one part to the next");
@@ -72,7 +72,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
         order.at(tile, row, col);
         const int row0 = (row * kCluster + rank) * BM, col0 = col * BN;
         // Alternates the direction along K. The next tile starts with the columns of A or rows of B that this tile
-        // ended with, which are in L2.
+        // reads last, because they are still in L2.
         const bool back = (tile - first) / stride % 2;
         for (int i = 0; i < steps; ++i) {
           const int step = back ? steps - 1 - i : i;
@@ -166,8 +166,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
       if (holding) store(&held[part * 16], kNow + part, 1);
     if (threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
   }
-  __syncwarp();     // the threads that issued copies arrive late
-  klClusterSync();  // a block stays until the other block has sent all its data
+  __syncwarp();     // waits for the threads that issued copies
+  klClusterSync();  // keeps the block alive until the other block has sent all its data
 }
 
 extern "C" const char* kl_unsupported(const KlGemm* p, int sm) { return klRequire16Bit(p, sm); }
@@ -183,7 +183,7 @@ cudaError_t launchPersistent(const KlGemm* p, int smCount, cudaStream_t stream) 
   if (status == cudaSuccess)
     status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Plan<BN>::sharedBytes);
   if (status != cudaSuccess) return status;
-  // Launches the fewest clusters that need the same number of rounds, so all finish at the same time.
+  // Launches only as many clusters as the number of rounds requires, so all finish at the same time.
   const int tiles = ceilDiv(m, BM * kCluster) * ceilDiv(n, BN);
   const int clusters = ceilDiv(tiles, ceilDiv(tiles, std::max(1, smCount / kCluster)));
   kernel<<<clusters * kCluster, kThreads, Plan<BN>::sharedBytes, stream>>>(aMap, bMap, cMap, m, n, k, p->alpha,

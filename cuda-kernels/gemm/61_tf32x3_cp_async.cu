@@ -59,7 +59,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
     const int t = step * BK;
     if (t >= k) return;
     float* stage = stages + step % STAGES * kStage;
-    constexpr int kUnroll = kWide == 4 ? 8 : 1;  // sixteen addresses at once would spill
+    constexpr int kUnroll = kWide == 4 ? 8 : 1;  // keeping sixteen addresses at once would cause spills
 #pragma unroll kUnroll
     for (int i = 0; i < BM * kPerRowA / kThreads; ++i) {
       const int e = threadIdx.x + i * kThreads, row = e / kPerRowA, col = e % kPerRowA * kWide;

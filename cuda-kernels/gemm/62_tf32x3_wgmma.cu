@@ -10,7 +10,7 @@
 
 #include "tf32_wgmma.cuh"
 
-constexpr int BM = 128, BN = 128, kDepth = 32;  // 32 elements along K are 128 bytes, one row of a swizzle
+constexpr int BM = 128, BN = 128, kDepth = 32;  // 32 elements along K are 128 bytes, one swizzled row
 constexpr int kConsumers = 2, kThreads = (1 + kConsumers) * 128;
 constexpr int kBytesA = BM * 128, kBytesB = BN * 128, kStageBytes = kBytesA + 2 * kBytesB;  // A, B high, B low
 constexpr int kSharedBytes = STAGES * kStageBytes + 1024;  // tiles start at multiples of 1024 bytes
@@ -45,9 +45,9 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   __syncthreads();
 
   if (threadIdx.x < 128) {
-    // A is copied unchanged by asynchronous copies. B goes through registers, two stages ahead. A warp loads eight rows
-    // of the tile along K, a thread loads four adjacent columns of these rows, and then splits them. Beyond K, both are
-    // zero. Beyond M and N, the last row or column is read instead.
+    // Asynchronous copies move A unchanged. B passes through registers, two stages ahead. A warp loads eight rows of
+    // the tile along K. Each thread loads four adjacent columns of these rows and splits them into high and low parts.
+    // Beyond K, A and B are zero. Beyond M and N, the last row or column is read instead.
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     constexpr int kRowsB = kDepth / 4;
     struct Patch {

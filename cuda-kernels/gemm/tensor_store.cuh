@@ -38,7 +38,7 @@ __device__ inline void klStorePart(const float* sum, const CUtensorMap* cMap, ui
 }
 
 // Stores a warp's 64 x 64 sums through its own 4 KiB of shared memory and the copy engine, 32 x 32 at a time. The
-// engine writes whole lines, whereas registers hold pieces of eight rows.
+// engine writes whole lines. Direct stores from registers would write pieces of eight rows.
 __device__ inline void klStoreFragmentsByTma(const float (&sum)[4][8][4], const CUtensorMap* cMap, uint32_t staging,
                                              int row0, int col0, float alpha) {
   const int lane = threadIdx.x % 32, g = lane / 4;

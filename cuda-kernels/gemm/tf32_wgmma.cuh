@@ -24,8 +24,8 @@ __device__ inline void copyAsync(uint32_t to, const float* from, bool inside) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(inside ? 4 : 0) : "memory");
 }
 
-// Stores the sums of a warpgroup's lane whose first row of C is row0: alpha * sum + beta * C. Column 4 l + j of the
-// matrix was row 32 j + l of the tile of B, so a lane has four adjacent columns.
+// Stores alpha * sum + beta * C for the sums of one lane, whose first row of C is row0. Column 4 l + j of the matrix
+// was row 32 j + l of the tile of B, so a lane has four adjacent columns.
 template <int kWide>
 __device__ inline void klStoreTransposedB(const float (&sum)[64], float* __restrict__ c, int row0, int col0, int m, int n,
                                           float alpha, float beta) {
@@ -39,7 +39,7 @@ __device__ inline void klStoreTransposedB(const float (&sum)[64], float* __restr
     for (int j = 0; j < 4; ++j)
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        // Rows j * 8 + 2 t + e of the tile, and the rows 32, 64 and 96 below, are four adjacent columns.
+        // Row j * 8 + 2 t + e of the tile and the rows 32, 64 and 96 rows below it are four adjacent columns of C.
         const int col = col0 + (j * 8 + t * 2 + e) * 4, i = j * 4 + half * 2 + e;
         const float four[4] = {sum[i], sum[i + 16], sum[i + 32], sum[i + 48]};
         if constexpr (kWide == 4) {

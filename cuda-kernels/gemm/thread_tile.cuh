@@ -50,7 +50,7 @@ __device__ inline void klStoreTile(float* c, int m, int n, int row, int rowStrid
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
     const int r = row + i / 4 * rowStride + i % 4;
-    if (kChecked && r >= m) break;  // row indices only increase
+    if (kChecked && r >= m) break;  // all later rows are outside C, too
     float* cRow = c + (long long)r * n;
 #pragma unroll
     for (int j = 0; j < kCols; j += 4) {

@@ -33,7 +33,7 @@ bool matches(const Field& field, const void* bytes) {
     case Field::kI64: return holds(bytes, field, field.integer);
     case Field::kF32: return holds(bytes, field, float(field.real));
     case Field::kF64: return holds(bytes, field, field.real);
-    default: return true;  // addresses and the workspace size always match
+    default: return true;  // addresses and the workspace size are not compared
   }
 }
 

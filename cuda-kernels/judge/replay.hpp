@@ -119,7 +119,7 @@ class Replay {
     driver_.check(driver_.launch(&config, kernel(step.kernel), nullptr, packed), "the launch of " + step.kernel);
   }
 
-  // Replaces a tensor map record by the driver's tensor map. The record's address must already be a device address.
+  // Replaces a tensor map record with the driver's tensor map. The record's address must already be a device address.
   void encode(unsigned char* at) const {
     TensorMapRecord record;
     memcpy(&record, at, sizeof record);

@@ -90,7 +90,7 @@ cudaError_t recordFill(void* to, int value, size_t bytes, cudaStream_t stream = 
   return cudaSuccess;
 }
 
-// Host data is copied into the output; a rung copies tables from the host, not matrices.
+// Host data is copied into the output, because rungs copy only small tables from the host, not matrices.
 constexpr size_t mostFromHost = 16 << 20;
 
 cudaError_t recordCopy(void* to, const void* from, size_t bytes, cudaStream_t stream = nullptr) {
@@ -447,7 +447,7 @@ StructBytes structOf(size_t bytes, const std::vector<Field>& fields, size_t work
   return filled;
 }
 
-// The reason there are no kernels, or an empty reason.
+// Returns the reason that there are no kernels, or an empty string.
 struct Outcome {
   std::string reason;
   const char* fault = nullptr;
@@ -522,7 +522,7 @@ void printLaunches(const Outcome& outcome) {
   line.print();
 }
 
-// Returns why a reference cannot be used, or an empty text. Looks up the functions like the runner, then asks a
+// Returns why a reference cannot be used, or an empty string. Looks up the functions like the runner, then asks a
 // generated library about its script.
 std::string referenceFault(const std::string& path, const std::string& stage) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -58,7 +58,7 @@ std::string memoryIn(const Operations& operations) {
   return "[" + list + "]";
 }
 
-// Dummy addresses. Numbers in a table are unlikely to have their high half. Each buffer has a range (0 is the
+// Dummy addresses. Their upper half is unlikely to occur in a table of numbers. Each buffer has a range (0 is the
 // workspace), then each variable, then each allocation. These addresses are never accessed.
 constexpr size_t firstSymbol = 128, firstAllocation = 256, mostAllocations = 1024;
 constexpr int rangeShift = 38;

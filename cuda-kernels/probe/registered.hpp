@@ -92,7 +92,7 @@ std::string hexadecimal(const std::vector<unsigned char>& bytes) {
   return text;
 }
 
-// Returns ,"arguments":"…" in the kernel's parameter layout, or an empty text if the layout is unknown.
+// Returns ,"arguments":"…" in the kernel's parameter layout, or an empty string if the layout is unknown.
 std::string argumentsOf(const std::string& name, void** arguments) {
   const auto layout = layouts.find(name);
   if (layout == layouts.end()) return "";

@@ -58,7 +58,7 @@ class KlPython {
     if (status != 0) end();
   }
 
-  /* Returns the output of a checker for the script, or an empty text without python3. */
+  /* Returns the output of a checker for the script, or an empty string without python3. */
   std::string said(const char* checker, const char* script) {
     write("check.py", checker, strlen(checker));
     write("reference.py", script, strlen(script));

@@ -25,7 +25,7 @@ struct KlPythonHooks {
 
 class KlInterpreter {
  public:
-  /* Starts the interpreter once. Returns the error, or an empty text. */
+  /* Starts the interpreter once. Returns the error, or an empty string. */
   static std::string start() {
     static const std::string trouble = self().open();
     return trouble;

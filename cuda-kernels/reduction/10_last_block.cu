@@ -8,7 +8,7 @@
 // @param   LOADS 8 {1,2,4,8}
 #include "kernel_ladder.h"
 
-// The global memory of a module starts zeroed. The last block resets it for the next launch.
+// A module's global variables are initially zero. The last block resets it for the next launch.
 __device__ unsigned finished = 0;
 
 __device__ float warpSum(float value) {
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(THREADS, 2) sum(const float* x, float* sums, f
   const float total = blockSum(own[0]);
   if (threadIdx.x == 0) {
     sums[blockIdx.x] = total;
-    __threadfence();  // makes the sum visible before the number
+    __threadfence();  // makes the sum visible before the counter increases
     isLast = atomicAdd(&finished, 1) == gridDim.x - 1;
   }
   __syncthreads();
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(THREADS, 2) sum(const float* x, float* sums, f
 extern "C" size_t kl_workspace_bytes(const KlTask*) { return BLOCKS * sizeof(float); }
 
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
-  // A small input needs fewer blocks: every thread should have a group of four elements to load.
+  // Launches fewer blocks for a small input, so every thread has a group of four elements to load.
   const long long useful = (p->N / 4 + THREADS - 1) / THREADS;
   const unsigned blocks = unsigned(useful < 1 ? 1 : useful < BLOCKS ? useful : BLOCKS);
   sum<<<blocks, THREADS, 0, stream>>>(p->x, static_cast<float*>(p->workspace), p->y, p->N);

@@ -15,7 +15,7 @@ static_assert(THREADS * BLOCKS_PER_SM <= 2048, "an SM holds 2048 threads");
 
 constexpr int kMostBlocks = 1024;
 
-// The words start zeroed. The upper half of a word is the launch number, from 1; the lower half is a sum.
+// The words are initially zero. The upper half of a word is the launch number, from 1; the lower half is a sum.
 __device__ unsigned launches = 0;
 __device__ unsigned long long words[kMostBlocks];
 
@@ -49,7 +49,7 @@ __device__ float waitFor(const unsigned long long* place, unsigned launch) {
 
 __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) sum(const float* __restrict__ x, float* y, long long n) {
   __shared__ unsigned launch;
-  // Loaded before the elements, so it arrives no later.
+  // Loaded before the elements, so the load adds no latency.
   const unsigned number = threadIdx.x == 0 ? *(volatile unsigned*)&launches + 1 : 0;
   const float4* quads = reinterpret_cast<const float4*>(x);
   const long long stride = (long long)gridDim.x * THREADS, first = (long long)blockIdx.x * THREADS + threadIdx.x;
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) sum(const float* __res
   rest = blockSum(rest);
   if (threadIdx.x == 0) {
     *y = rest;
-    launches = number;  // every block has read the old number before publishing its sum
+    launches = number;  // every block read the old launch number before publishing its sum
   }
 }
 
@@ -90,7 +90,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   cudaError_t status = cudaGetDevice(&device);
   if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
   if (status != cudaSuccess) return status;
-  // A small input needs fewer blocks: every thread should have a group of four elements to load.
+  // Launches fewer blocks for a small input, so every thread has a group of four elements to load.
   const long long useful = (p->N / 4 + THREADS - 1) / THREADS;
   const long long blocks = std::min({useful, (long long)smCount * BLOCKS_PER_SM, (long long)kMostBlocks});
   sum<<<unsigned(std::max(1LL, blocks)), THREADS, 0, stream>>>(p->x, p->y, p->N);

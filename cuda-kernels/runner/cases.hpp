@@ -1,5 +1,5 @@
-// A case: one choice for everything that a task leaves open, as given on the command line. A case has only sizes, names
-// and files. Rungs and the reference define the computation.
+// A case: the values of all parameters that a task leaves open, as given on the command line. A case has only sizes,
+// names and files. Rungs and the reference define the computation.
 #pragma once
 
 #include "dtype.hpp"
@@ -24,7 +24,7 @@ struct BufferSpec {
   std::string path;  // the file that fills the buffer
   long long stream = 0;
   int unwritten = 0xff;  // value of each output byte before a launch
-  std::string text;  // the argument's text; buffers with equal text in two cases are equal
+  std::string text;  // the argument's text; cases share read-only buffers with equal text
 
   long long count() const {
     long long product = 1;
@@ -116,7 +116,7 @@ inline BufferSpec parseBuffer(const std::string& option, const std::string& text
   spec.fill.line = spec.shape.back();
   if (spec.fill.kind != FillRule::kFile) return spec;
   spec.path = parsePair(named, parts[4], ',', "file,PATH").second;
-  NpyFile(spec.path, *spec.dtype, spec.shape);  // rejects a mismatch
+  NpyFile(spec.path, *spec.dtype, spec.shape);  // throws if the file has another type or shape
   return spec;
 }
 

@@ -16,8 +16,8 @@ inline const Order& orderOf(long long number) {
   return orders[number % 6];
 }
 
-// The new build, the old build, and a copy of the old build. The difference between old build and copy is measurement
-// noise.
+// The new build, the old build, and a copy of the old build. The difference between the old build and its copy is
+// measurement noise.
 using Builds = std::array<Rung*, 3>;
 
 // Times the builds in blocks of six launches, forward and then backward. A steady drift within a block favors no build.
@@ -39,7 +39,7 @@ inline void compareRungs(const Builds& builds, const Arguments& args, Stopwatch&
       throw RungError{error.stage, (which == 0 ? "" : "the old code: ") + error.reason};
     }
   };
-  // Gives six rounds that share a load order six different first launch orders.
+  // Gives each of the six rounds that share a load order a different first launch order.
   const long long first = args.round + args.round / 6;
 
   const auto warmUp = clock();

@@ -11,7 +11,8 @@
 #include <vector>
 
 // Draws new inputs for each launch and stores the results of some launches. Launches are chosen at random before they
-// run. To change its median, a rung must be wrong in half of its launches; it then passes with a chance of 1 in 256.
+// run. A rung can lower its median time only if half of its launches are wrong. Such a rung passes with a probability
+// of 1 in 256.
 class KeptLaunches {
  public:
   static constexpr size_t kMost = 8;

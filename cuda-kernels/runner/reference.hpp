@@ -215,7 +215,8 @@ class Reference {
     return of.hasReferenceField(Field::kMask, spec.name);
   }
 
-  // Returns a buffer of NaN, so elements that a reference leaves out fail the check. In a mask, every element counts.
+  // Returns a buffer of NaN, so elements that a reference leaves out fail the check. Used as a mask, the buffer
+  // includes every element.
   static std::unique_ptr<DeviceBuffer> poisoned(size_t bytes) {
     auto buffer = std::make_unique<DeviceBuffer>(bytes);
     check(cudaMemset(buffer->get(), 0xff, bytes), "cudaMemset");

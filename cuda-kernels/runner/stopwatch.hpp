@@ -134,7 +134,7 @@ class Stopwatch {
     };
     try {
       for (int i = 0; i < launches; ++i) {
-        if (i > 0) rung.zeroWorkspace(stream_);  // each launch needs a zeroed workspace; its time counts
+        if (i > 0) rung.zeroWorkspace(stream_);  // each launch needs a zeroed workspace; the time for zeroing counts
         rung.launch("time", stream_);
       }
     } catch (...) {

@@ -13,7 +13,7 @@
 
 constexpr int kWarps = THREADS / 32, kTile = THREADS * QUADS * 4;
 
-// The contiguous tiles of a block; every block has the same number.
+// The contiguous tiles of a block; every block has the same number of tiles.
 struct Share {
   long long begin, end;
   __device__ explicit Share(long long n) {
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(THREADS) sumShares(const float* x, float* sums
 }
 
 __global__ void __launch_bounds__(THREADS) scanShares(const float* x, const float* sums, float* y, long long n) {
-  __shared__ float ofWarp[2][kWarps];  // two arrays in turn, so one barrier per tile is enough
+  __shared__ float ofWarp[2][kWarps];  // alternates between two arrays, so one barrier per tile is enough
   const Share share(n);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   float before = 0;

@@ -23,8 +23,8 @@ constexpr int kTickets = STAGES + 1;  // the current tile, the tiles being copie
 static_assert((kSharedBytes + 2048) * BLOCKS_PER_SM <= 228 * 1024,
               "BLOCKS_PER_SM * STAGES tiles must fit into the 228 KiB of an SM");
 
-// The global memory of a module starts zeroed. The upper half of `tickets` is the launch number; the lower half counts
-// the tickets taken in this launch. The last ticket taken prepares the next launch.
+// A module's global variables are initially zero. The upper half of `tickets` is the launch number; the lower half
+// counts the tickets taken in this launch. The last ticket taken prepares the next launch.
 __device__ unsigned long long tickets = 0;
 __device__ unsigned long long states[(1LL << 32) / kTile];
 
@@ -66,7 +66,7 @@ scanAll(const float* __restrict__ x, float* __restrict__ y, long long n, unsigne
     asm volatile("cp.async.commit_group;" ::: "memory");
   };
 
-  unsigned epoch = 0, last = 0;  // for the thread that takes tickets; it stops after one beyond the tiles
+  unsigned epoch = 0, last = 0;  // for the thread that takes tickets, up to the first one beyond the tiles
   for (int i = 0; i < kTickets; ++i) {
     if (takes) {
       if (last < tiles) last = takeTicket(tiles, epoch);

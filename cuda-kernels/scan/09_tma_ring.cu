@@ -17,7 +17,7 @@
 constexpr int kTile = TILE, kRows = kTile / (WARPS * 128);  // rows of 128 elements in a warp's segment of a tile
 constexpr int kThreads = (2 * WARPS + 2) * 32;
 using Turn = KlTurn<STAGES>;
-constexpr int kWords = 5;  // states per lane and look: 160 per warp, one round of blocks on an H200
+constexpr int kWords = 5;  // states that a lane reads at once: 160 per warp, one round of blocks on an H200
 
 struct Ring {
   float4 elements[STAGES][kTile / 4];
@@ -33,8 +33,8 @@ static_assert(kRows * WARPS * 128 == kTile, "TILE must be a multiple of 128 * WA
 static_assert(LAG + PENDING < STAGES, "LAG + PENDING must be less than STAGES");
 static_assert(sizeof(Ring) <= 227 * 1024, "STAGES tiles must fit into the 227 KiB that a block may have");
 
-// The global memory of a module starts zeroed. The upper half of `tickets` is the launch number, which states include.
-// The lower half counts the tickets taken. The last block prepares both for the next launch.
+// A module's global variables are initially zero. The upper half of `tickets` is the launch number, which states
+// include. The lower half counts the tickets taken. The last block prepares both for the next launch.
 __device__ unsigned long long tickets = 0;
 __device__ unsigned finished = 0;
 __device__ unsigned long long states[(1LL << 32) / kTile];

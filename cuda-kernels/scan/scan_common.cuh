@@ -9,7 +9,8 @@ inline long long klBlocks(long long n, long long perBlock) { return (n + perBloc
 
 // ---- Levels: blocks scan their elements, their sums are scanned in the same way and added ---------------------------
 
-// Returns the bytes for the block sums of all levels. `perBlock` is a multiple of 4, and each level starts at one.
+// Returns the bytes for the block sums of all levels. `perBlock` is a multiple of 4, and each level starts at a
+// multiple of 4.
 inline size_t klLevelBytes(long long n, long long perBlock) {
   long long floats = 0;
   for (n = klBlocks(n, perBlock); n > 1; n = klBlocks(n, perBlock)) floats += klBlocks(n, 4) * 4;

@@ -135,7 +135,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   if (status == cudaSuccess) status = cudaGetDevice(&device);
   if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
   if (status != cudaSuccess) return status;
-  // Launches the fewest blocks that need the same number of rounds, so all finish at the same time.
+  // Launches only as many blocks as the number of rounds requires, so all finish at the same time.
   const int tiles = across * down, rounds = ceilDiv(tiles, std::max(1, smCount * BLOCKS_PER_SM));
   transposeTma<<<ceilDiv(tiles, rounds), THREADS, kSharedBytes, stream>>>(xMap, yMap, across, down);
   return cudaGetLastError();

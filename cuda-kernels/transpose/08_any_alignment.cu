@@ -11,12 +11,13 @@
 // @param   ROWS_FIRST 1 {0,1}
 #include "transpose_common.cuh"
 
-constexpr int kQuads = 16, kWindow = kQuads * 4, kTileCols = kWindow - 3;  // per row: read, and always needed
+constexpr int kQuads = 16, kWindow = kQuads * 4, kTileCols = kWindow - 3;  // elements read per row; tile columns
 constexpr int kSector = 8, kRows = TILE_ROWS + kSector;                    // in elements; rows that a block may need
 constexpr int kLoads = ceilDiv(kRows * kQuads, THREADS);
 
 // Returns the position of element `at` of the window of row r. If the windows of four adjacent rows start at different
-// elements, the XOR spreads 32 rows of a column, and four times eight rows four apart, over all banks.
+// elements, the XOR avoids bank conflicts. A warp can then access 32 adjacent rows of a column, or four sets of eight
+// rows that are 4 rows apart.
 __device__ inline int placeOf(int r, int at) { return r * kWindow + ((at / 4 ^ r / 4 % 8) * 4 | at % 4); }
 
 // Returns the distance of `element` from the preceding multiple of `of` elements.
@@ -61,7 +62,8 @@ transposeAligned(const float* __restrict__ x, float* __restrict__ y, long long r
     if (row0 == 0)
       for (int r = threadIdx.x % kPerCol; r < skipped && r < rows; r += kPerCol) to[r] = at(r);
     const int first = skipped + threadIdx.x % kPerCol * 4;
-    // Eight adjacent threads start with different rows of their four. Equal rows would cause bank conflicts.
+    // Each thread has four rows. Groups of eight threads start with different rows, because equal rows would cause bank
+    // conflicts.
     float v[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {

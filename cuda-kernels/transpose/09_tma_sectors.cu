@@ -28,7 +28,7 @@ static_assert(BUFFERS >= 2, "there must be a buffer to fill while another is sto
 static_assert((kSharedBytes + 1280) * BLOCKS_PER_SM <= 228 * 1024,
               "BLOCKS_PER_SM * (STAGES + BUFFERS) tiles must fit into the 228 KiB of an SM");
 
-// The global memory of a module starts zeroed. atomicInc wraps to 0 after the last ticket of a launch.
+// A module's global variables are initially zero. atomicInc wraps to 0 after the last ticket of a launch.
 __device__ unsigned tickets = 0;
 
 __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)

@@ -37,7 +37,8 @@ __device__ inline void rotate(float (&v)[4], int by) {
   }
 }
 
-// Describes every eighth of `count` rows of `length` elements, from `first`, aligned down to `of` elements.
+// Describes every eighth of `count` rows of `length` elements. Starts at `first`, aligned down to a multiple of `of`
+// elements.
 inline bool describe(CUtensorMap* map, const float* first, int of, long long length, long long count, bool toWrite, int boxRows,
                      int boxCols) {
   const auto encode = klTensorMapEncoder();

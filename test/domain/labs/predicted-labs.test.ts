@@ -50,7 +50,7 @@ describe('a check of time on predicted times', () => {
   it.each([0.36, 0.5, 0.7])('is undecided at %s ms, if the range contains the limit', (ms) => {
     const { status, sentence } = of(ms)
     expect(status).toBe('unavailable')
-    expect(sentence).toMatch(/^Undecided, because the model’s error is larger\./)
+    expect(sentence).toMatch(/^Undecided, because the predicted range contains the limit\./)
   })
 
   it('reports why the model could not predict', () => {

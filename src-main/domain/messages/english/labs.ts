@@ -14,7 +14,7 @@ export const checks = {
   failed: 'The run failed.',
   nothingMeasured: 'Nothing was measured.',
   didNotRun: 'The code was not run.',
-  cannotTell: 'Undecided, because the model’s error is larger. {what}',
+  cannotTell: 'Undecided, because the predicted range contains the limit. {what}',
   predictedTime:
     '{own} is predicted, and {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
   fasterPredicted:

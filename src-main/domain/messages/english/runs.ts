@@ -258,7 +258,7 @@ export const emulation = {
   counted: 'An emulator counted these without a GPU. Samples and stalls require a GPU.',
   notEmulated:
     'The emulator counts only what the code and the launch determine; this metric depends on GPU timing.',
-  noKind: 'It executes {opcode}, whose category among ncu’s counters is unknown.',
+  noKind: 'It executes {opcode}, and it is unknown which ncu counters include this instruction.',
   copiesPastL1: 'Its copies bypass L1, and how many sectors L1 counts for them is unknown.',
   announced:
     'About {instructions} million warp instructions for {rungs, plural, one{{rungs} rung} other{{rungs} rungs}}, about {seconds} s on {threads, plural, one{{threads} thread} other{{threads} threads}}.',
@@ -272,7 +272,7 @@ export const emulation = {
     'The emulator does not support compute capability {computeCapability}, which {gpu} has.',
   architectures: 'It supports compute capability 7.5 to 9.0: {gpus}.',
   otherArchitecture:
-    'The rules of memory accesses were measured on compute capability 9.0; how {computeCapability} differs is unknown.',
+    'The memory access rules were measured on compute capability 9.0. The differences on {computeCapability} are unknown.',
   notVerifiedAt:
     '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:
