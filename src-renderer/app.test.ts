@@ -52,7 +52,7 @@ it('returns each prefetched response once, to the first call', async () => {
   expect(takeAhead('sessions.get', input)).toBeUndefined()
 })
 
-it('leaves undecodable URLs and unreachable servers to the screens', async () => {
+it('lets the screens report an undecodable URL or an unreachable server', async () => {
   vi.stubGlobal('window', { location: { hash: '#/session/%E0%A4%A' } })
   askAhead()
   await vi.waitFor(() => expect(calls.length).toBe(2))
@@ -99,7 +99,7 @@ describe('the letters after g', () => {
     ['toString', 'ladder'],
     [['matrix', 'charts'], 'ladder'],
     [undefined, 'ladder'],
-  ])('for %j, lead through home to %s', (screen, next) => {
+  ])('for %j, open home, which then leads to %s', (screen, next) => {
     const props = named('home').props as (to: object) => object
     expect(props({ query: { screen } })).toEqual({ next })
   })

@@ -203,7 +203,7 @@ describe('a table with', () => {
   const metric = 'gpu__time_duration.sum'
 
   it.each(['', 'n/a', 'N/A', 'nan', '-nan', 'inf', '-', '--', '(!) n/a', 'no data'])(
-    'the cell %j has no figure for it, rather than 0',
+    'the cell %j has a missing figure instead of 0',
     async (cell) => {
       const { launches } = await stream(
         `${header},"${metric}"\n"","","","","","ns"\n${launch},"${cell}"\n`,

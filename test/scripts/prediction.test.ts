@@ -156,7 +156,7 @@ describe('the figures', () => {
     expect(classFactors(rows).compute).toBe(1.09)
   })
 
-  it('treat two stall reasons as a tie with a third if it is close to the second', () => {
+  it('accept the third measured stall reason as the predicted second if the two are nearly equal', () => {
     const stalls = {
       measured: [
         { reason: 'a', warps: 10 },

@@ -194,7 +194,7 @@ describe('rows', () => {
     expect(metricScale(counts, 'sharedLoads').max).toBe(40)
   })
 
-  it('know the reference’s throughput even if the session has no row for it', () => {
+  it('use the reference’s throughput even if the session has no row for it', () => {
     expect(referenceThroughput(climb)).toBe(2000)
     expect(referenceThroughput(session([rung('01_naive', 10)]))).toBe(2000)
     expect(referenceThroughput(session([rung('01_naive', null)]))).toBeNull()
@@ -303,7 +303,7 @@ describe('rows', () => {
     ])
   })
 
-  it('know their speedup over the first rung', () => {
+  it('include their speedup over the first rung', () => {
     expect(rows.map(({ overFirst }) => overFirst)).toEqual([null, 1, 2.5, null, 2])
   })
 })

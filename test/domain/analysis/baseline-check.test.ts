@@ -52,7 +52,7 @@ describe('the check against a baseline', () => {
     expect(rungs.map(({ verdict: one }) => one)).toEqual(rungs.map(() => 'same'))
   })
 
-  it('fails a rung that is slower than the threshold with its whole interval', () => {
+  it('fails a rung if its whole interval is beyond the threshold', () => {
     const found = check(slowed(recording(), id, 1.05))
     expect([found.verdict, inEnglish(found.headline)]).toEqual(['fail', '1 of 7 rungs regressed'])
     expect(row(found, id)).toMatchObject({
@@ -296,7 +296,7 @@ describe('if the time of the reference changed', () => {
     )
   })
 
-  it('treats a reference of another source as missing', () => {
+  it('treats a reference with different source code as missing', () => {
     const now = drifted(1.06)
     rungOf(now.session, reference!)!.sourceHash = '0'.repeat(64)
     const found = check(now)

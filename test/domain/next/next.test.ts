@@ -228,7 +228,7 @@ describe('the time of a rung', () => {
 })
 
 describe('the bound', () => {
-  it('is 1 if nothing is removed', async () => {
+  it('is 1 if no cause is removed', async () => {
     expect(boundOf(await factsOfRung('gemm-fp32-h200-4096', '05_thread_tile_2d'), {})).toBe(1)
   })
 

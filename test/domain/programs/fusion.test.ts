@@ -151,7 +151,7 @@ describe('a kernel that was replaced by several kernels, one of them with the sa
       [reduce(1, 1e6)],
       [reduce(0.5, 4e5), named('combine', 0.1, 5e5)],
     ],
-  ])('is a split, known %s', (_, before, after) => {
+  ])('is recognized as a split %s', (_, before, after) => {
     for (const [a, b, kind] of [
       [before, after, 'Split: 1 kernel became 2 kernels'],
       [after, before, 'Fused: 2 kernels became 1 kernel'],

@@ -178,8 +178,8 @@ const tile = (width: number, ms: number | number[], more: Partial<SampleKernel> 
 })
 
 /**
- * Returns 14 launches. Twelve use the same template, some with equal arguments. Two are other
- * kernels.
+ * Returns 14 launches. Twelve launch kernels of one template, some with equal arguments. The other
+ * two launch different kernels.
  */
 const fourteen = (): SampleKernel[] => [
   ...['first', 'second'].flatMap((range) => [
@@ -255,7 +255,7 @@ describe('a pair', () => {
     ])
   })
 
-  it('is never made of different functions', () => {
+  it('never combines two different functions', () => {
     expect(pairsOf([{ name: 'f()', ms: 1 }], [{ name: 'g()', ms: 1 }])).toEqual([])
     expect(pairsOf([{ name: 'a::f()', ms: 1 }], [{ name: 'b::f()', ms: 1 }])).toEqual([])
   })
@@ -371,7 +371,7 @@ describe('sessions of several kinds', () => {
     expect(total.ratio).toBe(1)
   })
 
-  it('one of each are paired by kernel, and their times are not compared', () => {
+  it('of a ladder and an import are paired by kernel, and their times are not compared', () => {
     const rung = ladder.rungs.find(({ profile }) => profile?.kernels.length === 1)!
     const [kernel] = rung.profile!.kernels
     const own = kernels('import', [{ name: kernel!.name, ms: 1 }])

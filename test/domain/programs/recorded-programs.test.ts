@@ -55,7 +55,7 @@ describe('a GELU of several operators that was replaced by one operator', () => 
     expect(split!.ratio! * found.fused[0]!.ratio!).toBeCloseTo(1, 12)
   })
 
-  it('is neither when compared with itself', () => {
+  it('is neither a fusion nor a split when compared with itself', () => {
     const same = compareSessions(before, before)
     expect([same.fused, same.onlyA, same.onlyB]).toEqual([[], [], []])
     expect(same.total.ratio).toBe(1)

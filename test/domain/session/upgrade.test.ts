@@ -66,7 +66,7 @@ describe('versions', () => {
       ['ladder.rungs', null, /ladder\.rungs/],
       ['completion', 'half', /completion/],
       ['createdAt', 'today', /createdAt/],
-    ])('for its %s of %j is rejected with the reason', (path, value, why) => {
+    ])('because its %s is %j is rejected with the reason', (path, value, why) => {
       expect(() => parseSession(damaged(text, path, value), 'session.json')).toThrow(why)
     })
 
@@ -146,7 +146,7 @@ describe('versions', () => {
       ['outcome.checks.0.sentence', 7, /checks\[0\]\.sentence/],
       ['outcome.build.reason', [], /build\.reason/],
       ['answers', 7, /answers/],
-    ])('for its %s of %j is rejected with the reason', async (path, value, why) => {
+    ])('because its %s is %j is rejected with the reason', async (path, value, why) => {
       const dir = await tempDir()
       await writeFile(join(dir, 'attempt.json'), damaged(attempt, path, value))
       await expect(readAttempt(dir)).rejects.toThrow(why)

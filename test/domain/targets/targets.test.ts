@@ -48,7 +48,7 @@ describe('a target', () => {
     expect(RunRequest.shape.target.safeParse(text).success).toBe(false)
   })
 
-  it('is in the help text with all its notations; labs list those that run without a name', () => {
+  it('is in the help text in every notation, and labs list only the notations that they support', () => {
     const ways = 'local recorded recorded:<name> static:<gpu> emulated emulated:<gpu> <machine>'
     expect(targetUsage.split(', ')).toEqual(expect.arrayContaining(ways.split(' ')))
     expect(labTargets).toEqual(expect.arrayContaining(['local', 'recorded', 'emulated']))

@@ -84,7 +84,7 @@ describe('reasons', () => {
       expect([step.a, step.causes[0]!.id]).toEqual(['05_thread_tile_2d', 'work'])
     })
 
-    it('mentions once the level that collects the limits', async () => {
+    it('mentions the level that collects the limits only once', async () => {
       const { stdout } = await runHere('show', 'recorded:gemm-tensor-h200-8192')
       expect(stdout.match(/--profile standard/g)).toHaveLength(1)
     })

@@ -117,7 +117,7 @@ describe('a report with its code', () => {
     expect(deep!.notes).toEqual([])
   })
 
-  it('has a time under ncu for each kernel, and no runner’s time', async () => {
+  it('has a time under ncu for each kernel, and no time from the runner', async () => {
     const { session } = await import1()
     for (const { timing, profiledTime, ncuMetrics } of session.rungs) {
       expect(timing).toBeNull()

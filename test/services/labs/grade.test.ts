@@ -246,7 +246,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
       // Authors may change titles after a recording. Checks that were added to a lab later are
       // missing from the recording.
       const before = new Set(then.outcome.checks.map(({ id }) => id))
-      // Later versions added the note that a counter has noise.
+      // Later versions added a note for noisy counters.
       const first = (sentence: Statement): Statement =>
         typeof sentence === 'object' &&
         'sentences' in sentence &&
@@ -337,7 +337,7 @@ describe('the recorded outcomes', () => {
     expect(await offered()).toEqual([])
   })
 
-  it("give no verdict on a changed file but the reason, and the compiler's messages if nvcc is available", async () => {
+  it("give a reason instead of a verdict on a changed file, and the compiler's messages if nvcc is available", async () => {
     const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
     for (const lab of labs) {
       const mine = `${lab.solution}\n// mine\n`

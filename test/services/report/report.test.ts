@@ -107,7 +107,7 @@ describe('one session', () => {
     expect(Number(step![2])).toBeGreaterThan(1)
   })
 
-  it('on two sessions with different L2 contents ranks no times, and explains how to measure again', () => {
+  it('compared with a session with other L2 contents has no ranked times, but the command to measure again', () => {
     const other = recording()
     other.session.settings.cacheState = 'cold'
     for (const { timing } of other.session.rungs) if (timing) timing.cacheState = 'cold'

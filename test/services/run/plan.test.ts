@@ -89,7 +89,7 @@ describe('a rung with a missing key in its header', () => {
       /the file must have that name/,
     ],
     ['no header at all', () => 'int main() {}', /@rung/],
-  ])('or has %s', async (_case, edit, why) => {
+  ])('is reported in the same way as a rung with %s', async (_case, edit, why) => {
     const machine = await fakeMachine()
     await machine.editRung('03_shared_tile', edit)
     const catalog = await readCatalog(machine.kernelsDir)

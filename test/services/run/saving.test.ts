@@ -176,7 +176,7 @@ describe('saving a session', () => {
     })
   })
 
-  it('returns from a file system with invalid data', async () => {
+  it('rejects a folder on a file system that cannot create it', async () => {
     await expect(draftSession('/proc/nope/x')).rejects.toMatchObject({ kind: 'input' })
   })
 })
