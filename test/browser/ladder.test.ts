@@ -159,7 +159,7 @@ describe('a row', () => {
     await expect.poll(() => details.locator('circle').count()).toBe(b.timing!.samplesMs.length)
   })
 
-  it('expands to the registers of the kernel that ran, with the maximum for such a kernel', async () => {
+  it('expands to the registers of the launched kernel, and the maximum over all compiled kernels', async () => {
     const { title, build, metrics } = session.rungs.find(({ id }) => id === '09_register_prefetch')!
     const launched = metrics['registersPerThread']!.value!
     expect(build!.registersPerThread).toBeGreaterThan(launched)

@@ -1,4 +1,4 @@
-/** Tests the Sessions screen with a store of its own and real user actions. */
+/** Tests the Sessions screen with its own store and real user actions. */
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'

@@ -68,7 +68,7 @@ describe('the causes in docs', async () => {
       expect(textOf(path)).toBe(await documentWith(path, [['causes', part]]))
   })
 
-  it('have a factor between the times that matches their shares', () => {
+  it('have a factor that matches the two percentages in the same sentence', () => {
     const text = textOf(causesPath)
     const told = [
       ...text.matchAll(

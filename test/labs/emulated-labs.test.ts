@@ -184,7 +184,7 @@ describe('a submission for lab 16 other than its solution', { tags: ['thorough']
     expect(outcome.status).toBe('passed')
   })
 
-  it('is wrong if keys 8 to 15 of a row are swapped with keys of the row that is 8 rows below', async () => {
+  it('is wrong if keys 8 to 15 of a row are swapped with keys of the row 8 rows below', async () => {
     const outcome = await written((text) =>
       text.replace('a[i] = klPack(', 'a[i % 2 * 2 + i / 2] = klPack('),
     )

@@ -231,7 +231,7 @@ describe('the recorded commits', () => {
     return { folder, setup, range: `${first}..main` }
   }
 
-  it('match their repository, including the one that does not compile', async () => {
+  it('match their repository, including the commit that does not compile', async () => {
     const history = await recordedHistory()
     const { catalog, rungs } = await ladderOf(history, history.range, 'sum')
     const recording = join(recordingsDir, 'sum-history-h200')

@@ -354,7 +354,7 @@ describe('the roofline', () => {
       expect(ceilingsOf({ device }).compute.tensor.value.value).toBeCloseTo(989_400, -3)
     })
 
-    it('have twice that rate for 8-bit inputs, as NVIDIA publishes, and an unchanged FP32 rate', () => {
+    it('have twice the BF16 rate for 8-bit inputs, as NVIDIA publishes, and an unchanged FP32 rate', () => {
       const device = { ...h200, smClockMaxMHz: 1830 }
       const of = (dtype: string) => ceilingsOf({ device, problem: { options: { dtype } } }).compute
       expect(of('e4m3').tensor.value.value).toBeCloseTo(1_978_900, -3)

@@ -288,7 +288,7 @@ describe('the forecast', () => {
     expect(range.mid).toBeGreaterThan(1.9)
   })
 
-  it('uses as an example a successful step on the same unit whose main change was the move', () => {
+  it('prefers an example with the same limiting unit, among successful steps whose main change was the move', () => {
     const all = past(
       step({ ladder: 'aside', isMain: false }),
       step({ ladder: 'other', unit: 'dram' }),

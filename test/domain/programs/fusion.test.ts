@@ -262,7 +262,7 @@ describe('invalid input', () => {
     [[], whole],
     [whole, []],
     [[], []],
-  ])('without any kernel leads to a message with the empty session', (a, b) => {
+  ])('without any kernel gives a message that identifies the empty session', (a, b) => {
     const { answer, comparable, pairs, fused } = compare(a, b)
     expect([comparable.ok, pairs, fused]).toEqual([false, [], []])
     expect(answer.map(inEnglish).join(' ')).toContain('has no kernels')

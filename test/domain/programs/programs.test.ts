@@ -84,7 +84,7 @@ it('launches with the same name and shape are one kernel', () => {
   ])
 })
 
-it('the hottest kernels took 95 % of the time, and are at least one and at most twenty', () => {
+it('the hottest kernels are the one to twenty kernels that took 95 % of the time', () => {
   const names = (launches: PreviewLaunch[]) =>
     hottest(previewKernels(launches)).map(({ name }) => name)
   expect(names([launch('a', 4), launch('b', 90), launch('c', 6)])).toEqual(['b', 'c'])
@@ -110,7 +110,7 @@ describe('the shortest window', () => {
   })
 })
 
-it("the function name is the name for ncu's filter", () => {
+it("the name for ncu's kernel filter is the function name", () => {
   expect(functionOf('void at::<unnamed>::norm_kernel<float, 0>(int, T2)')).toBe('norm_kernel')
 })
 

@@ -290,7 +290,7 @@ describe('checks', () => {
   })
 })
 
-describe('their own ladder', () => {
+describe('labs with their own ladder', () => {
   const labText = `---
 title: Sums
 summary: Let a warp read a row.

@@ -265,7 +265,7 @@ describe('one session', () => {
         '--at m=3 --at n=4096 --at k=4096 --at beta=0.5 --param TILE=16 --profile card',
       )
       expect(command).toMatch(/ --warm$/)
-      // Parse the command as `run` does for a task without options of its own.
+      // Parse the command as `run` does for a task without its own options.
       const words = command.split(' ')
       expect(
         parseChoice({ at: words.filter((_, index) => words[index - 1] === '--at') }, []),
@@ -397,7 +397,7 @@ describe('two sessions', () => {
       return editRung(sample, '01_naive', { timing: null, status: 'failed', reason: 'It crashed.' })
     }
 
-    it('md: warnings first, the times, what changed, and the source diff', () => {
+    it('Markdown has the warnings first, then the times, the changes and the source diff', () => {
       const text = compare(recording(), after(), 'md')
       expect(text).toContain(
         '> **Warning:** The driver versions differ: 580.159.04 and &lt;b&gt;590.',
@@ -411,7 +411,7 @@ describe('two sessions', () => {
       expect(text).toContain('\n+// changed\n')
     })
 
-    it('csv: both values of each metric', () => {
+    it('CSV has both values of each metric', () => {
       const rows: Record<string, string>[] = parse(compare(recording(), after(), 'csv'), {
         columns: true,
       })
@@ -422,7 +422,7 @@ describe('two sessions', () => {
       expect(Number(time?.['b/a'])).toBeCloseTo(1.1)
     })
 
-    it('json and tex', () => {
+    it('JSON and LaTeX have the warnings, times and verdicts', () => {
       const { warnings, rungs } = JSON.parse(compare(recording(), after(), 'json')) as {
         warnings: { text: string }[]
         rungs: { id: string; time: { verdict: string } }[]

@@ -119,7 +119,7 @@ describe('measuring', () => {
       ['crash', 'failed', /^Crashed during verification \(SIGSEGV\)/],
       ['context-lost', 'failed', /an illegal memory access was encountered/],
       ['wrong', 'wrong', /3 elements of C exceed the error bound; the first is C\[1\]\[2\] = NaN/],
-    ])('a rung with the fault %s fails, and the others are ok', async (fault, status, reason) => {
+    ])('a rung with the fault %s fails, and the other rungs succeed', async (fault, status, reason) => {
       const machine = await fakeMachine([], { processes: fault === 'crash' })
       await machine.addFault('02_coalesced', fault)
       const { session, folder } = await machine.run({
@@ -151,7 +151,7 @@ describe('measuring', () => {
       expect(statuses(session)).toEqual(allBut('02_coalesced', '04_thread_tile_1d'))
     })
 
-    it('even if it is the reference: the others have times and no ratios', async () => {
+    it('even if it is the reference: the other rungs have times and no ratios', async () => {
       const machine = await fakeMachine()
       await machine.addFault('00_cublas', 'crash')
       const { session } = await machine.run()
