@@ -91,7 +91,7 @@ describe('the first view', () => {
 })
 
 describe('a figure', () => {
-  it('shows the tool that it came from, and its meaning', async () => {
+  it('shows its meaning and the tool that measured it', async () => {
     const { page } = await harness.visit(ladderRoute(ref))
     const profiled = session.rungs.find((rung) => rung.metrics['fmaUtilization']?.value != null)!
     await page

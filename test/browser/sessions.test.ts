@@ -56,7 +56,7 @@ describe('the list', () => {
     await page.waitForURL((url) => url.hash.endsWith(`/session/${imported}/ladder`))
   })
 
-  it('passes two sessions to Compare, with the older one as a', async () => {
+  it('passes two sessions to Compare, with the older session as side a', async () => {
     const { page } = await open()
     const refs = ['recorded:gemm-fp32-h200-4096', 'recorded:gemm-fp32-h200-1024']
     const [older, newer] = (await harness.core.call('sessions.list', {}))

@@ -151,7 +151,7 @@ const outside = `__global__ void outsideStore(float* out, int n) {
 }
 `
 
-describe('its library', () => {
+describe('the library in the package', () => {
   const library = join(root, 'src-main/api')
   const examples = readdirSync(library).flatMap((file) => {
     const text = readFileSync(join(library, file), 'utf8')

@@ -94,7 +94,7 @@ describe.each(Object.entries(tables))('%s', (_name, text) => {
   })
 })
 
-it('from a live ncu, truncated or flipped, is also parsed or rejected', () => {
+it('the raw page of a live ncu, truncated or flipped, is also parsed or rejected', () => {
   const text = tables['the raw page']
   for (let seed = 1; seed <= 40; seed += 1) {
     const damaged =

@@ -73,7 +73,7 @@ describe('versions', () => {
     it.each([
       [{ schema: 4 }, /^The file was not changed\. Update kernel-ladder to open it\.$/],
       [{ device: 'H200' }, /^The file was not changed\. Use a backup/],
-    ])('has a remedy for %j, and its fault in one line', (change, remedy) => {
+    ])('with %j has an error message of one line, and a remedy', (change, remedy) => {
       const changed = JSON.stringify({ ...(JSON.parse(text) as object), ...change })
       expect(() => parseSession(changed, 'session.json')).toThrow(
         expect.objectContaining({

@@ -70,7 +70,7 @@ describe('the capabilities of a kind', () => {
     expect(kinds.filter((kind) => isMeasuredNow({ kind }))).toEqual(['live', 'machine'])
   })
 
-  it('include a built-in GPU if its name is one', () => {
+  it('include the built-in GPU that a static target names', () => {
     expect(gpuOfTarget({ kind: 'static', name: 'h200' })).toMatchObject({ smCount: 132 })
     expect(gpuOfTarget({ kind: 'recorded', name: 'h200' })).toBeNull()
   })

@@ -229,7 +229,7 @@ describe('ncu’s recommendations', () => {
 })
 
 describe('queries on a deep profile', () => {
-  it('the hot lines, by a chosen figure', () => {
+  it('return the hot lines, sorted by a chosen figure', () => {
     const [hottest, second] = lineHeat(tile, 'samples')
     expect(hottest).toMatchObject({ file: 'probe.cu', line: 10, value: 39599 })
     expect(hottest!.share).toBeCloseTo(39599 / 53558, 6)
@@ -239,7 +239,7 @@ describe('queries on a deep profile', () => {
     ])
   })
 
-  it('the instructions of a line', () => {
+  it('return the instructions of a line', () => {
     const sass = sassOfLine(tile, 'probe.cu', 11).map(({ instruction }) => instruction.text)
     expect(sass).toEqual([
       'LDC.64 R2, c[0x0][0x220]',
@@ -250,7 +250,7 @@ describe('queries on a deep profile', () => {
     expect(sassOfLine(tile, 'other.cu', 11)).toEqual([])
   })
 
-  it('the changes from one rung to another', () => {
+  it('return the changes from one rung to another', () => {
     const work: Work = { ...tile.kernels[0]!.lines[0]! }
     const rung = (executed: number, stalls: Record<string, number>): DeepProfile => ({
       ...tile,

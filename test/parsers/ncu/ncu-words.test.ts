@@ -297,7 +297,7 @@ describe('failures', () => {
       expect(recognizeNcuFailure(text, 0)).toBeNull()
     })
 
-    it('if the program, not ncu, prints the words', () => {
+    it('if the program, not ncu, prints the text of a failure', () => {
       expect(recognizeNcuFailure('grep ERR_NVGPUCTRPERM\nNo kernels were profiled', 0)).toBeNull()
     })
   })

@@ -296,7 +296,7 @@ describe('one session', () => {
     })
 
     it.each(textFormats)(
-      '%s: failures, no metrics, no rung, no GPU and malicious texts',
+      '%s: supports failures, missing metrics, rungs or GPUs, and malicious texts',
       (format) => {
         const empty = recording()
         empty.session.rungs = []

@@ -163,7 +163,7 @@ describe('measuring', () => {
   })
 
   describe("a rung that prints text like the runner's protocol", () => {
-    it('with invalid shapes is measured like any other', async () => {
+    it('with invalid shapes is measured like any other rung', async () => {
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'garble')
       const { session } = await machine.run()

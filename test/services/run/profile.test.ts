@@ -25,7 +25,7 @@ import { readDeep } from '../../../src-main/adapters/sessions/deep-profiles'
 import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
 
 describe('profiling', () => {
-  it('starts ncu once for the whole ladder, over marked launches, without clock control', async () => {
+  it('starts ncu once for the whole ladder, profiles the marked launches, and does not control clocks', async () => {
     const machine = await fakeMachine()
     await machine.run()
     const profiling = machine.calls('ncu').filter((call) => !call.includes('--version'))

@@ -203,7 +203,7 @@ describe('reading a session', () => {
       text.replace(/"medianMs": ?[\d.]+/, '"medianMs": "fast"'),
       /medianMs/,
     ],
-  ])('that is damaged (%s) reports it with a remedy', (_case, damaged, why) => {
+  ])('reports a damaged session with a remedy (%s)', (_case, damaged, why) => {
     expect(() => parseSession(damaged, 'x/session.json')).toThrow(
       expect.objectContaining({
         kind: 'input',

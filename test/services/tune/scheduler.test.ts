@@ -183,7 +183,7 @@ describe('a sweep', () => {
     await stopped.run()
   })
 
-  it('ends with the error of a builder', async () => {
+  it('ends with an error if a builder fails', async () => {
     const { run } = fake(new VirtualClock(), lines(5), {
       build: () => Promise.reject(new Error('disk is full')),
     })
