@@ -43,7 +43,7 @@ it('a rung runs on the emulated GPU, and the session has its counts', async () =
 
 it('on the emulated GPU, only the solution passes a lab', { tags: ['thorough'] }, async () => {
   const outcomes: unknown[] = []
-  // Run one at a time, because the test captures the output of the whole process.
+  // Run the commands one at a time, because the test captures the output of the whole process.
   for (const which of ['solution', 'starter']) {
     const file = new URL(`../../cuda-kernels/labs/03-waves/${which}.cu`, import.meta.url)
     const check = ['lab', 'check', '03-waves', '--file', file.pathname]
@@ -110,7 +110,7 @@ it('the source line of a bank conflict is known without stall samples', async ()
 })
 
 it('attention handles scores of -infinity like the reference', { tags: ['thorough'] }, async () => {
-  // Run the rungs from a ladder folder, because only its buffers may be files.
+  // Run the rungs from a ladder folder, because its buffers can be filled from files.
   const ladder = join(folder, 'attention')
   await cp(join(shippedKernels, 'attention'), ladder, { recursive: true })
   for (const header of ['kl_common.cuh', 'kl_hopper.cuh'])

@@ -16,8 +16,8 @@ import { setupIn, shippedKernels, tempDir } from '../services/support'
 import { emulatedMetrics } from '../../src-main/domain/emulation/emulated-metrics'
 
 /**
- * Set the number of cores to one, like the share of a test worker. Each additional emulator thread
- * would compile the same code again.
+ * Set the number of cores to one, which is the share of one test worker. Each additional emulator
+ * thread would compile the same code again.
  */
 const { availableParallelism } = os
 const cores = (own: () => number): void => {
@@ -59,7 +59,7 @@ const emulated = new Set([
   ),
 ])
 
-/** Returns the checks that depend on time. */
+/** Returns the checks that the emulator cannot judge. */
 const unjudgedOf = ({ checks }: LabFolder['lab']): string[] =>
   checks.flatMap((check) =>
     check.kind === 'time' || (check.kind === 'metric' && !emulated.has(check.metric))

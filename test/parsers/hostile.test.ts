@@ -305,7 +305,10 @@ describe('a table with', () => {
 describe('XML', () => {
   const smi = capture('nvidia-smi/580.159.04-h200/query-xml').stdout
   const sanitizer = capture('compute-sanitizer/2025.3.1-h200/memcheck-out-of-bounds').saved!
-  /** Nested XML entities. Thirty levels of ten would exceed all memory when expanded. */
+  /**
+   * Nested XML entities. When expanded, thirty levels of ten references each would exceed all
+   * memory.
+   */
   const laughs = `<!DOCTYPE x [<!ENTITY a0 "ha">${Array.from(
     { length: 30 },
     (_, n) => `<!ENTITY a${n + 1} "${`&a${n};`.repeat(10)}">`,

@@ -172,7 +172,7 @@ describe('the source page of ncu', () => {
     expect(countsOf(report.countedOf('03_a'))).toEqual(countsOf(instructionsOf(tile)))
     expect(report.countedOf('03_a').length).toBeGreaterThan(100)
     expect(() => report.get('03_a')).toThrow('read')
-    // One kernel of the rung is not on the page, so a sum over the others would be too low.
+    // One kernel of the rung is not on the page, so a sum over the other kernels would be too low.
     expect(report.countedOf('04_b')).toEqual([])
     expect(report.countedOf('nobody')).toEqual([])
   })

@@ -565,8 +565,8 @@ describe('the standard level', async () => {
 
   describe('tensor instructions', () => {
     /**
-     * Returns the number of HMMA per warp that a product needs. ncu counts one HMMA per 2·m·n·k
-     * operations of its shape.
+     * Returns the number of HMMA instructions per warp that a product needs. ncu counts one HMMA
+     * per 2·m·n·k operations of its shape.
      */
     const needed = (session: Session, shape: number, products: number): number =>
       (products * flops(session.ladder.task, session.problem!)!) / (2 * shape)

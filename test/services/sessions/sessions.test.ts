@@ -278,16 +278,19 @@ describe('a deleted session', () => {
 })
 
 describe('sessions outside the store', () => {
-  it.each(['delete', 'restore'] as const)('include recordings, for which %s is rejected', async (what) => {
-    const { core } = await setUp()
-    const ref = 'recorded:gemm-fp32-h200-4096'
-    await expect(core.call(`sessions.${what}`, { ref })).rejects.toThrow(
-      'ships with the program and cannot be',
-    )
-    await expect(core.call('sessions.rename', { ref, title: 'x' })).rejects.toThrow(
-      'ships with the program',
-    )
-  })
+  it.each(['delete', 'restore'] as const)(
+    'include recordings, for which %s is rejected',
+    async (what) => {
+      const { core } = await setUp()
+      const ref = 'recorded:gemm-fp32-h200-4096'
+      await expect(core.call(`sessions.${what}`, { ref })).rejects.toThrow(
+        'ships with the program and cannot be',
+      )
+      await expect(core.call('sessions.rename', { ref, title: 'x' })).rejects.toThrow(
+        'ships with the program',
+      )
+    },
+  )
 
   it('include a folder given on the command line, which is not deleted because it belongs to its owner', async () => {
     const { core, ref } = await setUp({ mounted: true })
