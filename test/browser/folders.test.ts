@@ -317,7 +317,7 @@ describe('the editor', () => {
     await page.getByText('Builds for sm_90').waitFor()
   })
 
-  it('with neither a GPU nor a compiler explains this, and cannot run', async () => {
+  it('with neither a GPU nor a compiler explains what is missing, and cannot run', async () => {
     const { setup } = await fakeMachine(['nvidia-smi', 'nvcc'])
     const { page } = await open(setup)
     await page.getByText('Neither a GPU nor nvcc was found here').waitFor()

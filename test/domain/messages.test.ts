@@ -68,7 +68,7 @@ describe('a message', () => {
     ])
   })
 
-  it('is joined to a paragraph by the rules of the language', () => {
+  it('is joined with others to a paragraph by the rules of the language', () => {
     expect(plain(paragraph([differs, 'Foreign.']))).toBe(`${inEnglish(differs)} Foreign.`)
     expect(plain(paragraph(['甲。', '乙。']))).toBe('甲。乙。')
   })

@@ -279,7 +279,7 @@ describe('rows', () => {
     ['time', ['00_ref', '02_tile', '04_wide', '01_naive', '03_broken']],
     ['step', ['02_tile', '00_ref', '01_naive', '03_broken', '04_wide']],
     ['metric', ['00_ref', '04_wide', '02_tile', '01_naive', '03_broken']],
-  ])('sorted by %s, rungs without a value last', (sort, order) => {
+  ])('are sorted by %s, with rungs without a value last', (sort, order) => {
     expect(ids({ sort })[1]).toEqual(order)
   })
 
@@ -292,7 +292,7 @@ describe('rows', () => {
     ['1', ['01_naive']],
     ['16', ['04_wide']],
     ['no such thing', []],
-  ])('found by %j', (search, found) => {
+  ])('are found by %j', (search, found) => {
     expect(ids({ search })[1]).toEqual(found)
   })
 

@@ -241,7 +241,7 @@ describe('the check against a baseline', () => {
 })
 
 describe('if the time of the reference changed', () => {
-  it("normalizes if every rung's time changed by the same factor, and reports this", () => {
+  it("normalizes if every rung's time changed by the same factor, and reports the normalization", () => {
     for (const [factor, clock] of [
       [1.06, 0.94],
       [0.94, 1.06],

@@ -198,7 +198,7 @@ describe('a lab about bank conflicts', () => {
     expect(statuses).toEqual(['failed', 'failed'])
   })
 
-  it('falls back to the counter for all rungs if one has no structural count, and reports this', () => {
+  it('falls back to the counter for all rungs if one has no structural count, and reports the fallback', () => {
     const { statuses, sentences, prediction } = judged({
       before: [20_693_591],
       [submissionId]: [3_998_212, 0],

@@ -281,7 +281,7 @@ describe('the forecast', () => {
     expect(landingOf('pad', 2, { ladder: 'a', to: '03' }, all)).toBeNull()
   })
 
-  it('stays below the bound, and uses the share that steps with the same move reached', () => {
+  it('stays below the bound, and depends on the gains of past steps with the same move', () => {
     const all = past(step({ gain: 4 }), step({ move: 'fuse', gain: 1.01 }))
     const range = landingOf('pad', 2, { ladder: 'x', to: null }, all)!
     expect(range.high).toBeLessThan(2.07)

@@ -202,12 +202,12 @@ describe('a functor', () => {
       'void reduce<512, 1, at::ReduceOp<float, at::MeanOps<float, float>, unsigned int, 4>>(T3)',
       ['ReduceOp<MeanOps>'],
     ],
-  ])('of %s', (name, expected) => {
+  ])('is parsed from the template arguments of %s', (name, expected) => {
     const template = /^[^<]*<(.*)>\(/.exec(name)![1]!
     expect(functorsOf(template)).toEqual(expected)
   })
 
-  it('is in the name, even with long arguments', () => {
+  it('is included in the short name, even with long arguments', () => {
     expect(shortName(scale)).toBe('vectorized_elementwise_kernel<4, AUnaryFunctor<MulFunctor>>')
     expect(briefName(gelu)).toBe('GeluCUDAKernelImpl')
     expect(briefName('tile<float>(float *)')).toBe('tile<float>')

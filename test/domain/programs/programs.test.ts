@@ -100,7 +100,7 @@ describe('the shortest window', () => {
     [['c'], { skip: 4, count: 1 }],
     [['a', 'c'], { skip: 3, count: 2 }],
     [['a', 'b', 'c'], { skip: 3, count: 3 }],
-  ] as const)('that contains each of %j', (names, window) => {
+  ] as const)('contains a launch of each kernel in %j', (names, window) => {
     expect(shortestWindow(launches, keysOf(...names))).toEqual(window)
   })
 
@@ -382,7 +382,7 @@ describe('sessions of several kinds', () => {
     expect(comparable.reasons.map(inEnglish).join()).toContain('times from the runner')
   })
 
-  it('without a kernel in common report this', () => {
+  it('without a kernel in common give that as the reason', () => {
     const { comparable } = compareSessions(
       kernels('a', [{ name: 'f()', ms: 1 }]),
       kernels('b', [{ name: 'g()', ms: 1 }]),

@@ -25,7 +25,7 @@ const sum = (times: readonly (number | null)[]): number =>
 describe('a GELU of several operators that was replaced by one operator', () => {
   const found = compareSessions(before, after)
 
-  it('is a fusion of five kernels into one, and the first sentence of the answer', () => {
+  it('is reported as a fusion of five kernels into one, in the first sentence of the answer', () => {
     expect(found.fused).toHaveLength(1)
     expect([found.fused[0]!.from.length, found.fused[0]!.to.length]).toEqual([5, 1])
     expect(found.fused[0]!.ratio).toBeLessThan(0.1)

@@ -77,7 +77,7 @@ describe('the capabilities of a kind', () => {
 })
 
 describe('a session ref', () => {
-  it('is a recording, written like its target, or a folder in the store', () => {
+  it('refers to a recording, written like its target, or to a folder in the store', () => {
     expect(recordingOf('recorded:mine')).toBe('mine')
     expect(recordingOf('mine')).toBeNull()
     for (const ref of ['recorded:mine', 'recorded', 'mine-2'])

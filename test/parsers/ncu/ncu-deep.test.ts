@@ -94,7 +94,7 @@ describe('the source page of ncu', () => {
       expect(Object.values(stalls!).reduce((sum, value) => sum + value, 0)).toBe(samples)
   })
 
-  it('has for each line the sum of its instructions', () => {
+  it('has the sum of the instructions for each line', () => {
     const { lines, instructions } = tile.kernels[0]!
     expect(lines.map(({ line }) => line)).toEqual([6, 8, 9, 10, 11, 12])
     const figures = ['executed', 'samples', 'sharedWavefronts', 'globalL2Sectors'] as const

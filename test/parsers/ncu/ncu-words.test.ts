@@ -174,7 +174,7 @@ describe('metric lists', () => {
       expect(toMetrics(twoKernels.toReversed(), 'card').registersPerThread?.value).toBe(32)
     })
 
-    it('cannot weight rates without durations, and reports this; counts need no durations', () => {
+    it('adds counts without durations, but reports that rates cannot be weighted', () => {
       const metrics = toMetrics(without(twoKernels, 'gpu__time_duration.sum'), 'card')
       expect(said(metrics.achievedOccupancy)).toMatchObject({
         value: null,

@@ -139,7 +139,7 @@ describe('one session', () => {
   })
 
   describe('the summary', () => {
-    it('has the best rung, the three largest steps with their counters, and that every step was faster', () => {
+    it('includes the best rung, the three largest steps with their counters, and a note that every step was faster', () => {
       const { best, jumps, unpaid, allPaid } = model(recording()).summary
       expect(words(best)).toEqual([
         'Best rung: 06_float4 (128-bit access), 3.41 ms ± 0.06 %, 40.3 TFLOP/s; it reaches 0.788× (± 0.08 %) of the throughput of the reference 00_cublas.',
@@ -195,7 +195,7 @@ describe('one session', () => {
       expect(level).toMatch(/ A note on 03_shared_tile\.$/)
     })
 
-    it('claims that a rung beats the reference only if all kinds of timing agree, and equality within the spread', () => {
+    it('claims that a rung beats the reference only if all kinds of timing agree, and calls it equal within the spread', () => {
       const place = (ratio: number): string => {
         const sample = recording()
         const rung = sample.session.rungs.find(({ id }) => id === '06_float4')!
