@@ -28,19 +28,19 @@ afterEach(() => {
 
 const settled = () => vi.waitFor(() => expect(calls.length).toBe(3))
 
-it('requests the default session at startup', async () => {
+it('the prefetch requests the default session at startup', async () => {
   askAhead()
   await settled()
   expect(calls[2]).toEqual(['sessions.get', { ref: 'recorded:first' }])
 })
 
-it('requests the session named in the URL without waiting for app.info', () => {
+it('the prefetch requests the session named in the URL without waiting for app.info', () => {
   vi.stubGlobal('window', { location: { hash: '#/session/recorded%3Amine/compare/a/b' } })
   askAhead()
   expect(calls[2]).toEqual(['sessions.get', { ref: 'recorded:mine' }])
 })
 
-it('returns each prefetched response once, to the first call', async () => {
+it('the prefetch returns each response once, to the first call', async () => {
   askAhead()
   await settled()
   const input = { ref: 'recorded:first' }
@@ -52,7 +52,7 @@ it('returns each prefetched response once, to the first call', async () => {
   expect(takeAhead('sessions.get', input)).toBeUndefined()
 })
 
-it('leaves undecodable URLs and unreachable servers to the screens', async () => {
+it('the prefetch lets the screens report an undecodable URL or an unreachable server', async () => {
   vi.stubGlobal('window', { location: { hash: '#/session/%E0%A4%A' } })
   askAhead()
   await vi.waitFor(() => expect(calls.length).toBe(2))
@@ -99,7 +99,7 @@ describe('the letters after g', () => {
     ['toString', 'ladder'],
     [['matrix', 'charts'], 'ladder'],
     [undefined, 'ladder'],
-  ])('for %j, lead through home to %s', (screen, next) => {
+  ])('for %j, open home, which then leads to %s', (screen, next) => {
     const props = named('home').props as (to: object) => object
     expect(props({ query: { screen } })).toEqual({ next })
   })

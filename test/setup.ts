@@ -1,7 +1,7 @@
 /**
  * Prevents tests from saving and caching in the user's folders. Programs started by tests share a
- * cache of compiled scripts, because the tests start several hundred programs and compiling takes a
- * third of the startup time.
+ * cache of compiled scripts. The tests start several hundred programs, and compiling takes a third
+ * of the startup time.
  */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'

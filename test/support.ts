@@ -60,7 +60,7 @@ export function said<T>(value: T): Said<T> {
   return told(value) as Said<T>
 }
 
-/** Matches a statement whose English contains the text or matches the pattern. */
+/** Matches a statement whose English text contains the string or matches the pattern. */
 export const saying = (wanted: string | RegExp): unknown => ({
   asymmetricMatch: (value: unknown) => {
     const text = value === undefined ? undefined : inEnglish(value as Statement)

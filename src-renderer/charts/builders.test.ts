@@ -141,7 +141,7 @@ describe('label positions', () => {
     expect(spreadLabels([10, 50, 90], 15, 0, 100)).toEqual([10, 50, 90])
   })
 
-  it('are spread evenly around the wanted position', () => {
+  it('are spread evenly around their common position', () => {
     expect(spreadLabels([50, 50], 10, 0, 100)).toEqual([45, 55])
   })
 

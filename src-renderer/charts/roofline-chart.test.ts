@@ -51,7 +51,7 @@ describe('a roofline', () => {
     expect(beside!.data.map(({ value }) => value)).toEqual([[300, 51_000]])
   })
 
-  it('has a line from each rung of the climb to the next that opens both rungs', () => {
+  it('connects consecutive rungs of the climb with lines, and each line opens its two rungs', () => {
     const next = { ...point, rung: '02_coalesced', mark: '02', x: 40, y: 6000 }
     const last = { ...point, rung: '03_tile', mark: '03', x: 30, y: 9000 }
     const aside = { ...point, rung: '02_elsewhere', mark: '02', x: 50, y: 700 }
@@ -75,7 +75,7 @@ describe('a roofline', () => {
     expect(distanceToLine([3, 4], [0, 0], [0, 0])).toBe(5)
   })
 
-  it('labels a point off the lines, and on a line only if no other place is near', () => {
+  it('places a label on a line only if no other place is near the point', () => {
     const room = { left: 0, right: 800, top: 0, bottom: 400 }
     const at = { x: 400, y: 200, texts: ['12 Software pipelining'] }
     const [free] = placeLabels([at], room)
@@ -119,7 +119,7 @@ describe('a roofline', () => {
     expect(Math.abs(down(y) - down(64_000))).toBeGreaterThanOrEqual(7)
   })
 
-  it('frames the points, and the compute roof if it is near', () => {
+  it('shows the range of the points, and the compute roof if it is near', () => {
     const { xMin, xMax, yMin, yMax } = rooflineExtent(spec)
     expect([xMin, xMax]).toEqual([20 / 1.5, 450])
     expect([yMin, yMax]).toEqual([500 / 1.5, 64_000 * 1.35])

@@ -59,7 +59,7 @@ const readDeep = (session: number) => {
 describe('the static transport', () => {
   const client = createClient(staticTransport(frozen(1), readDeep))
 
-  it('answers by the same contract as the core', async () => {
+  it('follows the same contract as the core', async () => {
     const { session, sources } = recording()
     const info = await client.call('app.info', {})
     expect(info).toMatchObject({ host: 'report', defaultSession: 'report', hasGpu: false })
@@ -96,7 +96,7 @@ describe('the static transport', () => {
     })
   })
 
-  it('names both sessions', async () => {
+  it('returns the names of both sessions of a comparison', async () => {
     expect(frozenRefs(frozen(2))).toEqual(['first', 'second'])
     const two = createClient(staticTransport(frozen(2), readDeep))
     expect((await two.call('sessions.list', {})).map(({ ref }) => ref)).toEqual(['first', 'second'])

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { autosave, type Version } from './autosave'
 
-/** The tab's session storage. `stored` is the core's only version of the text. */
+/** The tab's session storage. `stored` is the version of the text in the core. */
 let storage: Map<string, string>
 let stored: Version
 let answering: boolean

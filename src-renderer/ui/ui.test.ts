@@ -55,7 +55,7 @@ describe('figures', () => {
     [0.0009, 'warps', '0.0009'],
     [0.04, '%', '0.04'],
     [128, 'registers', '128'],
-  ] as const)('%d in %s is %s if a header has the unit', (value, unit, text) => {
+  ] as const)('%d in %s is %s if the unit is in the header', (value, unit, text) => {
     expect(bareFigure(value, unit)).toBe(text)
   })
 
@@ -136,7 +136,7 @@ describe('a linear scale', () => {
     expect(share(scale, 25_750)).toBeCloseTo(0.5)
   })
 
-  it('has round ticks within it', () => {
+  it('has ticks at round numbers within its range', () => {
     expect(ticks(scale)).toEqual([0, 20_000, 40_000])
   })
 })
@@ -180,7 +180,7 @@ describe('stored lists', () => {
     expect(readLists(writeLists(readLists(two), 'a', null))).toEqual([['b', ['y', 'z']]])
   })
 
-  it('are the fifty that were changed last', () => {
+  it('are limited to the fifty most recently changed lists', () => {
     let text = ''
     for (let index = 0; index < 60; index += 1)
       text = writeLists(readLists(text), `${index}`, ['x'])

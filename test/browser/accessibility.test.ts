@@ -73,7 +73,7 @@ async function lookAtAll(
   const found: Found = { light: {}, dark: {} }
   let touched = false
   for (const [name, { route, ready, act }] of shown) {
-    // Without this, panels from the last check would remain open on the same route.
+    // Leave the last screen first. Otherwise, its panels would remain open on the same route.
     if (touched) await leaveScreen(page)
     await page.goto(`${harness.origin}/#${route}`)
     await page.locator(ready).first().waitFor()

@@ -12,7 +12,7 @@ import { shippedKernels } from '../services/support'
 describe('the first scripts', () => {
   const { files, libraries, kb } = initialScripts(join(import.meta.dirname, '../../out/renderer'))
 
-  it('the first scripts stay within their budget', () => {
+  it('the scripts of the first page are within their size budget', () => {
     expect(files.length).toBeGreaterThan(0)
     expect(kb).toBeGreaterThan(20)
     expect(kb).toBeLessThanOrEqual(budget('initialScripts').most)
@@ -63,7 +63,7 @@ describe('preferences', () => {
       await heading(page, 'This machine')
     })
 
-    it('is loaded only for its readers', async () => {
+    it('is downloaded only when a user selects it', async () => {
       const { page } = await harness.open('/doctor')
       // The idle page loads the command palette. Wait until this is done.
       await page.waitForLoadState('networkidle')
@@ -148,7 +148,7 @@ describe('languages', () => {
     const found: Record<string, string[]> = {}
     let touched = false
     for (const { name, route, ready, act } of all) {
-      // Without this, panels from the last check would remain open on the same route.
+      // Leave the last screen first. Otherwise, its panels would remain open on the same route.
       if (touched) await leaveScreen(page)
       await page.goto(`${harness.origin}/#${route}`)
       await page.locator(ready).first().waitFor()
@@ -159,11 +159,11 @@ describe('languages', () => {
     }
     expect(found).toEqual(Object.fromEntries(all.map(({ name }) => [name, []])))
   }
-  it('no screen has an English sentence in ko', () => hasNoEnglish('ko', usual))
-  it('no lab or unusual session has an English sentence in ko', { tags: ['thorough'] }, () =>
+  it('no Korean screen has an English sentence', () => hasNoEnglish('ko', usual))
+  it('no lab or unusual session in Korean has an English sentence', { tags: ['thorough'] }, () =>
     hasNoEnglish('ko', more),
   )
-  it('no screen has an English sentence in zh-CN', { tags: ['thorough'] }, () =>
+  it('no Chinese screen has an English sentence', { tags: ['thorough'] }, () =>
     hasNoEnglish('zh-CN', [...usual, ...more]),
   )
 

@@ -340,7 +340,7 @@ describe('the instruction mix', () => {
     expect(faults).toEqual([])
   })
 
-  it('provides the operation counts of the roofline, and the chart mentions this', async () => {
+  it('provides the operation counts of the roofline, and the chart mentions their source', async () => {
     const { page } = await harness.visit(chart('roofline'))
     await page.locator('.chart-figure canvas').first().waitFor()
     await expect

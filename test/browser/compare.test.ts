@@ -94,7 +94,7 @@ it('the compare screen steps along the ladder with [ and ], and stops at its end
   await page.waitForURL((url) => url.hash.endsWith(`/compare/${before.a.id}/${before.b.id}`))
 })
 
-it('the compare screen opens at the first code change, and n and p go to the next and previous change in both layouts', async () => {
+it('the compare screen opens at the first code change, and n and p step through the changes in both layouts', async () => {
   const { page } = await open(steps.length - 1)
   const count = page.locator('.change')
   const at = async () => Number(/^change (\d+) of \d+$/.exec(await count.innerText())?.[1])

@@ -1,6 +1,6 @@
 /**
  * Tests drafts that the user types into a page. They survive a reload and edits in another tab. A
- * verdict stays with the code that it judged.
+ * verdict applies only to the code that was checked.
  */
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'

@@ -207,7 +207,7 @@ describe.each(Object.entries(unlike))(
 )
 
 describe('messages', () => {
-  it('for no rungs: there are none, with the possible reason', async () => {
+  it('for a session without rungs: it has no rungs, with a possible reason', async () => {
     const { page } = await harness.visit('/session/no-rungs/ladder')
     await page.getByRole('heading', { name: 'This session has no rungs' }).waitFor()
     await page.goto(`${harness.origin}/#/session/no-rungs/compare`)

@@ -128,9 +128,9 @@ describe('a ladder folder', () => {
     await page.getByText(unknown).waitFor()
     expect(await englishOn(page, ['sums'])).toEqual([])
   }
-  it('shows its faults in ko', () =>
+  it('shows its faults in Korean', () =>
     showsFaults('ko', '폴더에 c.cu가 없습니다', '헤더에 @idae라는 키는 없습니다'))
-  it('shows its faults in zh-CN', { tags: ['thorough'] }, () =>
+  it('shows its faults in Chinese', { tags: ['thorough'] }, () =>
     showsFaults('zh-CN', '文件夹中没有 c.cu', '文件头没有键 @idae'),
   )
 
@@ -146,7 +146,7 @@ describe('a ladder folder', () => {
   })
 })
 
-it('the folder adds the winner of a sweep as a variant with one click', async () => {
+it('one click adds the winner of a sweep to the folder as a variant', async () => {
   const machine = await fakeMachine()
   const path = await sumsFolder(machine)
   const header = '// @param TILE 32 {16,32,64}\n'
@@ -317,7 +317,7 @@ describe('the editor', () => {
     await page.getByText('Builds for sm_90').waitFor()
   })
 
-  it('with neither a GPU nor a compiler explains this, and cannot run', async () => {
+  it('with neither a GPU nor a compiler explains what is missing, and cannot run', async () => {
     const { setup } = await fakeMachine(['nvidia-smi', 'nvcc'])
     const { page } = await open(setup)
     await page.getByText('Neither a GPU nor nvcc was found here').waitFor()

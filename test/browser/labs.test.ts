@@ -161,7 +161,7 @@ describe('a student', () => {
   })
 
   it(
-    'does the same with only the keyboard, with a draft that survives a reload, hints and the solution',
+    'completes a lab with only the keyboard, including a page reload, hints and the solution',
     { tags: ['thorough'] },
     async () => {
       const machine = await fakeMachine()

@@ -91,7 +91,7 @@ describe('the first view', () => {
 })
 
 describe('a figure', () => {
-  it('shows the tool that it came from, and its meaning', async () => {
+  it('shows its meaning and the tool that measured it', async () => {
     const { page } = await harness.visit(ladderRoute(ref))
     const profiled = session.rungs.find((rung) => rung.metrics['fmaUtilization']?.value != null)!
     await page
@@ -105,7 +105,7 @@ describe('a figure', () => {
     await tip.waitFor({ state: 'hidden' })
   })
 
-  it('shows its tooltip if scrolling or a moving row places it under a resting mouse', async () => {
+  it('shows its tooltip if scrolling or a moving row places it under a stationary mouse pointer', async () => {
     const { page } = await harness.open(ladderRoute(ref))
     await page.locator(row(session.rungs[0]!.id)).waitFor()
     await settled(page)
@@ -159,7 +159,7 @@ describe('a row', () => {
     await expect.poll(() => details.locator('circle').count()).toBe(b.timing!.samplesMs.length)
   })
 
-  it('expands to the registers of the kernel that ran, with the maximum for such a kernel', async () => {
+  it('expands to the registers of the launched kernel, and the maximum over all compiled kernels', async () => {
     const { title, build, metrics } = session.rungs.find(({ id }) => id === '09_register_prefetch')!
     const launched = metrics['registersPerThread']!.value!
     expect(build!.registersPerThread).toBeGreaterThan(launched)
@@ -226,7 +226,7 @@ it('the command palette finds a rung by its id and opens it in the ladder', asyn
 })
 
 describe('controls', () => {
-  it('draw the metric of the chosen column', async () => {
+  it('select the column whose metric is charted', async () => {
     const { page } = await harness.visit(ladderRoute(ref))
     const button = page.getByRole('button', { name: 'Chart Shared-memory loads' })
     await button.click()
@@ -276,7 +276,7 @@ it('a missing session is reported once', async () => {
 })
 
 describe('an address opened while the first view is still loading', () => {
-  it('is where the user ends up, even if it was opened early', async () => {
+  it('is the final address, even if it was opened early', async () => {
     const { page } = await harness.open()
     for (const [first, afterMs] of ['', '#/labs'].flatMap((first) =>
       [0, 8, 24].map((afterMs) => [first, afterMs] as const),

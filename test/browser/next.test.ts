@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.stop())
 
-it('Compare draws the waterfall chart from the old time to the new, and shows the next step of b with its example', async () => {
+it('Compare draws a waterfall from the old to the new time, and shows the next step for rung b with an example', async () => {
   const { page, faults } = await harness.visit(compareRoute(ref, '05_thread_tile_2d', '06_float4'))
   const path = page.getByRole('region', { name: 'From the old time to the new' })
   await path.waitFor()

@@ -96,8 +96,8 @@ describe('an HTML report from the disk, offline', () => {
     await page.locator('tbody .title').first().waitFor()
     expect(await page.locator('tbody .title').allTextContents()).toContain(naive)
   }
-  it('shows the rungs of two sessions in ko', () => namesRungs('ko', '단순 구현'))
-  it('shows the rungs of two sessions in zh-CN', { tags: ['thorough'] }, () =>
+  it('shows the rungs of two sessions in Korean', () => namesRungs('ko', '단순 구현'))
+  it('shows the rungs of two sessions in Chinese', { tags: ['thorough'] }, () =>
     namesRungs('zh-CN', '朴素实现'),
   )
 
@@ -157,7 +157,7 @@ describe('an HTML report from the disk, offline', () => {
     expect(ids).toContain('kernel-ladder-deep-0')
   })
 
-  it('has at most 2.2 MiB for 14 rungs of a deep session', () => {
+  it('is at most 2.2 MiB for 14 rungs of a deep session', () => {
     const sample = recording()
     const { session, sources } = sample
     const [like] = session.rungs.slice(-1)

@@ -66,7 +66,7 @@ describe('replays and the doctor', () => {
         .toBe(true)
     })
 
-    it('lists the machines, with a form to add one that reports a faulty host', async () => {
+    it('lists the machines, and the form for a new machine reports a faulty host', async () => {
       const { page } = await harness.visit('/run')
       await page.getByText('Machines', { exact: true }).click()
       const panel = page.locator('details.machines')

@@ -1,4 +1,4 @@
-/** Tests the Sessions screen with a store of its own and real user actions. */
+/** Tests the Sessions screen with its own store and real user actions. */
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
@@ -56,7 +56,7 @@ describe('the list', () => {
     await page.waitForURL((url) => url.hash.endsWith(`/session/${imported}/ladder`))
   })
 
-  it('passes two sessions to Compare, with the older one as a', async () => {
+  it('passes two sessions to Compare, with the older session as side a', async () => {
     const { page } = await open()
     const refs = ['recorded:gemm-fp32-h200-4096', 'recorded:gemm-fp32-h200-1024']
     const [older, newer] = (await harness.core.call('sessions.list', {}))

@@ -354,7 +354,7 @@ const textsOf = (page: Page): Promise<string[]> =>
       'code, pre, kbd, samp, script, style, annotation, .cm-editor, textarea, [lang="en"]'
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
     const found: string[] = []
-    // Group text by block, so that a sentence with code in it is one text.
+    // Group text by block, so that a sentence that contains code stays in one piece.
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const parent = node.parentElement
       if (parent && !parent.closest(code)) found.push(node.textContent ?? '')
@@ -381,8 +381,8 @@ const sentence = /(?:^|[^\p{L}\d_])[A-Za-z]+(?: [a-z]{2,}){3,}/u
  */
 const fragment = /(?<![\w.-])(?:the|an|of|are|was|has|with|and) [a-z]{2,}(?![\w.])/
 /**
- * Returns whether a text is English. Five words between figures are also English if no letter is
- * from the page's script.
+ * Returns whether a text is English. A text with five lowercase Latin words is also English if it
+ * has no Korean or Chinese letters.
  */
 const isEnglish = (text: string): boolean =>
   sentence.test(text) ||

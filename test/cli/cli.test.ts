@@ -42,7 +42,7 @@ async function withKernels(
 const small = ['run', '--ladder', 'gemm-fp32', '--size', '1024']
 
 describe('the one-file program', () => {
-  it('has at most 8 MB', async () => {
+  it('is at most 8 MB', async () => {
     expect((await stat(bundle)).size).toBeLessThanOrEqual(8e6)
   })
 })
@@ -249,12 +249,13 @@ describe('a live run', () => {
   it.each([
     ['compile-error', run],
     ['wrong', run],
-    // These timeouts limit only silence, because a busy machine may start programs slowly.
+    // These timeouts limit only the time without output, because a busy machine may start programs
+    // slowly.
     ['hang', run],
     ['crash', run],
     ['flood', runBundle],
   ])(
-    'with a rung that shows a %s exits with 1, with the other rungs finished and saved',
+    'with a rung that has the fault %s exits with 1, and finishes and saves the other rungs',
     async (what, command) => {
       const rungs = ['02_coalesced', '03_shared_tile', '04_thread_tile_1d']
       const seconds = what === 'hang' ? '1' : '600'

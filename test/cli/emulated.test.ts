@@ -43,7 +43,7 @@ it('a rung runs on the emulated GPU, and the session has its counts', async () =
 
 it('on the emulated GPU, only the solution passes a lab', { tags: ['thorough'] }, async () => {
   const outcomes: unknown[] = []
-  // Run one at a time, because the test captures the output of the whole process.
+  // Run the commands one at a time, because the test captures the output of the whole process.
   for (const which of ['solution', 'starter']) {
     const file = new URL(`../../cuda-kernels/labs/03-waves/${which}.cu`, import.meta.url)
     const check = ['lab', 'check', '03-waves', '--file', file.pathname]
@@ -94,7 +94,7 @@ it('a run at a smaller size reports the size, and shows no limiter', async () =>
   expect(stdout).not.toMatch(/last wave|advice/)
 })
 
-it('a rung with bank conflicts shows them at its line, without a sample', async () => {
+it('the source line of a bank conflict is known without stall samples', async () => {
   const out = join(folder, 'conflicts')
   const rungs = ['--ladder', 'transpose', '--rungs', '03_square_tile', '--target', 'emulated']
   const size = ['--at', 'ROWS=128', '--at', 'COLS=96']
@@ -110,7 +110,7 @@ it('a rung with bank conflicts shows them at its line, without a sample', async 
 })
 
 it('attention handles scores of -infinity like the reference', { tags: ['thorough'] }, async () => {
-  // Repeat with a ladder folder, because its buffers may be files.
+  // Run the rungs from a ladder folder, because its buffers can be filled from files.
   const ladder = join(folder, 'attention')
   await cp(join(shippedKernels, 'attention'), ladder, { recursive: true })
   for (const header of ['kl_common.cuh', 'kl_hopper.cuh'])

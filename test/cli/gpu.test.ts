@@ -115,7 +115,7 @@ describe('the benchmark of profiling', { tags: ['thorough'] }, () => {
     expect(option(bare!, '--metrics')).toBe(option(warm!, '--metrics'))
     expect(option(full!, '--set')).toBe('full')
     // Start the same runner with the same libraries. Omit the option to watch the parent process,
-    // because it has ended.
+    // because that process has ended.
     const rungs = (words: string[]) => words.filter((_, at) => words[at - 1] === '--rung')
     for (const words of [bare!, full!]) {
       expect(rungs(words)).toEqual(rungs(ours!))

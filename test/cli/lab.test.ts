@@ -343,7 +343,7 @@ describe('labs over recordings', () => {
       ['02-shared-tile', ['right', 'race', 'tile', 'traffic', 'fast']],
       ['12-tensor-cores', ['tensor', 'instructions', 'fast']],
     ])(
-      '%s: 0 for the solution, 1 for the starter, 3 for changed code',
+      '%s exits with 0 for the solution, 1 for the starter, and 3 for changed code',
       async (id, starterFails) => {
         const [starter, solution] = await Promise.all(
           ['starter', 'solution'].map((which) => readFile(join(labs, id, `${which}.cu`), 'utf8')),
@@ -374,7 +374,7 @@ describe('labs over recordings', () => {
     )
 
     // Use the one-file program. Its judge processes read the files that it unpacked.
-    it('grades a shipped lab, and repeats a row from its record', async () => {
+    it('grades a shipped lab, and regrades a row from its stored record', async () => {
       const id = '02-shared-tile'
       const folder = join(dir, 'handed-in')
       await mkdir(folder)

@@ -151,7 +151,7 @@ const outside = `__global__ void outsideStore(float* out, int n) {
 }
 `
 
-describe('its library', () => {
+describe('the library in the package', () => {
   const library = join(root, 'src-main/api')
   const examples = readdirSync(library).flatMap((file) => {
     const text = readFileSync(join(library, file), 'utf8')
@@ -236,7 +236,7 @@ describe('its library', () => {
     },
   )
 
-  it('prints the hottest lines in ten lines, as documented', async () => {
+  it('prints the hottest lines with the documented program of at most ten lines', async () => {
     const text = await readFile(join(root, 'docs/reference/library.md'), 'utf8')
     const code = /```js\n([\s\S]*?)```/.exec(text)![1]!
     expect(code.split('\n').filter(Boolean).length).toBeLessThanOrEqual(10)

@@ -18,7 +18,7 @@ describe.skipIf(process.platform !== 'linux')('record.sh', () => {
     out = await mkdtemp(join(tmpdir(), 'kl-record-out-'))
     const script = join(root, 'scripts/gpu/record.sh')
     await copyFile(script, join(home, 'record.sh'))
-    // A script that starts this Node binary, because compressing the binary would take a minute.
+    // A script that starts this Node binary. Compressing the binary itself would take a minute.
     await writeFile(join(home, 'node'), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`)
     await copyFile(join(root, 'dist/cli/kernel-ladder.mjs'), join(home, 'kl.mjs'))
     await exec('xz', ['-0', join(home, 'node'), join(home, 'kl.mjs')])

@@ -63,7 +63,7 @@ describe('simultaneous programs', () => {
     expect(await readdir(store)).toHaveLength(3)
   })
 
-  it('with the same --out: the later session is saved next to it, and the path is printed', async () => {
+  it('with the same --out save the later session in a neighboring folder, and print its path', async () => {
     const shared = await machine()
     const { dir, env } = shared
     const out = join(dir, 'out', 'mine')
@@ -244,7 +244,7 @@ describe('a reader that disconnects', () => {
   })
 
   it.skipIf(!existsSync('/dev/full'))(
-    'is distinguished from a full disk behind stdout',
+    'is distinguished from a full disk that stdout writes to',
     async () => {
       const { store, env } = await machine()
       const full = openSync('/dev/full', 'w')

@@ -288,7 +288,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'distinguishes a queued job from a held one with its reason, and removes it on ^C',
+    'distinguishes queued jobs from held jobs, prints the reason, and removes the job on ^C',
     { tags: ['thorough'] },
     async () => {
       const run = start([...words, 'closed'], own.env, bundle)

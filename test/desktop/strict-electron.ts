@@ -20,8 +20,8 @@ const isObject = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'
 
 /**
- * Returns the value restricted to the members of that class. Returns the same proxy for the same
- * value.
+ * Returns a proxy that allows only the members of the Electron class. The same value always has the
+ * same proxy.
  */
 export function strict<T extends object>(value: T, kind: string): T {
   const known = proxies.get(value)

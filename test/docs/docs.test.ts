@@ -68,7 +68,7 @@ describe('the causes in docs', async () => {
       expect(textOf(path)).toBe(await documentWith(path, [['causes', part]]))
   })
 
-  it('have a factor between the times that matches their shares', () => {
+  it('have a factor that matches the two percentages in the same sentence', () => {
     const text = textOf(causesPath)
     const told = [
       ...text.matchAll(
@@ -120,7 +120,7 @@ describe('test/fakes/README.md', () => {
       .map(([, cell]) => cell!)
       .sort()
 
-  it('the faults', () => {
+  it('lists exactly the faults in the code', () => {
     const compared = [
       ...code.matchAll(/\bfault(?: ===|:) '([\w-]+)'/g),
       ...code.matchAll(/\(fault\) ?=== '([\w-]+)'/g),
@@ -130,7 +130,7 @@ describe('test/fakes/README.md', () => {
     expect(named).toEqual([...new Set(compared)].sort())
   })
 
-  it('the variables', () => {
+  it('lists exactly the variables in the code', () => {
     const read = new Set([...code.matchAll(/\bFAKE_[A-Z_]+/g)].map(([name]) => `$${name}`))
     expect(firstCells('Variables')).toEqual([...read].sort())
   })

@@ -32,7 +32,7 @@ describe('a message', () => {
     expect(plain(pieces(differs, upsideDown))).toBe('UNKNOWN ≠ 002H AIDIVN')
   })
 
-  it('formats names as code, translates metric names, and never expands values in values', () => {
+  it('formats names as code, translates metric names, and never expands a placeholder inside a value', () => {
     const jump = message('summary.jump', {
       to: code('{from}'),
       factor: '2.00×',
@@ -68,7 +68,7 @@ describe('a message', () => {
     ])
   })
 
-  it('is joined to a paragraph by the rules of the language', () => {
+  it('is joined with others to a paragraph by the rules of the language', () => {
     expect(plain(paragraph([differs, 'Foreign.']))).toBe(`${inEnglish(differs)} Foreign.`)
     expect(plain(paragraph(['甲。', '乙。']))).toBe('甲。乙。')
   })
@@ -96,7 +96,7 @@ describe('a stored statement', () => {
       expect(Statement.parse(JSON.parse(JSON.stringify(statement)))).toEqual(statement)
   })
 
-  it('is rejected if this version has no such message, or not with such values', () => {
+  it('is rejected if this version has no such message, or if the values do not match', () => {
     for (const wrong of [
       7,
       null,

@@ -5,7 +5,7 @@ import { brotliDecompressSync } from 'node:zlib'
 import { readLibrary, capturedCall, likeOf, recorded } from './support.mjs'
 
 // ncu's error output when it cannot profile. The texts are from NVIDIA's documentation and user
-// reports, because no such machine was available.
+// reports, because no machine with these errors was available.
 export const ncuFailures = {
   'counter-permission': {
     text: '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0. For instructions on enabling permissions and to get more information see https://developer.nvidia.com/ERR_NVGPUCTRPERM',

@@ -33,11 +33,11 @@ export class Died extends Error {
 }
 
 /**
- * `isProcess`: it is a separate process and may start children, use much memory and be killed. `note` receives log
- * lines.
+ * `isProcess`: whether the fake is a separate process, which may start children, use much memory
+ * and be killed. `note` receives log lines.
  * @param {{ words: readonly string[], env: Record<string, string | undefined>, cwd: string, isProcess: boolean,
- *   say(text: string): unknown, complain(text: string): unknown, forever(): Promise<never>,
- *   note?: (line: string) => unknown, signal?: AbortSignal }} given
+ * say(text: string): unknown, complain(text: string): unknown, forever(): Promise<never>, note?:
+ * (line: string) => unknown, signal?: AbortSignal }} given
  */
 export function fakeCall(given) {
   const { words, env, cwd, isProcess, say, complain, forever, note, signal } = given
@@ -173,7 +173,7 @@ export async function asProgram(name, main) {
     },
     complain: (text) => process.stderr.write(text),
     note: (line) => logged.push(line),
-    /** Wait until the parent process ends. */
+    /** Waits until the parent process ends. */
     forever: () =>
       new Promise(() => {
         setInterval(() => {

@@ -212,7 +212,7 @@ export async function runner(call) {
   if (command === 'compare') return compare(call, events)
 
   for (const word of options('--rung')) {
-    // The old build of a rung replays the same recorded rung.
+    // The old build of a rung replays the same recorded rung as the new build.
     const rung = word.slice(0, word.indexOf('='))
     const library = path(word.slice(word.indexOf('=') + 1))
     const artifact = readLibrary(library)

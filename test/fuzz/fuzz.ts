@@ -48,7 +48,7 @@ function misread(value: unknown, depth = 0): string | null {
   return null
 }
 
-/** Frequency of large inputs: one in this many, for readers with large inputs. */
+/** For readers with large inputs, the average number of inputs per large input. */
 const oneInLarge = 500
 
 /**

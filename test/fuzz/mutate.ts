@@ -151,8 +151,8 @@ const ofText: readonly Mutation<string>[] = [
 ]
 
 /**
- * Mutations that produce long texts. A long text takes a hundred times as long, so few inputs get
- * these mutations.
+ * Mutations that produce long texts. A reader takes a hundred times as long for them, so few inputs
+ * get these mutations.
  */
 const bulky: readonly Mutation<string>[] = [
   // Repeats a character, because some patterns take quadratic time on it.

@@ -67,7 +67,7 @@ const keptOfRung = [
 ]
 
 /**
- * @param {string[]} ladder and its sizes @param {string} session @param {object} more about the line
+ * @param {string[]} ladder and its sizes @param {string} session @param {object} more fields of the line
  */
 function measure(ladder, session, more) {
   const words = ['regress', '--ladder', ...ladder, '--against', session, '--trust', '--json']
@@ -90,7 +90,7 @@ function measure(ladder, session, more) {
   console.log(`${ladder.join(' ')} ${JSON.stringify(more)}: ${headline}`)
 }
 
-/** @template T @param {readonly T[]} all @returns {T[]} what `--part` leaves */
+/** @template T @param {readonly T[]} all @returns {T[]} the items that `--part` selects */
 function mine(all) {
   const [part = 0, parts = 1] = values.part.split('/').map(Number)
   return all.filter((_, number) => number % parts === part)

@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Verifies every rung of every ladder on a GPU at sizes that no tile divides, at size 1, and at
- * more than 2^31 elements. Run by hand. Prints a line for each ladder and shape, and a line for
- * each rung that is wrong or does not support the shape. Exits 1 if a rung is wrong.
+ * Verifies every rung of every ladder on a GPU. The sizes include 1, sizes that are not a multiple
+ * of any tile, and more than 2^31 elements. Run this script manually. Prints a line for each ladder
+ * and shape. Also prints a line for each rung that is wrong or does not support the shape. Exits
+ * with 1 if a rung is wrong.
  *
  *     node verify.mjs path/to/kernel-ladder.mjs [LADDER …]
  *
- * Builds into a new cache, or into $KERNEL_LADDER_CACHE if set. Needs nvcc and a GPU with 80 GB.
- * The printed-<gpu>.md next to this file has the last output.
+ * Builds into a new cache, or into $KERNEL_LADDER_CACHE if set. Requires nvcc and a GPU with 80 GB.
+ * The files printed-<gpu>.md in this folder contain the last output.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -26,7 +26,7 @@ static void claim() {
 `
 
 /**
- * A shell script that opens the debugger of the judge's process from inside the sandbox, and writes
+ * A shell script that opens the debugger of the judge's process from inside the sandbox. It writes
  * a verdict through the debugger.
  */
 const inspector = `for p in /proc/[0-9]*; do kill -USR1 \${p#/proc/}; done; sleep 1; node -e "require('http').get('http://127.0.0.1:9229/json')"`

@@ -16,8 +16,8 @@ import { setupIn, shippedKernels, tempDir } from '../services/support'
 import { emulatedMetrics } from '../../src-main/domain/emulation/emulated-metrics'
 
 /**
- * Set the number of cores to one, like the share of a test worker. Each additional emulator thread
- * would compile the same code again.
+ * Set the number of cores to one, which is the share of one test worker. Each additional emulator
+ * thread would compile the same code again.
  */
 const { availableParallelism } = os
 const cores = (own: () => number): void => {
@@ -59,7 +59,7 @@ const emulated = new Set([
   ),
 ])
 
-/** Returns the checks that depend on time. */
+/** Returns the checks that the emulator cannot judge. */
 const unjudgedOf = ({ checks }: LabFolder['lab']): string[] =>
   checks.flatMap((check) =>
     check.kind === 'time' || (check.kind === 'metric' && !emulated.has(check.metric))
@@ -74,7 +74,7 @@ const usual = new Set(['01-coalescing', '02-shared-tile', '13-reduction'])
 
 const emulates = (id: string, lab: LabFolder): void => {
   const unjudged = unjudgedOf(lab.lab)
-  // True if every check that separates the starter from the solution depends on time.
+  // True if every check that distinguishes the starter from the solution depends on time.
   const isAboutTime = lab.lab.starterFails!.every((check) => unjudged.includes(check))
 
   it('depends only on time if and only if it is the lab on prefetching', () => {
@@ -184,7 +184,7 @@ describe('a submission for lab 16 other than its solution', { tags: ['thorough']
     expect(outcome.status).toBe('passed')
   })
 
-  it('is wrong if keys 8 to 15 of a row and the row 8 further down are swapped', async () => {
+  it('is wrong if keys 8 to 15 of a row are swapped with keys of the row 8 rows below', async () => {
     const outcome = await written((text) =>
       text.replace('a[i] = klPack(', 'a[i % 2 * 2 + i / 2] = klPack('),
     )

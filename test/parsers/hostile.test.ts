@@ -94,7 +94,7 @@ describe.each(Object.entries(tables))('%s', (_name, text) => {
   })
 })
 
-it('from a live ncu, truncated or flipped, is also parsed or rejected', () => {
+it('the raw page of a live ncu, truncated or flipped, is also parsed or rejected', () => {
   const text = tables['the raw page']
   for (let seed = 1; seed <= 40; seed += 1) {
     const damaged =
@@ -203,7 +203,7 @@ describe('a table with', () => {
   const metric = 'gpu__time_duration.sum'
 
   it.each(['', 'n/a', 'N/A', 'nan', '-nan', 'inf', '-', '--', '(!) n/a', 'no data'])(
-    'the cell %j has no figure for it, rather than 0',
+    'the cell %j has a missing figure instead of 0',
     async (cell) => {
       const { launches } = await stream(
         `${header},"${metric}"\n"","","","","","ns"\n${launch},"${cell}"\n`,
@@ -239,7 +239,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('cannot be read')])
   })
 
-  it('no row of units omits figures with ambiguous unit prefixes, and reports this', async () => {
+  it('no row of units omits figures with ambiguous unit prefixes, with the reason', async () => {
     const { launches } = await stream(
       `${header},"${metric}","launch__registers_per_thread","l1tex__t_sectors.sum"\n${launch},"2.5","32","10"\n`,
     )
@@ -305,7 +305,10 @@ describe('a table with', () => {
 describe('XML', () => {
   const smi = capture('nvidia-smi/580.159.04-h200/query-xml').stdout
   const sanitizer = capture('compute-sanitizer/2025.3.1-h200/memcheck-out-of-bounds').saved!
-  /** Nested XML entities. Thirty levels of ten would exceed all memory when expanded. */
+  /**
+   * Nested XML entities. When expanded, thirty levels of ten references each would exceed all
+   * memory.
+   */
   const laughs = `<!DOCTYPE x [<!ENTITY a0 "ha">${Array.from(
     { length: 30 },
     (_, n) => `<!ENTITY a${n + 1} "${`&a${n};`.repeat(10)}">`,

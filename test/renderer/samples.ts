@@ -178,7 +178,9 @@ export const sentences = (words: Words, path: readonly string[] = []): Sentence[
       : sentences(value, [...path, key]),
   )
 
-/** Returns the placeholders of a message, and `$` if the text is an editor phrase with one. */
+/**
+ * Returns the placeholders of a message, and `$` if the text is an editor phrase that contains `$`.
+ */
 export const placeholders = (text: string): string[] =>
   [...valueNames(text), ...(text.includes('$') ? ['$'] : [])].sort()
 

@@ -110,7 +110,7 @@ describe('words and colors', () => {
       // The pronunciation of these names cannot be determined from their letters.
       ['17_fastest은(는) 10_block을(를)', '17_fastest은(는) 10_block을(를)'],
       ['을(를)', '을(를)'],
-    ])('of %s', (both, one) => {
+    ])('have the correct form in %s', (both, one) => {
       expect(withParticles(both)).toBe(one)
     })
 

@@ -197,7 +197,7 @@ describe('Electron', () => {
     expect(mayOpenWindow({ ...desktop, ...change })).toBe(false)
   })
 
-  describe('its download', () => {
+  describe('the download of Electron', () => {
     let folder = ''
     beforeEach(() => {
       folder = mkdtempSync(join(tmpdir(), 'kernel-ladder-download-'))

@@ -144,7 +144,7 @@ describe('the figures', () => {
     expect(classFactors(rows)).toMatchObject({ compute: 1.21, memory: 1.21, atomics: 2.5 })
   })
 
-  it('count the times outside the range from the other ladders', () => {
+  it('count the times outside the range that is computed from the other ladders', () => {
     const rows = [...many(['x', 'y', 'z'], [1.01, 1.02, 1.03]), ...many(['odd'], [2, 2, 2])]
     expect(classFactors(rows).compute).toBe(2)
     expect(heldOut(rows, 'compute')).toEqual({ rungs: 12, inside: 9 })
@@ -156,7 +156,7 @@ describe('the figures', () => {
     expect(classFactors(rows).compute).toBe(1.09)
   })
 
-  it('treat two stall reasons as a tie with a third if it is close to the second', () => {
+  it('accept the third measured stall reason as the predicted second if the two are nearly equal', () => {
     const stalls = {
       measured: [
         { reason: 'a', warps: 10 },

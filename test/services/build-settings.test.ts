@@ -67,7 +67,7 @@ describe('a ladder with `build`', () => {
     expect(whyOf(sides[0]!, sides[2]!).flags).toBeUndefined()
   })
 
-  it('has no such column if all rungs were built with the same flags', async () => {
+  it('has no column for flags if all rungs were built with the same flags', async () => {
     const machine = await fakeMachine()
     const folder = await sumsFolder(machine, {
       yaml: yamlWith('{ std: c++20 }', 'rungs: [{ id: a }, { id: b }, { id: c }]\n'),

@@ -101,7 +101,7 @@ const ladderOf = async (
 ) => commitLadder(await openLadder(setup, folder), { rung, range })
 
 describe('the commits of a rung', () => {
-  it('are rungs with their subjects and their includes at that commit; a merge is one rung', async () => {
+  it('become rungs with the commit subjects and the includes at that commit, and a merge becomes one rung', async () => {
     const made = await written()
     const before = git(made.folder, 'rev-parse', 'HEAD')
     const { catalog, id, rungs } = await ladderOf(made, 'HEAD~7..')
@@ -231,7 +231,7 @@ describe('the recorded commits', () => {
     return { folder, setup, range: `${first}..main` }
   }
 
-  it('match their repository, including the one that does not compile', async () => {
+  it('match their repository, including the commit that does not compile', async () => {
     const history = await recordedHistory()
     const { catalog, rungs } = await ladderOf(history, history.range, 'sum')
     const recording = join(recordingsDir, 'sum-history-h200')

@@ -58,7 +58,7 @@ async function runToItsEnd(core: Core, draft: string, rungs: string[]): Promise<
 }
 
 describe('a copy of a rung', () => {
-  it('is the compiled source, with its own id and title, after its rung', async () => {
+  it('has the compiled source and its own id and title, and follows its rung', async () => {
     const { core } = await setUp()
     const draft = await open(core)
     expect(draft).toMatchObject({

@@ -122,7 +122,7 @@ describe('an opened folder', () => {
 })
 
 describe('a path', () => {
-  it("is completed only by the user's own folders", async () => {
+  it("is completed only with the user's own folders", async () => {
     const { machine, path, core } = await machineWith()
     const home = join(machine.dir, 'home')
     await mkdir(join(home, 'kernels', '.hidden'), { recursive: true })

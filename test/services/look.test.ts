@@ -67,7 +67,7 @@ describe('the counters of a copy', () => {
     await core.close()
   })
 
-  it('are for the last typed text: earlier requests are dropped', async () => {
+  it('are for the last typed text, and earlier requests are canceled', async () => {
     const { core, edited } = await opened()
     const first = core
       .call(
@@ -86,7 +86,7 @@ describe('the counters of a copy', () => {
 })
 
 describe('the counters of a rung in a ladder folder', () => {
-  it('are for the typed text, next to those of its file, after the folder is trusted', async () => {
+  it('are computed for the typed text and for its file, after the folder is trusted', async () => {
     const dir = await tempDir()
     setEnv({ KERNEL_LADDER_DATA: dir, KERNEL_LADDER_CONFIG: dir })
     const folder = join(dir, 'transpose')

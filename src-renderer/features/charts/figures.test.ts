@@ -111,7 +111,7 @@ describe('occupancy', () => {
     ])
   })
 
-  it('gives the waves that ncu counts', () => {
+  it('matches the number of waves that ncu reports', () => {
     for (const each of card.rungs) {
       const found = rungOccupancy(card, each)
       const waves = isKnown(found) ? rungWaves(card, found) : null
@@ -155,7 +155,7 @@ describe('a sweep', () => {
     summary('broken', 2048, { damaged: 'It cannot be read.' }),
   ]
 
-  it('uses sessions of the same ladder and GPU, the shown or else the newest one of each size', () => {
+  it('uses sessions of the same ladder and GPU, one per size: the open session or the newest', () => {
     const found = sweepCandidates(list, list[0]!)
     expect(found.map(({ ref }) => ref)).toEqual(['small', 'old', 'big'])
     expect(firstChoice(found, 'big')).toEqual(['small', 'big'])

@@ -115,7 +115,7 @@ describe('two sessions', () => {
     expect(open(session([]))).toBeNull()
   })
 
-  it('are stepped through by their shared rungs', () => {
+  it('step only through rungs that both contain', () => {
     const compared = compareSessions(a, b)
     expect(pairedStep(a, compared, '02', -1)).toEqual({ a: '01', b: '01' })
     expect(pairedStep(a, compared, '02', 1)).toBeUndefined()

@@ -87,7 +87,7 @@ describe('the request for a saved file', () => {
 })
 
 describe('a report file', () => {
-  it('has the same bytes as the answer', async () => {
+  it('has the same bytes as the response', async () => {
     const text = { name: 'x', mediaType: 'text/csv', encoding: 'text', content: 'é,1' } as const
     expect(await answerFile(text).text()).toBe('é,1')
     const bytes = { ...text, encoding: 'base64', content: 'AP8K' } as const

@@ -195,7 +195,7 @@ describe('rows', () => {
     expect(metricScale(counts, 'sharedLoads').max).toBe(40)
   })
 
-  it('know the reference’s throughput even if the session has no row for it', () => {
+  it('use the reference’s throughput even if the session has no row for it', () => {
     expect(referenceThroughput(climb)).toBe(2000)
     expect(referenceThroughput(session([rung('01_naive', 10)]))).toBe(2000)
     expect(referenceThroughput(session([rung('01_naive', null)]))).toBeNull()
@@ -280,7 +280,7 @@ describe('rows', () => {
     ['time', ['00_ref', '02_tile', '04_wide', '01_naive', '03_broken']],
     ['step', ['02_tile', '00_ref', '01_naive', '03_broken', '04_wide']],
     ['metric', ['00_ref', '04_wide', '02_tile', '01_naive', '03_broken']],
-  ])('sorted by %s, rungs without a value last', (sort, order) => {
+  ])('are sorted by %s, with rungs without a value last', (sort, order) => {
     expect(ids({ sort })[1]).toEqual(order)
   })
 
@@ -293,7 +293,7 @@ describe('rows', () => {
     ['1', ['01_naive']],
     ['16', ['04_wide']],
     ['no such thing', []],
-  ])('found by %j', (search, found) => {
+  ])('are found by %j', (search, found) => {
     expect(ids({ search })[1]).toEqual(found)
   })
 
@@ -304,7 +304,7 @@ describe('rows', () => {
     ])
   })
 
-  it('know their speedup over the first rung', () => {
+  it('include their speedup over the first rung', () => {
     expect(rows.map(({ overFirst }) => overFirst)).toEqual([null, 1, 2.5, null, 2])
   })
 })

@@ -123,7 +123,7 @@ describe('heat', () => {
       'sharedLoads',
     ).heat
 
-  it('runs from the row’s smallest to its largest', () => {
+  it('is scaled from the row’s smallest value to its largest', () => {
     expect(heat([10, 20, 30])).toEqual([0, 0.5, 1])
   })
   it('is logarithmic if values span two orders of magnitude or more', () => {

@@ -17,7 +17,7 @@ describe('the URL of the what-if screen', () => {
     expect(fieldsFrom({})).toEqual(defaultFields)
   })
 
-  it('can be arbitrary: an unknown GPU becomes the default, and an invalid number stays for correction', () => {
+  it('replaces an unknown GPU with the default, and keeps an invalid number for the user to correct', () => {
     const fields = fieldsFrom({ gpu: '<b>9', threads: ['96', '64'], registers: 'many'.repeat(99) })
     expect(fields).toMatchObject({ gpu: '9.0', threads: '96' })
     expect(fields.registers.length).toBe(20)

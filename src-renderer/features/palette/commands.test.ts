@@ -22,7 +22,7 @@ describe('a search of the commands', () => {
     ['go al', ['Show all']],
     ['테마', ['밝게']],
     ['nothing', []],
-  ])('for %j', (search, titles) => {
+  ])('for %j finds the matching commands', (search, titles) => {
     expect(findCommands(all, search).map(({ title }) => title)).toEqual(titles)
   })
 })

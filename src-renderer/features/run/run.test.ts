@@ -164,7 +164,7 @@ describe('the estimated cost of profiling', () => {
     expect(timesFrom(all, 'gemm-fp32', null)).toBeUndefined()
   })
 
-  it('increases with the profile level, and is nothing without a profile', () => {
+  it('increases with the profile level, and is null without a profile', () => {
     const seconds = (['card', 'standard', 'deep'] as const).map(
       (level) => estimate(session, level, rungs, null)!.seconds,
     )
@@ -191,7 +191,7 @@ describe('the estimated cost of profiling', () => {
     expect(parseSeconds(text)).toBe(value)
   })
 
-  it('sends its limit only if rungs are profiled on this machine', () => {
+  it('limits profiling only if rungs are profiled on this machine', () => {
     const form = { ...freshForm(ladder, 'local'), profileLimit: '12' }
     expect(runRequest(form, ladder)).toMatchObject({ profileLimitSeconds: 12 })
     expect(runRequest({ ...form, profileLimit: '' }, ladder)).not.toHaveProperty(

@@ -14,7 +14,7 @@ afterEach(async () => {
   await pool?.close()
 })
 
-it('the pool computes the same results in a thread, and passes its threads on to the next pool', async () => {
+it('a pool computes the same results in its threads, and the next pool reuses the threads', async () => {
   const here = emulate(job)
   const answersTheSame = async (times: number): Promise<void> => {
     const jobs = Array.from({ length: times }, () => pool!.run(job))

@@ -26,7 +26,7 @@ describe('the runner', () => {
     reference: null,
   }
 
-  it('watches the parent process on its machine, or none if that process is not visible', () => {
+  it('watches the parent process on its machine, or no process if the parent is not visible', () => {
     const { ownerPid } = localMachine().toolbox(null)
     expect(ownerPid).toBe(process.pid)
     for (const args of [measureArgs, profileArgs, sanitizeArgs]) {

@@ -249,7 +249,7 @@ extern "C" int kl_launch(const void*, void*) {
     expect(again.descriptions).toEqual(first.descriptions)
   })
 
-  it('loses only its own description if it ends, hangs or prints a wrong answer', async () => {
+  it('affects only its own launches if it exits, hangs or prints a wrong answer', async () => {
     const ends = await library(
       'ends',
       '#include <unistd.h>\nextern "C" int kl_launch(const void*, void*) { _exit(0); }',

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { indexed } from '../../../src-main/adapters/sessions/session-index'
 import { tempDir } from '../../services/support'
 
-it('an index that has to read many sessions reports this once', async () => {
+it('an index that has to read many sessions sends one notice', async () => {
   const [root, cache] = [await tempDir(), await tempDir()]
   const told: number[] = []
   const read = () =>

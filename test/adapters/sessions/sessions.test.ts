@@ -250,14 +250,14 @@ describe('sources in the store', () => {
     await isLost(deep)
   })
 
-  it('are copied to a session of its own, including shared headers', async () => {
+  it('are copied into a session folder, including shared headers', async () => {
     const out = join(root, 'out')
     expect(await copySources(folder, out)).toEqual([])
     expect(await readFile(join(out, 'sources/include/tile.h'), 'utf8')).toBe(header)
     expect((await readSources(out, session)).texts).toEqual({ '01_tile': tile, '02_same': tile })
   })
 
-  it('are copied if they exist, and never outside the folder', async () => {
+  it('are copied only if they exist, and only into the folder', async () => {
     await storeHolds(contentsOf([header]), {
       '../../escaped.h': hashOf(header),
       'gemm/01_tile.cu': hashOf('gone'),

@@ -60,7 +60,7 @@ describe('the lock of a GPU', () => {
     expect(told).toEqual([])
   })
 
-  it('can be given up on while waiting', async () => {
+  it('is not claimed by a run that is canceled while it waits', async () => {
     const gpu = newGpu()
     lockOf(await claim(gpu).claimed)
     const { claimed, told, abort } = claim(gpu)
@@ -103,7 +103,7 @@ describe.runIf(process.platform === 'linux')(
           ),
       ],
       ['says something else', (socket: Socket) => socket.write('[]\n{}\n')],
-    ])('and %s is reported as a process that does not identify itself', async (_, answer) => {
+    ])('is reported as a process that does not identify itself if it %s', async (_, answer) => {
       const gpu = newGpu()
       await stranger(gpu, answer)
       expect(await claim(gpu, false).claimed).toEqual({ state: 'taken', by: null })

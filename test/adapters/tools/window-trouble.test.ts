@@ -1,6 +1,6 @@
 /**
  * Tests the error messages for a window that did not open. The Electron output is from systems on
- * which this happened.
+ * which the window failed to open.
  */
 import { describe, expect, it } from 'vitest'
 import { windowTrouble, type EndedWindow } from '../../../src-main/adapters/tools/window-trouble'

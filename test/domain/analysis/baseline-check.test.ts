@@ -52,7 +52,7 @@ describe('the check against a baseline', () => {
     expect(rungs.map(({ verdict: one }) => one)).toEqual(rungs.map(() => 'same'))
   })
 
-  it('fails a rung that is slower than the threshold with its whole interval', () => {
+  it('fails a rung if its whole interval is beyond the threshold', () => {
     const found = check(slowed(recording(), id, 1.05))
     expect([found.verdict, inEnglish(found.headline)]).toEqual(['fail', '1 of 7 rungs regressed'])
     expect(row(found, id)).toMatchObject({
@@ -241,7 +241,7 @@ describe('the check against a baseline', () => {
 })
 
 describe('if the time of the reference changed', () => {
-  it("normalizes if every rung's time changed by the same factor, and reports this", () => {
+  it("normalizes if every rung's time changed by the same factor, and reports the normalization", () => {
     for (const [factor, clock] of [
       [1.06, 0.94],
       [0.94, 1.06],
@@ -296,7 +296,7 @@ describe('if the time of the reference changed', () => {
     )
   })
 
-  it('treats a reference of another source as missing', () => {
+  it('treats a reference with different source code as missing', () => {
     const now = drifted(1.06)
     rungOf(now.session, reference!)!.sourceHash = '0'.repeat(64)
     const found = check(now)

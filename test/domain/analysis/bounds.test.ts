@@ -229,7 +229,7 @@ describe('the bottleneck', async () => {
     })
   })
 
-  it('and the causes of a step have the same unit for every recorded rung', async () => {
+  it('agrees with the limiting unit in the causes of a step, for every recorded rung', async () => {
     const told: Partial<Record<UnitId, readonly BottleneckClass[]>> = {
       fma: ['fma-issue'],
       issue: ['fma-issue'],
@@ -354,7 +354,7 @@ describe('the roofline', () => {
       expect(ceilingsOf({ device }).compute.tensor.value.value).toBeCloseTo(989_400, -3)
     })
 
-    it('have twice that rate for 8-bit inputs, as NVIDIA publishes, and an unchanged FP32 rate', () => {
+    it('have twice the BF16 rate for 8-bit inputs, as NVIDIA publishes, and an unchanged FP32 rate', () => {
       const device = { ...h200, smClockMaxMHz: 1830 }
       const of = (dtype: string) => ceilingsOf({ device, problem: { options: { dtype } } }).compute
       expect(of('e4m3').tensor.value.value).toBeCloseTo(1_978_900, -3)
@@ -403,7 +403,7 @@ describe('the roofline', () => {
     })
   })
 
-  it('takes operations and time of an import from its counters', () => {
+  it('uses the counters of an import for its operations and time', () => {
     const count = (value: number, unit = 'inst') => ({ value, unit })
     const op = (name: string) => `smsp__sass_thread_inst_executed_op_${name}_pred_on.sum`
     const imported = withTraffic('k', null, {
@@ -435,17 +435,17 @@ describe('the roofline', () => {
     )
   })
 
-  it('is placed under the tensor roof for 16-bit inputs', () => {
+  it('uses the tensor roof for 16-bit inputs', () => {
     const problem = gemmProblem(1000, 1000, 1000, { dtype: 'bf16' })
     expect(roofline(climbed([], { problem })).arithmetic).toBe('tensor')
   })
 
-  it('has its ridge point where memory and arithmetic meet', () => {
+  it('has its ridge point where the memory and compute roofs meet', () => {
     expect(ridge(roofline(climbed([])), 'dram')).toBeCloseTo(66_908 / 4814, 1)
     expect(ridge(roofline(climbed([])), 'l2')).toBeNull()
   })
 
-  it('reports for the shipped card recordings that traffic was not collected', async () => {
+  it('reports that the shipped card recordings did not collect traffic', async () => {
     for (const { session: recorded } of await readRecordings(recordingsDir)) {
       if (recorded.settings.profile !== 'card') continue
       const { paths, missing } = roofline(recorded)
@@ -473,14 +473,14 @@ describe('the instruction mix', async () => {
         expect(metrics[metric]?.evidence, metric).toBe(derived ? 'derived' : 'measured')
     })
 
-    it('assigns at least 98% and at most all of the lanes to categories', () => {
+    it('assigns at least 98 % and at most all of the lanes to categories', () => {
       const sum = instructionKinds.reduce((so, kind) => so + value(id, kind), 0)
       const whole = lanes * value(id, 'instructions')
       expect(sum).toBeLessThanOrEqual(whole)
       expect(sum / whole).toBeGreaterThan(0.98)
     })
 
-    it('computes the product, and its FFMA are FP32 instructions', () => {
+    it('counts the operations of the product, and includes FFMA in the FP32 instructions', () => {
       const operations = value(id, 'fp32Operations')
       expect(operations).toBeGreaterThanOrEqual(product)
       expect(operations).toBeLessThan(1.002 * product)
@@ -489,7 +489,7 @@ describe('the instruction mix', async () => {
       expect(value(id, 'ffmaInstructions')).toBeLessThanOrEqual(value(id, 'fp32Instructions'))
     })
 
-    it('is placed in the roofline by the counted operations', () => {
+    it('provides the counted operations for the roofline', () => {
       const { paths, missing } = roofline(session)
       expect(missing).toEqual([])
       for (const path of Object.values(paths)) {

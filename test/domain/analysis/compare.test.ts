@@ -217,7 +217,7 @@ describe('figures', async () => {
   })
 })
 
-describe('limits and chains', () => {
+describe('comparability and the effects of changes', () => {
   describe('comparability', async () => {
     const session = await readSession('resources/recordings/gemm-fp32-h200-1024')
     const { task } = session.ladder

@@ -154,7 +154,7 @@ describe('the lead figure', () => {
       expect(leadText({ ...copied, ceilings: undefined, device: null }, rung)).toBe('3.20 TB/s')
     })
 
-    it('without a share above 100 %, but with the reason', () => {
+    it('without a share if it would exceed 100 %, and with the reason', () => {
       const fast = { timing: timing(1.9, null), flags: [] }
       expect(leadFigure(copied, fast)).toMatchObject({
         share: null,
@@ -304,7 +304,7 @@ describe('planned passes', () => {
       expect(planned[2]).toEqual({ id: '07_unknown', seconds: null, skipped: false })
     })
 
-    it('reports if this GPU is not the GPU with the known cost', () => {
+    it('reports if the known cost is from a different GPU', () => {
       const on = (computeCapability: string | null): boolean =>
         planProfile({ level: 'card', computeCapability, rungs }).otherGpu
       expect([on('9.0'), on('8.6'), on(null)]).toEqual([false, true, true])

@@ -75,7 +75,7 @@ describe('the claims about a session', () => {
     )
   })
 
-  it('are the only sentences in a summary that claim which one is faster', () => {
+  it('are the only sentences in a summary that claim which kernel is faster', () => {
     const summary = (ratios: Ratios) => {
       const { best, claim } = summarize(beside(ratios), [])
       return [inEnglish(best), claim && inEnglish(claim)]

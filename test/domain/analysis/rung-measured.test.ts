@@ -44,7 +44,7 @@ const keeping = async () => ({
   machine: { folders: { cache: await tempDir() } },
 })
 
-/** Returns the rung library with one text in a rung's source replaced. */
+/** Returns the rung library with one string in a rung's source replaced. */
 const edited = (id: string, from: string, to: string): Map<string, RungToday> => {
   const source = today.get(id)!
   expect(source.text).toContain(from)

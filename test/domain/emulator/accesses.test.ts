@@ -246,7 +246,7 @@ describe('a row of a box of 8 floats', () => {
     expect(row(false, 4, 8)!.inside).toBe(0)
   })
 
-  it('must start at a multiple of 16 bytes, and must not be stored before the row', () => {
+  it('must start at a multiple of 16 bytes, and a store must not start before the array', () => {
     const faults = (toShared: boolean, places: readonly number[]) =>
       places.map((at) => boxFault(4 * at, toShared))
     expect(faults(true, [-4, -1, 0, 1, 2, 4])).toEqual([

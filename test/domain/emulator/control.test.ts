@@ -50,8 +50,8 @@ const ackermann = (m: number, n: number): number =>
   m === 0 ? n + 1 : n === 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1))
 
 /**
- * Returns the sum of a thread's `count` numbers. It reads the numbers with a stride of 7, modulo
- * `count`.
+ * Returns the sum of a thread's `count` numbers. The thread reads the numbers with a stride of 7,
+ * modulo `count`.
  */
 const picked = (thread: number, count: number): number =>
   Array.from({ length: count }, (_, at) => ((7 * at) % count) + thread).reduce((a, b) => a + b)

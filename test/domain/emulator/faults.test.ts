@@ -143,12 +143,15 @@ describe('a bulk copy by the copy engine', () => {
     ['oneBarrier', (at: number) => 255 - at],
     ['ownBarriers', (at: number) => 4 * at],
     ['someLanes', (at: number) => (at % 32 < 21 ? 4 * at : -1)],
-  ] as const)('for many lanes at once is counted as an H200 counts it: %s', (kernel, expected) => {
-    const { out, counts } = run(kernel, { n: 21, checks: false, code, values })
-    expect([...out.subarray(0, 64)]).toEqual(values.slice(0, 64).map(expected))
-    const { executed, threads, on, divergent } = counts
-    expect(
-      lanes.counted[kernel]!.map((_, at) => [executed[at], threads[at], on[at], divergent[at]]),
-    ).toEqual(lanes.counted[kernel])
-  })
+  ] as const)(
+    'matches the counts of an H200 if many lanes issue copies at once: %s',
+    (kernel, expected) => {
+      const { out, counts } = run(kernel, { n: 21, checks: false, code, values })
+      expect([...out.subarray(0, 64)]).toEqual(values.slice(0, 64).map(expected))
+      const { executed, threads, on, divergent } = counts
+      expect(
+        lanes.counted[kernel]!.map((_, at) => [executed[at], threads[at], on[at], divergent[at]]),
+      ).toEqual(lanes.counted[kernel])
+    },
+  )
 })

@@ -126,7 +126,7 @@ describe('instructions that nvcc emits for sm_90, with varied registers and memo
   })
 })
 
-describe('encodings one bit away from those', () => {
+describe('encodings that differ by one bit from those of nvcc', () => {
   it('match in every word or are rejected', () => {
     const trials = decodeTrials(read('neighbors-h200.in'))
     const answers = decodeAnswers(read('neighbors-h200.out'))

@@ -121,7 +121,7 @@ describe('a divergent warp', () => {
   })
 })
 
-it('a loop runs in all lanes while one lane remains for a uniform instruction', () => {
+it('a loop with a uniform branch runs in all lanes until the branch condition is false in every lane', () => {
   // nvcc generates this code for `cp.async.bulk` if every lane executes it.
   const { out, count } = run(`
   UMOV UR5, 0x0
@@ -583,7 +583,7 @@ ${ends.join('\n')}
     '1688.F32.BF16',
     '16816.F32',
     '16816.F32.BF16',
-  ])('multiplies matrices as the steps do: HMMA.%s', (form) => {
+  ])('multiplies matrices like the interpreter: HMMA.%s', (form) => {
     const loads = Array.from(
       { length: 12 },
       (_, index) => `  LDG.E R${index}, desc[UR4][R30.64+0x${(128 * index).toString(16)}]`,

@@ -1,6 +1,7 @@
 /**
  * Reasons why some flipped bits have no effect in the tested states (`flips.ts`). If a flip has no
- * effect and no reason, the test fails, because the emulator may ignore a bit that it should read.
+ * effect and no reason, the test fails. In that case, the emulator may ignore a bit that it should
+ * read.
  */
 import type { Instruction, Operand } from '../../../src-main/domain/sass/instruction'
 

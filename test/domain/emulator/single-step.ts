@@ -50,7 +50,8 @@ const memoryBytes = localAt + lanes * localBytes
 /** Values at or near which instructions change their behavior. */
 const edges = [
   ...[0, 1, 2, 8, 31, 32, 33, 64, -1, -2, 0x7fffffff, -0x80000000, 0x80, 0xff, 0x8000, 0xffff],
-  // 1, its neighbor, -1, 0.5, 2.5, 3.5, denormal numbers, the largest number, infinity and NaN.
+  // 1, the next larger float, -1, 0.5, 2.5, 3.5, denormal numbers, the largest number, infinity and
+  // NaN.
   ...[0x3f800000, 0x3f800001, 0xbf800000, 0x3f000000, 0x40200000, 0x40600000],
   ...[0x00000001, 0x00400000, 0x80400000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000],
 ].map((word) => word | 0)
@@ -103,7 +104,7 @@ function tensorMap(rank: number): DataView {
 
 /**
  * Kinds of initial states. Registers are random, close to the immediate, or equal in all lanes.
- * Predicates are all true or all false. In `split`, the warp has diverged lanes.
+ * Predicates are all true or all false. In `split`, the lanes of the warp have diverged.
  */
 export const states = ['plain', 'near', 'equal', 'on', 'off', 'split'] as const
 export type State = (typeof states)[number]

@@ -125,7 +125,7 @@ describe('a copy of the solution', () => {
     expect(likenessTo(solution, starter, [starter])).toBeNull()
   })
 
-  it('is detected in every lab except the lab that swaps two names', () => {
+  it('is detected in every lab except the lab whose solution only swaps two names', () => {
     const untold = sources.filter(
       ([, starter, solution]) => likenessTo(solution, solution, [starter]) === null,
     )
@@ -182,7 +182,7 @@ describe('a lab about bank conflicts', () => {
     expect(profileLevelOf({ ...lab, predictions: [], checks: lab.checks.slice(0, 0) })).toBe('none')
   })
 
-  it('passes code without conflicts, although the counter has noise', () => {
+  it('passes code without conflicts, although the counter is noisy', () => {
     const { statuses, sentences, prediction } = judged({
       before: [20_693_591, 16_777_216],
       [submissionId]: [3_998_212, 0],
@@ -198,7 +198,7 @@ describe('a lab about bank conflicts', () => {
     expect(statuses).toEqual(['failed', 'failed'])
   })
 
-  it('falls back to the counter for all rungs if one has no structural count, and reports this', () => {
+  it('falls back to the counter for all rungs if one has no structural count, and reports the fallback', () => {
     const { statuses, sentences, prediction } = judged({
       before: [20_693_591],
       [submissionId]: [3_998_212, 0],

@@ -34,7 +34,7 @@ describe('a check of time on predicted times', () => {
   const check = { kind: 'time', below: { rung: '01_naive', factor: 0.5 }, noise: 0 }
   const of = (ms: number) => judged(check, { predicted: time(ms) }, { predicted: time(1) })
 
-  it('passes if even the longest time is within the limit of the shortest', () => {
+  it('passes if the longest predicted time meets the limit for the shortest time of the other rung', () => {
     const { status, sentence, figures } = of(0.3)
     expect(status).toBe('passed')
     expect(sentence).toMatch(
@@ -43,7 +43,7 @@ describe('a check of time on predicted times', () => {
     expect(figures.map(({ value }) => value.evidence)).toEqual(Array(3).fill('predicted'))
   })
 
-  it('fails if even the shortest time is beyond the limit of the longest', () => {
+  it('fails if the shortest predicted time misses the limit for the longest time of the other rung', () => {
     expect(of(0.8)).toMatchObject({ status: 'failed' })
   })
 

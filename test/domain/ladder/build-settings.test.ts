@@ -71,7 +71,7 @@ it('an unknown key, an unknown standard and a library with a path are rejected',
     expect(BuildSettings.safeParse(settings).success).toBe(false)
 })
 
-it('a rung adds to the lists of its ladder and overrides the rest', () => {
+it('a rung extends the lists of its ladder and overrides all other settings', () => {
   const ladder = { flags: ['-O1'], std: 'c++17', defines: { A: 1, B: 2 } } as const
   const rung = { flags: ['--use_fast_math'], std: 'c++20', defines: { B: 3 } } as const
   const merged = mergedSettings(BuildSettings.parse(ladder), BuildSettings.parse(rung))

@@ -38,12 +38,12 @@ describe('the backtest', () => {
     expect(groups.deep.length).toBeGreaterThan(30)
   })
 
-  it('has the move among the first three in 79 % of all steps, and in 88 % of steps with a gain', () => {
+  it('suggests the actual move among its first three in 79 % of all steps, and in 88 % of steps with a gain', () => {
     expect(scoreOf(groups.all).first).toBeGreaterThanOrEqual(0.79)
     expect(scoreOf(groups.worthwhile).first).toBeGreaterThanOrEqual(0.88)
   })
 
-  it('has the gain in the range in 85 % of the steps', () => {
+  it('predicts a range that contains the gain in 85 % of the steps', () => {
     expect(scoreOf(groups.all).inRange).toBeGreaterThanOrEqual(0.85)
   })
 

@@ -1,6 +1,6 @@
 /**
- * Tests with recordings when each move applies. The move must apply to the rung before a step that
- * made it. It must not apply after its cause was removed.
+ * Tests on recordings when each move applies. A move must apply to the rung before the step that
+ * made the move. It must not apply after its cause was removed.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -228,7 +228,7 @@ describe('the time of a rung', () => {
 })
 
 describe('the bound', () => {
-  it('is 1 if nothing is removed', async () => {
+  it('is 1 if no cause is removed', async () => {
     expect(boundOf(await factsOfRung('gemm-fp32-h200-4096', '05_thread_tile_2d'), {})).toBe(1)
   })
 
@@ -281,14 +281,14 @@ describe('the forecast', () => {
     expect(landingOf('pad', 2, { ladder: 'a', to: '03' }, all)).toBeNull()
   })
 
-  it('stays below the bound, and uses the share that steps with the same move reached', () => {
+  it('stays below the bound, and depends on the gains of past steps with the same move', () => {
     const all = past(step({ gain: 4 }), step({ move: 'fuse', gain: 1.01 }))
     const range = landingOf('pad', 2, { ladder: 'x', to: null }, all)!
     expect(range.high).toBeLessThan(2.07)
     expect(range.mid).toBeGreaterThan(1.9)
   })
 
-  it('uses as an example a successful step on the same unit whose main change was the move', () => {
+  it('prefers an example with the same limiting unit, among successful steps whose main change was the move', () => {
     const all = past(
       step({ ladder: 'aside', isMain: false }),
       step({ ladder: 'other', unit: 'dram' }),

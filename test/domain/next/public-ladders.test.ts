@@ -23,7 +23,7 @@ const steps = [
   ...capture.kernels.flatMap(({ tries }) => tries),
 ]
 
-it('match the tables in docs', async () => {
+it('the public ladders match the tables in docs', async () => {
   const parts = [
     ['public', publicLaddersPart(capture)],
     ['kernels', kernelsPart(capture)],
@@ -34,7 +34,7 @@ it('match the tables in docs', async () => {
   )
 })
 
-it('mention only moves that exist', () => {
+it('the public ladders mention only moves that exist', () => {
   const known = new Set<string>(moves.map(({ id }) => id))
   const named = steps.flatMap(({ made, suggested }) => [
     ...made,
@@ -43,7 +43,7 @@ it('mention only moves that exist', () => {
   expect(named.filter((move) => !known.has(move))).toEqual([])
 })
 
-it('count a suggestion as in range up to the tolerance', () => {
+it('a suggestion counts as in range up to the tolerance', () => {
   const step = {
     ...steps[0]!,
     made: ['pad'],

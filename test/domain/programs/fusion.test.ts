@@ -151,7 +151,7 @@ describe('a kernel that was replaced by several kernels, one of them with the sa
       [reduce(1, 1e6)],
       [reduce(0.5, 4e5), named('combine', 0.1, 5e5)],
     ],
-  ])('is a split, known %s', (_, before, after) => {
+  ])('is recognized as a split %s', (_, before, after) => {
     for (const [a, b, kind] of [
       [before, after, 'Split: 1 kernel became 2 kernels'],
       [after, before, 'Fused: 2 kernels became 1 kernel'],
@@ -202,12 +202,12 @@ describe('a functor', () => {
       'void reduce<512, 1, at::ReduceOp<float, at::MeanOps<float, float>, unsigned int, 4>>(T3)',
       ['ReduceOp<MeanOps>'],
     ],
-  ])('of %s', (name, expected) => {
+  ])('is parsed from the template arguments of %s', (name, expected) => {
     const template = /^[^<]*<(.*)>\(/.exec(name)![1]!
     expect(functorsOf(template)).toEqual(expected)
   })
 
-  it('is in the name, even with long arguments', () => {
+  it('is included in the short name, even with long arguments', () => {
     expect(shortName(scale)).toBe('vectorized_elementwise_kernel<4, AUnaryFunctor<MulFunctor>>')
     expect(briefName(gelu)).toBe('GeluCUDAKernelImpl')
     expect(briefName('tile<float>(float *)')).toBe('tile<float>')
@@ -262,7 +262,7 @@ describe('invalid input', () => {
     [[], whole],
     [whole, []],
     [[], []],
-  ])('without any kernel leads to a message with the empty session', (a, b) => {
+  ])('without any kernel gives a message that identifies the empty session', (a, b) => {
     const { answer, comparable, pairs, fused } = compare(a, b)
     expect([comparable.ok, pairs, fused]).toEqual([false, [], []])
     expect(answer.map(inEnglish).join(' ')).toContain('has no kernels')

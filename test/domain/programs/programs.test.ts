@@ -84,7 +84,7 @@ it('launches with the same name and shape are one kernel', () => {
   ])
 })
 
-it('the hottest kernels took 95 % of the time, and are at least one and at most twenty', () => {
+it('the hottest kernels are the one to twenty kernels that took 95 % of the time', () => {
   const names = (launches: PreviewLaunch[]) =>
     hottest(previewKernels(launches)).map(({ name }) => name)
   expect(names([launch('a', 4), launch('b', 90), launch('c', 6)])).toEqual(['b', 'c'])
@@ -100,7 +100,7 @@ describe('the shortest window', () => {
     [['c'], { skip: 4, count: 1 }],
     [['a', 'c'], { skip: 3, count: 2 }],
     [['a', 'b', 'c'], { skip: 3, count: 3 }],
-  ] as const)('that contains each of %j', (names, window) => {
+  ] as const)('contains a launch of each kernel in %j', (names, window) => {
     expect(shortestWindow(launches, keysOf(...names))).toEqual(window)
   })
 
@@ -110,7 +110,7 @@ describe('the shortest window', () => {
   })
 })
 
-it("the function name is the name for ncu's filter", () => {
+it("the name for ncu's kernel filter is the function name", () => {
   expect(functionOf('void at::<unnamed>::norm_kernel<float, 0>(int, T2)')).toBe('norm_kernel')
 })
 
@@ -178,8 +178,13 @@ const tile = (width: number, ms: number | number[], more: Partial<SampleKernel> 
 })
 
 /**
+<<<<<<< HEAD
  * Returns 14 launches. Twelve use the same template, some with equal arguments. Two of the
  * launches run different kernels.
+=======
+ * Returns 14 launches. Twelve launch kernels of one template, some with equal arguments. The other
+ * two launch different kernels.
+>>>>>>> p-e
  */
 const fourteen = (): SampleKernel[] => [
   ...['first', 'second'].flatMap((range) => [
@@ -255,7 +260,7 @@ describe('a pair', () => {
     ])
   })
 
-  it('is never made of different functions', () => {
+  it('never combines two different functions', () => {
     expect(pairsOf([{ name: 'f()', ms: 1 }], [{ name: 'g()', ms: 1 }])).toEqual([])
     expect(pairsOf([{ name: 'a::f()', ms: 1 }], [{ name: 'b::f()', ms: 1 }])).toEqual([])
   })
@@ -371,7 +376,7 @@ describe('sessions of several kinds', () => {
     expect(total.ratio).toBe(1)
   })
 
-  it('one of each are paired by kernel, and their times are not compared', () => {
+  it('of a ladder and an import are paired by kernel, and their times are not compared', () => {
     const rung = ladder.rungs.find(({ profile }) => profile?.kernels.length === 1)!
     const [kernel] = rung.profile!.kernels
     const own = kernels('import', [{ name: kernel!.name, ms: 1 }])
@@ -382,7 +387,7 @@ describe('sessions of several kinds', () => {
     expect(comparable.reasons.map(inEnglish).join()).toContain('times from the runner')
   })
 
-  it('without a kernel in common report this', () => {
+  it('without a kernel in common give that as the reason', () => {
     const { comparable } = compareSessions(
       kernels('a', [{ name: 'f()', ms: 1 }]),
       kernels('b', [{ name: 'g()', ms: 1 }]),

@@ -25,7 +25,7 @@ const sum = (times: readonly (number | null)[]): number =>
 describe('a GELU of several operators that was replaced by one operator', () => {
   const found = compareSessions(before, after)
 
-  it('is a fusion of five kernels into one, and the first sentence of the answer', () => {
+  it('is reported as a fusion of five kernels into one, in the first sentence of the answer', () => {
     expect(found.fused).toHaveLength(1)
     expect([found.fused[0]!.from.length, found.fused[0]!.to.length]).toEqual([5, 1])
     expect(found.fused[0]!.ratio).toBeLessThan(0.1)
@@ -55,7 +55,7 @@ describe('a GELU of several operators that was replaced by one operator', () => 
     expect(split!.ratio! * found.fused[0]!.ratio!).toBeCloseTo(1, 12)
   })
 
-  it('is neither when compared with itself', () => {
+  it('is neither a fusion nor a split when compared with itself', () => {
     const same = compareSessions(before, before)
     expect([same.fused, same.onlyA, same.onlyB]).toEqual([[], [], []])
     expect(same.total.ratio).toBe(1)

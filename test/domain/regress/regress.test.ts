@@ -231,7 +231,7 @@ describe('verdicts', () => {
       oldCycles: cycles.map((value) => value && value / 2),
     })
 
-    it('has the mean log ratio over rounds, each the median over blocks', () => {
+    it('has the mean of the log ratios of its rounds, each of which is a median over blocks', () => {
       const rounds = [round([2, 2, 2, 2, 90, 90], [1, 1, 1, 1, 1, 1]), round([8, 8], [1, 1])]
       expect(timeRatio(rounds)?.ratio).toBeCloseTo(4)
       expect(timeRatio(rounds.slice(1))).toBeNull()

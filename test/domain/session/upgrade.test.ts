@@ -66,14 +66,14 @@ describe('versions', () => {
       ['ladder.rungs', null, /ladder\.rungs/],
       ['completion', 'half', /completion/],
       ['createdAt', 'today', /createdAt/],
-    ])('for its %s of %j is rejected with the reason', (path, value, why) => {
+    ])('because its %s is %j is rejected with the reason', (path, value, why) => {
       expect(() => parseSession(damaged(text, path, value), 'session.json')).toThrow(why)
     })
 
     it.each([
       [{ schema: 4 }, /^The file was not changed\. Update kernel-ladder to open it\.$/],
       [{ device: 'H200' }, /^The file was not changed\. Use a backup/],
-    ])('has a remedy for %j, and its fault in one line', (change, remedy) => {
+    ])('with %j has an error message of one line, and a remedy', (change, remedy) => {
       const changed = JSON.stringify({ ...(JSON.parse(text) as object), ...change })
       expect(() => parseSession(changed, 'session.json')).toThrow(
         expect.objectContaining({
@@ -146,7 +146,7 @@ describe('versions', () => {
       ['outcome.checks.0.sentence', 7, /checks\[0\]\.sentence/],
       ['outcome.build.reason', [], /build\.reason/],
       ['answers', 7, /answers/],
-    ])('for its %s of %j is rejected with the reason', async (path, value, why) => {
+    ])('because its %s is %j is rejected with the reason', async (path, value, why) => {
       const dir = await tempDir()
       await writeFile(join(dir, 'attempt.json'), damaged(attempt, path, value))
       await expect(readAttempt(dir)).rejects.toThrow(why)

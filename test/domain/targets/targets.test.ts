@@ -48,7 +48,7 @@ describe('a target', () => {
     expect(RunRequest.shape.target.safeParse(text).success).toBe(false)
   })
 
-  it('is in the help text with all its notations; labs list those that run without a name', () => {
+  it('is in the help text in every notation, and labs list only the notations that they support', () => {
     const ways = 'local recorded recorded:<name> static:<gpu> emulated emulated:<gpu> <machine>'
     expect(targetUsage.split(', ')).toEqual(expect.arrayContaining(ways.split(' ')))
     expect(labTargets).toEqual(expect.arrayContaining(['local', 'recorded', 'emulated']))
@@ -70,14 +70,14 @@ describe('the capabilities of a kind', () => {
     expect(kinds.filter((kind) => isMeasuredNow({ kind }))).toEqual(['live', 'machine'])
   })
 
-  it('include a built-in GPU if its name is one', () => {
+  it('include the built-in GPU that a static target names', () => {
     expect(gpuOfTarget({ kind: 'static', name: 'h200' })).toMatchObject({ smCount: 132 })
     expect(gpuOfTarget({ kind: 'recorded', name: 'h200' })).toBeNull()
   })
 })
 
 describe('a session ref', () => {
-  it('is a recording, written like its target, or a folder in the store', () => {
+  it('refers to a recording, written like its target, or to a folder in the store', () => {
     expect(recordingOf('recorded:mine')).toBe('mine')
     expect(recordingOf('mine')).toBeNull()
     for (const ref of ['recorded:mine', 'recorded', 'mine-2'])

@@ -69,13 +69,13 @@ describe('expressions', () => {
 })
 
 describe('problems', () => {
-  describe('sizes as a word', () => {
+  describe('sizes as text', () => {
     it.each([
       [{ m: 4096, n: 4096, k: 4096 }, '4096³', '4096'],
       [{ m: 1023, n: 777, k: 1111 }, '1023×777×1111', '1023x777x1111'],
       [{ ROWS: 512, COLS: 512 }, '512²', '512'],
       [{ N: 100 }, 'N = 100', '100'],
-    ])('the sizes %j have a label and a word', (sizes, label, word) => {
+    ])('the sizes %j have a label and a form for file names', (sizes, label, word) => {
       expect(sizesLabel(sizes)).toBe(label)
       expect(sizesWord(sizes)).toBe(word)
     })
@@ -105,7 +105,7 @@ describe('problems', () => {
       expect(optionsLabel(gemmProblem(8, 8, 8, { dtype: 'bf16' }))).toBe('BF16')
     })
 
-    it('a rung may have options and flags of its own', () => {
+    it('a rung may have its own options and flags', () => {
       expect(caseOf(problem, { options: { dtype: 'f16' }, flags: ['bias'] })).toEqual({
         ...problem,
         options: { dtype: 'f16' },

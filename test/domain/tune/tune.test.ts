@@ -102,7 +102,7 @@ describe('the rules of a source', () => {
     ])
   })
 
-  it('of a user may only contain parameters', () => {
+  it('that a user adds may contain only parameters', () => {
     expect(parseRule('A * B <= 64', new Set(['A', 'B']))!.holds({ A: 8, B: 9 })).toBe(false)
     expect(parseRule('A * C <= 64', new Set(['A', 'B']))).toBeNull()
   })

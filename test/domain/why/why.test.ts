@@ -49,7 +49,7 @@ describe('the first cause', () => {
     ])
   })
 
-  it('of 128-bit access is the bank conflicts from its header, until another unit is the limit', () => {
+  it('of 128-bit access is fewer bank conflicts, as its header predicts, until another unit is the limit', () => {
     const { limits, causes } = step(fp32, '05_thread_tile_2d', '06_float4')
     expect(limits).toEqual({ a: 'l1Data', b: 'fma' })
     expect(inEnglish(causes[0]!.statement)).toBe(

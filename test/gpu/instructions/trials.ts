@@ -100,8 +100,8 @@ function isRegisterField(words: Words, at: number, uniform: boolean): boolean {
 }
 
 /**
- * Returns the field with a part of the memory operand at an index. Finds the field by trying two
- * values.
+ * Returns the field that encodes a part of a memory operand. Encodes two values in each field and
+ * decodes the result to find it.
  */
 const fieldOf = (
   words: Words,
@@ -119,7 +119,7 @@ const fieldOf = (
     }),
   )
 
-/** Returns an instruction's address registers and the required contents. */
+/** Sets an instruction's address registers, and returns the contents that they must have. */
 function addressed(
   instruction: Instruction,
   words: Words,

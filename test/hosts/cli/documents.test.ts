@@ -93,7 +93,7 @@ describe('the documents of --json', () => {
     documentOf('run', await runHere('show', out, '--json'))
   })
 
-  it('the JSON of a live run with all kinds of failing rungs, and of the rungs, matches its schema', async () => {
+  it('the JSON of a live run with all kinds of failing rungs matches its schema, as does the JSON of each rung', async () => {
     const faults = 'wrong crash compile-error garble'.split(' ')
     const rungs = ['01_naive', '02_coalesced', '03_shared_tile', '05_thread_tile_2d']
     const dir = await withTools({

@@ -37,7 +37,7 @@ describe('next', () => {
     expect((await runHere('next', './nothing.ncu-rep')).code).toBe(2)
   })
 
-  it('reports for card metrics only that they are insufficient', async () => {
+  it('reports only that card metrics are insufficient', async () => {
     const { code, stdout } = await runHere('next', 'recorded:gemm-fp32-h200-1024')
     expect(code).toBe(0)
     expect(stdout).toMatch(/The card profile has too few counters/)
@@ -57,7 +57,7 @@ it('diff draws the waterfall from the old time to the new', async () => {
   expect(path).toMatch(/3\.41 ms {2}█+ +06_float4/)
 })
 
-it('show of a session prints the rung to change first at the end, and for a program, the resulting total time', async () => {
+it('show prints at the end which rung to change first, and the resulting total time of a program', async () => {
   const ladder = await runHere('show', 'recorded:transpose-h200')
   expect(ladder.stdout).toMatch(/^Next step for \d\d_\w+: .+ → .+\. Run `next` for all steps\.$/m)
   const program = await runHere('show', 'recorded:feed-forward-h200-fused')

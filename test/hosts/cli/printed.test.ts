@@ -50,7 +50,7 @@ describe('reasons', () => {
   const recorded = 'recorded:gemm-fp32-h200-4096'
 
   describe('diff', () => {
-    it('starts with the causes, then the counters that got worse without effect, then the others', async () => {
+    it('starts with the causes, then the counters that got worse without effect, then the other counters', async () => {
       const { stdout } = await runHere('diff', recorded, '08_warp_tile', '09_register_prefetch')
       const parts = [
         /^Why, as factors that multiply to 1\.20× as fast:\n *1\.\d+× {2}The FMA pipe is busy for 78\.8 % of the time instead of 65\.3 %/m,
@@ -84,7 +84,7 @@ describe('reasons', () => {
       expect([step.a, step.causes[0]!.id]).toEqual(['05_thread_tile_2d', 'work'])
     })
 
-    it('mentions once the level that collects the limits', async () => {
+    it('mentions the level that collects the limits only once', async () => {
       const { stdout } = await runHere('show', 'recorded:gemm-tensor-h200-8192')
       expect(stdout.match(/--profile standard/g)).toHaveLength(1)
     })

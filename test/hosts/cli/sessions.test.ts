@@ -63,7 +63,7 @@ describe('sessions', () => {
     expect(stdout).toContain('two lines')
   })
 
-  it('prints how many of the sessions it lists', async () => {
+  it('prints the number of listed sessions and the total', async () => {
     const machine = await machineWith(
       Object.fromEntries(
         Array.from({ length: 23 }, (_, index) => [
@@ -112,7 +112,7 @@ describe('show without a name', () => {
 })
 
 describe('run --help', () => {
-  it('has --size and --at, but no ladder’s options if no ladder is given', async () => {
+  it('has --size and --at, but no options of a ladder if no ladder is given', async () => {
     const { stdout } = await runHere('run', '--help')
     expect(stdout).toMatch(/--size <n>/)
     expect(stdout).toMatch(/--at <NAME=value>/)
@@ -156,7 +156,7 @@ describe('a replay', () => {
   it.each([
     ['m=1024', '1024³'],
     ['m=4096', '4096³'],
-  ])('finds the recording with %s from this option only', async (at, sizes) => {
+  ])('finds the recording with %s if no other option is given', async (at, sizes) => {
     const { stdout } = await runHere(
       ...['run', '--ladder', 'gemm-fp32', '--target', 'recorded', '--at', at],
     )

@@ -55,7 +55,7 @@ describe('without a GPU', () => {
     expect(stderr).not.toMatch(/scale\.cu/)
   })
 
-  it('doctor offers the same targets under the GPU, only once', async () => {
+  it('doctor lists the targets that run without a GPU once, below the GPU', async () => {
     const { stdout } = await here('doctor')
     expect(targetsIn(stdout)).toEqual(['emulated', 'predicted', 'recorded', 'static'])
     expect(stdout.match(/--target emulated/g)).toHaveLength(1)

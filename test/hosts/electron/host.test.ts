@@ -148,7 +148,7 @@ describe('when the page crashes', () => {
     await settle(() => desktop.electron.app.hasQuit)
   })
 
-  it('no question is asked after a normal end', async () => {
+  it('no dialog is shown after a clean exit', async () => {
     const window = await crash('clean-exit')
     expect([desktop.electron.messageBoxes.length, window.webContents.reloads]).toEqual([0, 0])
   })

@@ -10,7 +10,7 @@ import { createFakeCore, indexHtml, script, secret } from '../support'
 import { type Answer, type Harness, json, startHarness } from './harness'
 import { contentSecurityPolicy } from '../../../src-main/hosts/shared/response-headers'
 
-describe('its lifecycle', () => {
+describe('the lifecycle of the server', () => {
   let at: Harness
   beforeEach(async () => {
     at = await startHarness({ closeGraceMs: 200 })
@@ -103,7 +103,7 @@ describe('its lifecycle', () => {
       expect(at.core.calls).toEqual([])
     })
 
-    it('and one that sends no HTTP leave the server working', async () => {
+    it('does not stop the server, and neither does one that sends no HTTP', async () => {
       await at.raw('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n')
       expect((await at.call('app.info')).status).toBe(200)
     })
@@ -776,11 +776,11 @@ describe('access', () => {
         expect((await at.ask('/%ZZ')).status).toBe(400)
       })
 
-      it('but a link to a file inside the folder is served', async () => {
+      it('a link to a file inside the folder is served', async () => {
         expect((await get('/alias.svg')).headers['content-type']).toContain('image/svg+xml')
       })
 
-      it('and a very long address is rejected without harm', async () => {
+      it('a very long address is rejected without harm', async () => {
         expect((await rawGet(`/${'a'.repeat(17_000)}`)).status).toBe(431)
         expect((await get('/')).status).toBe(200)
       })

@@ -26,7 +26,7 @@ describe('a library', () => {
     expect([codes.ampere.architecture, codes.hopper.architecture]).toEqual([80, 90])
   })
 
-  it('is a cubin itself, or contains none', () => {
+  it('may itself be a cubin, or contain no cubin', () => {
     expect(cubinsOf(hopper)).toEqual([hopper])
     const hostOnly = library.slice()
     // Rename the section of the fatbin.

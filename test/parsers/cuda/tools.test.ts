@@ -220,7 +220,7 @@ describe('tools', () => {
         },
       )
 
-      it('and nothing else is changed', () => {
+      it('nothing else is changed', () => {
         const changed = original
           .split('\n')
           .flatMap((line, index) => (line === redacted.split('\n')[index] ? [] : [line.trim()]))

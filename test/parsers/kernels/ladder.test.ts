@@ -211,7 +211,7 @@ describe('ladder.yaml', () => {
       })
     })
 
-    it('may omit sizes that have a value, and may be JSON', () => {
+    it('may omit sizes that have a default value, and may be JSON', () => {
       const document = {
         kernel_ladder: 1,
         id: 'one',

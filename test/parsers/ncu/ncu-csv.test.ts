@@ -209,7 +209,7 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "0,466"/)])
     })
 
-    it('in its header gives no launches and reports this', () => {
+    it('in its header gives no launches, and a note', () => {
       const { launches, notes } = parseNcuRawCsv(lines[headerAt]!.slice(0, 2000))
       expect(launches).toEqual([])
       expect(said(notes)).toEqual([expect.stringContaining('middle of its header')])
@@ -249,7 +249,7 @@ describe('streams', () => {
       expect({ total, page }).toEqual({ total: 3, page: 'raw' })
     })
 
-    it('of any width', async () => {
+    it('with the full set of metrics is parsed like the whole page', async () => {
       expect((await read(full)).launches).toEqual(parseNcuRawCsv(full).launches)
     })
 
@@ -274,7 +274,7 @@ describe('streams', () => {
       expect(await read('one\ntwo,three\n')).toMatchObject({ launches: [], total: 0, notes: [] })
     })
 
-    it('saved by a spreadsheet, without quotes and with semicolons', async () => {
+    it('saved by a spreadsheet may have no quotes, semicolons and decimal commas', async () => {
       const table = [
         'ID;Process ID;Kernel Name;Block Size;Grid Size;Device;CC;gpu__time_duration.sum;launch__waves_per_multiprocessor',
         ';;;;;;;ns;',

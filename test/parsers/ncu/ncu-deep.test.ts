@@ -94,7 +94,7 @@ describe('the source page of ncu', () => {
       expect(Object.values(stalls!).reduce((sum, value) => sum + value, 0)).toBe(samples)
   })
 
-  it('has for each line the sum of its instructions', () => {
+  it('has the sum of the instructions for each line', () => {
     const { lines, instructions } = tile.kernels[0]!
     expect(lines.map(({ line }) => line)).toEqual([6, 8, 9, 10, 11, 12])
     const figures = ['executed', 'samples', 'sharedWavefronts', 'globalL2Sectors'] as const
@@ -172,7 +172,7 @@ describe('the source page of ncu', () => {
     expect(countsOf(report.countedOf('03_a'))).toEqual(countsOf(instructionsOf(tile)))
     expect(report.countedOf('03_a').length).toBeGreaterThan(100)
     expect(() => report.get('03_a')).toThrow('read')
-    // One kernel of the rung is not on the page, so a sum over the others would be too low.
+    // One kernel of the rung is not on the page, so a sum over the other kernels would be too low.
     expect(report.countedOf('04_b')).toEqual([])
     expect(report.countedOf('nobody')).toEqual([])
   })
@@ -229,7 +229,7 @@ describe('ncu’s recommendations', () => {
 })
 
 describe('queries on a deep profile', () => {
-  it('the hot lines, by a chosen figure', () => {
+  it('return the hot lines, sorted by a chosen figure', () => {
     const [hottest, second] = lineHeat(tile, 'samples')
     expect(hottest).toMatchObject({ file: 'probe.cu', line: 10, value: 39599 })
     expect(hottest!.share).toBeCloseTo(39599 / 53558, 6)
@@ -239,7 +239,7 @@ describe('queries on a deep profile', () => {
     ])
   })
 
-  it('the instructions of a line', () => {
+  it('return the instructions of a line', () => {
     const sass = sassOfLine(tile, 'probe.cu', 11).map(({ instruction }) => instruction.text)
     expect(sass).toEqual([
       'LDC.64 R2, c[0x0][0x220]',
@@ -250,7 +250,7 @@ describe('queries on a deep profile', () => {
     expect(sassOfLine(tile, 'other.cu', 11)).toEqual([])
   })
 
-  it('the changes from one rung to another', () => {
+  it('return the changes from one rung to another', () => {
     const work: Work = { ...tile.kernels[0]!.lines[0]! }
     const rung = (executed: number, stalls: Record<string, number>): DeepProfile => ({
       ...tile,

@@ -174,7 +174,7 @@ describe('metric lists', () => {
       expect(toMetrics(twoKernels.toReversed(), 'card').registersPerThread?.value).toBe(32)
     })
 
-    it('cannot weight rates without durations, and reports this; counts need no durations', () => {
+    it('adds counts without durations, but reports that rates cannot be weighted', () => {
       const metrics = toMetrics(without(twoKernels, 'gpu__time_duration.sum'), 'card')
       expect(said(metrics.achievedOccupancy)).toMatchObject({
         value: null,
@@ -192,7 +192,7 @@ describe('metric lists', () => {
       'smsp__sass_inst_executed_op_shared_ld.sum',
     ] as const
 
-    it('the first that the report has is used', () => {
+    it('the first name in the report is used', () => {
       const kernel = withFigure(onlyKernel[0]!, second, 7, 'inst')
       expect(toMetrics([kernel], 'card').sharedLoads?.value).toBe(67108864)
       expect(toMetrics(without([kernel], first), 'card').sharedLoads?.value).toBe(7)
@@ -227,7 +227,7 @@ describe('metric lists', () => {
       expect(metrics.wavesPerSm?.value).toBe(3.88)
     })
 
-    it('the name was reported without a figure, and the reason has the kernel', () => {
+    it('the name was reported without a figure, and the reason includes the kernel', () => {
       const name = 'sm__warps_active.avg.pct_of_peak_sustained_active'
       const kernels = [twoKernels[0]!, withFigure(twoKernels[1]!, name, null, '%')]
       expect(said(toMetrics(kernels, 'card').achievedOccupancy)).toMatchObject({
@@ -297,7 +297,7 @@ describe('failures', () => {
       expect(recognizeNcuFailure(text, 0)).toBeNull()
     })
 
-    it('if the program, not ncu, prints the words', () => {
+    it('if the program, not ncu, prints the text of a failure', () => {
       expect(recognizeNcuFailure('grep ERR_NVGPUCTRPERM\nNo kernels were profiled', 0)).toBeNull()
     })
   })

@@ -12,7 +12,7 @@ const rangesOf = (ranges: Ranges, thread = 466): string[] =>
   parseNcuRep(madeReport(base, [{ thread, ranges }])).launches[0]!.ranges
 
 describe('the NVTX ranges of a launch', () => {
-  it('match those of the real report behind the synthetic ones', () => {
+  it('of the synthetic reports match the ranges of the real report that they are based on', () => {
     expect(real.launches.map(({ ranges }) => ranges)).toEqual([['03_a'], ['04_b'], ['04_b']])
     const same = parseNcuRep(madeReport(base, [{ of: 0 }, { of: 1 }, { of: 2 }]))
     expect(same.launches).toEqual(real.launches)

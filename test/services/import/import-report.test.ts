@@ -117,7 +117,7 @@ describe('a report with its code', () => {
     expect(deep!.notes).toEqual([])
   })
 
-  it('has a time under ncu for each kernel, and no runner’s time', async () => {
+  it('has a time under ncu for each kernel, and no time from the runner', async () => {
     const { session } = await import1()
     for (const { timing, profiledTime, ncuMetrics } of session.rungs) {
       expect(timing).toBeNull()
@@ -339,7 +339,7 @@ describe('files that cannot be imported', () => {
     expect(await readdir(store).catch(() => [])).toEqual([])
   })
 
-  it('a missing file, a folder, a device, a file of another user', async () => {
+  it('include a missing file, a folder, a device, and a file of another user', async () => {
     const { run, dir, file } = await setUp('x')
     await expect(run(join(dir, 'none'))).rejects.toThrow(/There is no file/)
     await expect(run(dir)).rejects.toThrow(/is a folder/)
@@ -349,7 +349,7 @@ describe('files that cannot be imported', () => {
     await expect(run()).rejects.toThrow(/permission denied|contains no kernel launch/)
   })
 
-  it('into an existing folder, which is not changed', async () => {
+  it('are not imported into an existing folder, which is not changed', async () => {
     const { run, dir } = await setUp(table)
     const out = join(dir, 'taken')
     await mkdir(out)

@@ -165,7 +165,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(3)
     })
 
-    it('on a machine without tools reports this for every check', async () => {
+    it('on a machine without tools has only unavailable checks, and the reason', async () => {
       const machine = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution)
@@ -290,7 +290,7 @@ describe('checks', () => {
   })
 })
 
-describe('their own ladder', () => {
+describe('labs with their own ladder', () => {
   const labText = `---
 title: Sums
 summary: Let a warp read a row.

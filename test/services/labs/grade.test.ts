@@ -337,7 +337,7 @@ describe('the recorded outcomes', () => {
     expect(await offered()).toEqual([])
   })
 
-  it("give no verdict on a changed file but the reason, and the compiler's messages if nvcc is available", async () => {
+  it("give a reason instead of a verdict on a changed file, and the compiler's messages if nvcc is available", async () => {
     const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
     for (const lab of labs) {
       const mine = `${lab.solution}\n// mine\n`

@@ -172,7 +172,7 @@ describe('against a session', () => {
     expect((await start(machine, { calibrate: true })).thresholdPercent).toBe(0.5)
   })
 
-  it('fails a rung that broke, and times the others', async () => {
+  it('fails a rung that broke, and times the other rungs', async () => {
     const machine = await withBaseline()
     await machine.addFault('01_naive', 'wrong')
     await machine.addFault('03_shared_tile', 'compile-error')

@@ -69,7 +69,7 @@ describe('the check in JSON', () => {
     expect(isValid('ci', { ...document(recording()), verdict: 'yes' })).toBe(false)
   })
 
-  it('has the verdict, the exit code, and per rung its figures and reasons', () => {
+  it('has the verdict, the exit code, and the figures and reasons of each rung', () => {
     const { verdict, exitCode, headline, rungs } = document(
       slowed(recording(), '05_thread_tile_2d', 1.05),
     )

@@ -344,7 +344,7 @@ describe('privacy', () => {
       expect(sentence('nvcc: /home/mallory/a.cu: no such file')).toBe('nvcc: <path>: no such file')
     })
 
-    it('remove nothing from a built-in recording', () => {
+    it('cause no removals in a built-in recording', () => {
       const { session, sources } = recording()
       const { source: scrub } = scrubber(privates)
       expect(JSON.parse(report({ session, sources }, { format: 'json' }, privates))).toEqual(
@@ -353,7 +353,7 @@ describe('privacy', () => {
       for (const source of Object.values(sources)) expect(scrub(source)).toBe(source)
     })
 
-    it('take time proportional to the length of a malicious text', () => {
+    it('are found in time proportional to the length of a malicious text', () => {
       const { sentence } = scrubber(privates)
       // Measure CPU time, which other load does not affect.
       const before = process.cpuUsage()

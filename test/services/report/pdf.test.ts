@@ -115,7 +115,7 @@ describe('a printed report', () => {
     ])
   })
 
-  it("lists the counters that support a step's causes, unless it is the only place of the figures", async () => {
+  it("lists only the counters that support a step's causes, unless the report has no section Counters", async () => {
     // The standard level collects few counters, and every one is evidence for a listed cause.
     const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096'))
     const rows = async (sections: ('compare' | 'matrix')[]) => {
@@ -335,7 +335,7 @@ describe('the browser of this machine', () => {
     })
   })
 
-  it('gets its own profile, and has no sandbox only if run by root', async () => {
+  it('gets its own profile, and runs without a sandbox only as root', async () => {
     const program = await browser(
       'for word in "$@"; do case "$word" in --print-to-pdf=*) out="${word#*=}";; esac; done; (echo "$@"; echo %%EOF) > "$out"',
     )

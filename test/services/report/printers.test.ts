@@ -100,7 +100,7 @@ describe('printers', () => {
       expect(text).toContain('\n1. It did not run.\n')
     })
 
-    it('mentions a counter that no rung has only once, with the reason', () => {
+    it('mentions a counter only once, with the reason, if no rung has it', () => {
       const sample = recording()
       for (const { metrics } of sample.session.rungs)
         metrics.sharedLoads = {
@@ -160,7 +160,7 @@ describe('printers', () => {
     const read = (text: string): Record<string, string>[] =>
       parse(text, { columns: true, relax_column_count: false, record_delimiter: '\r\n' })
 
-    it('long: one row per figure, with unit, evidence and reason', () => {
+    it('in long form has one row per figure, with unit, evidence and reason', () => {
       const rows = read(report(withTroubles(), { format: 'csv' }, noPrivates))
       const of = (rung: string, metric: string) =>
         rows.find((row) => row.rung === rung && row.metric === metric)
@@ -185,7 +185,7 @@ describe('printers', () => {
       expect(of('', 'gpu')?.value).toContain('NVIDIA H200')
     })
 
-    it('wide: one row per rung, with units in the columns and the provenance', () => {
+    it('in wide form has one row per rung, with units in the columns and the provenance', () => {
       const rows = read(report(recording(), { format: 'csv', wide: true }, noPrivates))
       expect(rows).toHaveLength(7)
       expect(rows[6]).toMatchObject({

@@ -107,7 +107,7 @@ describe('one session', () => {
     expect(Number(step![2])).toBeGreaterThan(1)
   })
 
-  it('on two sessions with different L2 contents ranks no times, and explains how to measure again', () => {
+  it('compared with a session with other L2 contents has no ranked times, but the command to measure again', () => {
     const other = recording()
     other.session.settings.cacheState = 'cold'
     for (const { timing } of other.session.rungs) if (timing) timing.cacheState = 'cold'
@@ -139,7 +139,7 @@ describe('one session', () => {
   })
 
   describe('the summary', () => {
-    it('has the best rung, the three largest steps with their counters, and that every step was faster', () => {
+    it('includes the best rung, the three largest steps with their counters, and a note that every step was faster', () => {
       const { best, jumps, unpaid, allPaid } = model(recording()).summary
       expect(words(best)).toEqual([
         'Best rung: 06_float4 (128-bit access), 3.41 ms ± 0.06 %, 40.3 TFLOP/s; it reaches 0.788× (± 0.08 %) of the throughput of the reference 00_cublas.',
@@ -195,7 +195,7 @@ describe('one session', () => {
       expect(level).toMatch(/ A note on 03_shared_tile\.$/)
     })
 
-    it('claims that a rung beats the reference only if all kinds of timing agree, and equality within the spread', () => {
+    it('claims that a rung beats the reference only if all kinds of timing agree, and calls it equal within the spread', () => {
       const place = (ratio: number): string => {
         const sample = recording()
         const rung = sample.session.rungs.find(({ id }) => id === '06_float4')!
@@ -265,7 +265,7 @@ describe('one session', () => {
         '--at m=3 --at n=4096 --at k=4096 --at beta=0.5 --param TILE=16 --profile card',
       )
       expect(command).toMatch(/ --warm$/)
-      // Parse the command as `run` does for a task without options of its own.
+      // Parse the command as `run` does for a task without its own options.
       const words = command.split(' ')
       expect(
         parseChoice({ at: words.filter((_, index) => words[index - 1] === '--at') }, []),
@@ -296,7 +296,7 @@ describe('one session', () => {
     })
 
     it.each(textFormats)(
-      '%s: failures, no metrics, no rung, no GPU and malicious texts',
+      '%s: supports failures, missing metrics, rungs or GPUs, and malicious texts',
       (format) => {
         const empty = recording()
         empty.session.rungs = []
@@ -397,7 +397,7 @@ describe('two sessions', () => {
       return editRung(sample, '01_naive', { timing: null, status: 'failed', reason: 'It crashed.' })
     }
 
-    it('md: warnings first, the times, what changed, and the source diff', () => {
+    it('Markdown has the warnings first, then the times, the changes and the source diff', () => {
       const text = compare(recording(), after(), 'md')
       expect(text).toContain(
         '> **Warning:** The driver versions differ: 580.159.04 and &lt;b&gt;590.',
@@ -411,7 +411,7 @@ describe('two sessions', () => {
       expect(text).toContain('\n+// changed\n')
     })
 
-    it('csv: both values of each metric', () => {
+    it('CSV has both values of each metric', () => {
       const rows: Record<string, string>[] = parse(compare(recording(), after(), 'csv'), {
         columns: true,
       })
@@ -422,7 +422,7 @@ describe('two sessions', () => {
       expect(Number(time?.['b/a'])).toBeCloseTo(1.1)
     })
 
-    it('json and tex', () => {
+    it('JSON and LaTeX have the warnings, times and verdicts', () => {
       const { warnings, rungs } = JSON.parse(compare(recording(), after(), 'json')) as {
         warnings: { text: string }[]
         rungs: { id: string; time: { verdict: string } }[]

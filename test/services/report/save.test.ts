@@ -69,7 +69,7 @@ describe('saving a report', () => {
 describe('saving a report with pictures', () => {
   const pictures = [{ name: 'throughput.svg', text: '<svg/>' }]
 
-  it('puts them into a folder next to it', async () => {
+  it('puts the pictures into a folder next to the report', async () => {
     const dir = await tempDir()
     await saveReport(join(dir, 'r.md'), 'text', pictures)
     expect((await readdir(dir)).sort()).toEqual(['r.assets', 'r.md'])

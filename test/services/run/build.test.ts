@@ -253,8 +253,8 @@ describe('nvcc', async () => {
         const { build, reason } = await buildRung(compiler, own, entry, sm)
         expect(said(reason), what).toBeUndefined()
         // With rows of 128 KiB, a block of 1024 threads uses all 64 registers per thread and spills
-        // a few bytes. On Hopper, FP8 fragments are converted to FP16. This takes registers in
-        // addition to the sums.
+        // a few bytes. On Hopper, FP8 fragments are converted to FP16. The conversion needs
+        // registers in addition to those of the sums.
         const most = what.startsWith('softmax/') ? 924 : what.startsWith('gemm-nt/72') ? 4 : 0
         expect(build?.spillStoreBytes ?? 0, what).toBeLessThanOrEqual(most)
       })
@@ -428,7 +428,7 @@ describe('flags of a task', async () => {
   })
 
   describe('as built by nvcc', () => {
-    it('the unfused rung launches a product and an elementwise kernel, the fused one kernel', async (test) => {
+    it('the unfused rung launches a product and an elementwise kernel, and the fused rung launches one kernel', async (test) => {
       await orSkip(test, launchesOfEpilogues())
     }, 180_000)
 

@@ -16,7 +16,7 @@ import { packedRow } from '../../captures'
 import { gemm, gemmProblem } from '../../support'
 import { root, tempDir } from '../support'
 
-/** Returns a bench whose probe is interrupted by ^C. */
+/** Returns a test setup in which ^C interrupts the probe. */
 async function stoppedBench(): Promise<{ bench: EmulationSettings; library: string }> {
   const stop = new AbortController()
   const stopped = (_call: ProcessCall): Promise<ProcessResult> => {

@@ -119,18 +119,21 @@ describe('measuring', () => {
       ['crash', 'failed', /^Crashed during verification \(SIGSEGV\)/],
       ['context-lost', 'failed', /an illegal memory access was encountered/],
       ['wrong', 'wrong', /3 elements of C exceed the error bound; the first is C\[1\]\[2\] = NaN/],
-    ])('a rung with the fault %s fails, and the others are ok', async (fault, status, reason) => {
-      const machine = await fakeMachine([], { processes: fault === 'crash' })
-      await machine.addFault('02_coalesced', fault)
-      const { session, folder } = await machine.run({
-        rungs: ['01_naive', '02_coalesced', '03_shared_tile'],
-      })
-      expect(rung(session, '02_coalesced').status).toBe(status)
-      expect(said(rung(session, '02_coalesced').reason)).toMatch(reason)
-      const others = Object.entries(statuses(session)).filter(([id]) => id !== '02_coalesced')
-      expect(others.map(([, other]) => other)).toEqual(others.map(() => 'ok'))
-      expect(folder).not.toBeNull()
-    })
+    ])(
+      'a rung with the fault %s fails, and the other rungs succeed',
+      async (fault, status, reason) => {
+        const machine = await fakeMachine([], { processes: fault === 'crash' })
+        await machine.addFault('02_coalesced', fault)
+        const { session, folder } = await machine.run({
+          rungs: ['01_naive', '02_coalesced', '03_shared_tile'],
+        })
+        expect(rung(session, '02_coalesced').status).toBe(status)
+        expect(said(rung(session, '02_coalesced').reason)).toMatch(reason)
+        const others = Object.entries(statuses(session)).filter(([id]) => id !== '02_coalesced')
+        expect(others.map(([, other]) => other)).toEqual(others.map(() => 'ok'))
+        expect(folder).not.toBeNull()
+      },
+    )
 
     it('is not profiled, and its counters have a reason', async () => {
       const machine = await fakeMachine()
@@ -151,7 +154,7 @@ describe('measuring', () => {
       expect(statuses(session)).toEqual(allBut('02_coalesced', '04_thread_tile_1d'))
     })
 
-    it('even if it is the reference: the others have times and no ratios', async () => {
+    it('even if it is the reference: the other rungs have times and no ratios', async () => {
       const machine = await fakeMachine()
       await machine.addFault('00_cublas', 'crash')
       const { session } = await machine.run()
@@ -163,7 +166,7 @@ describe('measuring', () => {
   })
 
   describe("a rung that prints text like the runner's protocol", () => {
-    it('with invalid shapes is measured like any other', async () => {
+    it('with invalid shapes is measured like any other rung', async () => {
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'garble')
       const { session } = await machine.run()

@@ -20,7 +20,7 @@ describe('a run request', () => {
     expect(plan.reference?.rung.id).toBe('00_cublas')
   })
 
-  it('applies a parameter to the rungs that allow the value, and does not change the others', async () => {
+  it('applies a parameter to the rungs that allow the value, and does not change the other rungs', async () => {
     const { kernelsDir } = await fakeMachine()
     const plan = planRun(await readCatalog(kernelsDir), { ...request, params: { TM: 16 } })
     const values = Object.fromEntries(plan.rungs.map(({ rung }) => [rung.id, rung.params.TM]))
@@ -89,7 +89,7 @@ describe('a rung with a missing key in its header', () => {
       /the file must have that name/,
     ],
     ['no header at all', () => 'int main() {}', /@rung/],
-  ])('or has %s', async (_case, edit, why) => {
+  ])('is reported in the same way as a rung with %s', async (_case, edit, why) => {
     const machine = await fakeMachine()
     await machine.editRung('03_shared_tile', edit)
     const catalog = await readCatalog(machine.kernelsDir)

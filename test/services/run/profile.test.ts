@@ -25,7 +25,7 @@ import { readDeep } from '../../../src-main/adapters/sessions/deep-profiles'
 import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
 
 describe('profiling', () => {
-  it('starts ncu once for the whole ladder, over marked launches, without clock control', async () => {
+  it('starts ncu once for the whole ladder, profiles the marked launches, and does not control clocks', async () => {
     const machine = await fakeMachine()
     await machine.run()
     const profiling = machine.calls('ncu').filter((call) => !call.includes('--version'))
@@ -147,7 +147,7 @@ describe('profiling', () => {
     expect(metrics!.wavesPerSm).toMatchObject({ evidence: 'derived', value: 1 / (32 * 132) })
   })
 
-  it('includes importing and compiling again under ncu in the estimate', async () => {
+  it('includes the second import and compilation under ncu in the estimate', async () => {
     const machine = await fakeMachine()
     await machine.editRung('06_float4', (text) => `${text}\n// prepares: 0.3 0.2\n`)
     const { events, emit } = eventLog()
@@ -371,7 +371,7 @@ describe('the deep level', () => {
         expect(args.slice(0, 3)).toEqual(['--import', '/session/profile.ncu-rep', '--csv'])
     })
 
-    it('does not request this at the card level', async () => {
+    it('does not request the full set or the sources at the card level', async () => {
       const { toolbox, calls } = watched(recordedToolbox(await recording()))
       const { deep } = await profiled(toolbox, 'card')
       expect(calls.map(({ key }) => key)).toEqual(['ncu/profile'])
@@ -443,7 +443,7 @@ describe('the deep level', () => {
       await expect(readDeep(folder, '03_a')).rejects.toThrow(message)
     })
 
-    it.each(['../session', 'a/b', '..', ''])('is never searched for at %j', async (rung) => {
+    it.each(['../session', 'a/b', '..', ''])('is never read for the rung id %j', async (rung) => {
       await expect(readDeep(await tempDir(), rung)).rejects.toThrow()
     })
   })

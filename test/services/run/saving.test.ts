@@ -176,7 +176,7 @@ describe('saving a session', () => {
     })
   })
 
-  it('returns from a file system with invalid data', async () => {
+  it('rejects a folder on a file system that cannot create it', async () => {
     await expect(draftSession('/proc/nope/x')).rejects.toMatchObject({ kind: 'input' })
   })
 })
@@ -203,7 +203,7 @@ describe('reading a session', () => {
       text.replace(/"medianMs": ?[\d.]+/, '"medianMs": "fast"'),
       /medianMs/,
     ],
-  ])('that is damaged (%s) reports it with a remedy', (_case, damaged, why) => {
+  ])('reports a damaged session with a remedy (%s)', (_case, damaged, why) => {
     expect(() => parseSession(damaged, 'x/session.json')).toThrow(
       expect.objectContaining({
         kind: 'input',

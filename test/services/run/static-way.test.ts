@@ -34,7 +34,7 @@ describe('a static run', () => {
   const build = (machine: Machine, target = 'static:h200') => machine.run({ target })
 
   describe('without a GPU, rungs are built for a GPU from the table', () => {
-    it('with the compiler’s figures, and occupancy and waves derived as ncu measured them', async () => {
+    it('the figures are from the compiler, and the derived occupancy and waves match those of ncu', async () => {
       const { session: measured } = await (await fakeMachine()).run()
       const machine = await fakeMachine(noGpu)
       const { session, folder, missing } = await build(machine)
@@ -80,7 +80,7 @@ describe('a static run', () => {
       expect(machine.calls('runner')).toEqual([])
     })
 
-    it('and unknown figures are marked, for a library or a GPU known only by architecture', async () => {
+    it('unknown figures are marked, for a library or a GPU known only by architecture', async () => {
       const { session } = await build(await fakeMachine(noGpu))
       expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
         'Its launches are unknown: it launches no kernel of its own',
@@ -114,7 +114,7 @@ describe('a static run', () => {
       })
     })
 
-    it('and a rung that could not launch on the GPU either is reported', async () => {
+    it('a rung that could not launch on the GPU either is reported', async () => {
       const machine = await fakeMachine(noGpu)
       await machine.addFault('01_naive', 'probe-failed')
       await machine.addFault('02_coalesced', 'probe-unsupported')
@@ -131,7 +131,7 @@ describe('a static run', () => {
       })
     })
 
-    it('and a reference that cannot be used ends the run', async () => {
+    it('a reference that cannot be used ends the run', async () => {
       const machine = await fakeMachine(noGpu)
       setEnv({ FAKE_PROBE: 'reference' })
       expect(said(await build(machine).catch(toErrorShape))).toMatchObject({
@@ -141,7 +141,7 @@ describe('a static run', () => {
       })
     })
 
-    it('and a missing compiler is reported', async () => {
+    it('a missing compiler is reported', async () => {
       const machine = await fakeMachine(['nvcc', ...noGpu])
       await expect(build(machine)).rejects.toMatchObject({
         kind: 'missing',
@@ -149,7 +149,7 @@ describe('a static run', () => {
       })
     })
 
-    it('and a GPU that is not in the table is rejected with a list of known GPUs', async () => {
+    it('a GPU that is not in the table is rejected with a list of known GPUs', async () => {
       await expect(build(await fakeMachine(noGpu), 'static:gtx-1050')).rejects.toMatchObject({
         kind: 'input',
         message: expect.stringContaining('"gtx-1050"') as string,

@@ -105,7 +105,7 @@ async function watched(wanted?: readonly string[]) {
   return { folder, asked, state, until, save, verdicts, news }
 }
 
-it('that is stopped during a round prints its result and stops waiting', async () => {
+it('a watch that is stopped during a round reports the result and stops waiting', async () => {
   const folder = await tempDir()
   for (const [name, text] of Object.entries(sumsFiles())) await writeFile(join(folder, name), text)
   const abort = new AbortController()

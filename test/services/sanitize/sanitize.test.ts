@@ -93,7 +93,7 @@ describe('a rung with a fault', () => {
     expect(check(report, '02_coalesced', 'racecheck').status).toBe('clean')
   })
 
-  it('has both accesses of a race', async () => {
+  it('is reported with both accesses of a race', async () => {
     const machine = await fakeMachine()
     await machine.addFault('03_shared_tile', 'race')
     const report = await start(machine, { tools: ['racecheck'], rungs: ['03_shared_tile'] })
@@ -177,7 +177,7 @@ describe('a job that cannot start', () => {
     })
   })
 
-  it('reports that a recording has no such data', async () => {
+  it('reports that a recording has no sanitizer data', async () => {
     const machine = await fakeMachine()
     const work = sanitize(
       {

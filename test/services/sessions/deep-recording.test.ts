@@ -145,7 +145,7 @@ describe('the deep recording of gemm-fp32', () => {
     expect(bottleneckOf(session, rung(session, id))).toMatchObject({ class: expected, leaning })
   })
 
-  it('took the estimated passes and, over the ladder, about the estimated time', async () => {
+  it('took as many passes as estimated and, over the ladder, about the estimated time', async () => {
     const plan = planProfile({
       level: 'deep',
       computeCapability: session.device!.computeCapability,

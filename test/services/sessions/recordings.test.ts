@@ -532,8 +532,8 @@ describe('the standard level', async () => {
           new Set([plan.passes]),
         )
         const { call } = (await readRaw(folder, 'ncu/profile'))!
-        // Reasons for a higher cost: the library of gemm-nt also searches for its kernel under ncu,
-        // another GPU was profiled at the same time, and with Python, ncu saves more memory per
+        // Three things raise the cost. The library of gemm-nt also searches for its kernel under
+        // ncu. Another GPU was profiled at the same time. With Python, ncu saves more memory per
         // pass.
         const isPython = session.rungs.some(({ file }) => file.endsWith('.py'))
         const least = session.ladder.task?.id === 'gemm-nt' || isPython ? 0.5 : 0.7
@@ -565,8 +565,8 @@ describe('the standard level', async () => {
 
   describe('tensor instructions', () => {
     /**
-     * Returns the number of HMMA per warp that a product needs. ncu counts one HMMA per 2·m·n·k
-     * operations of its shape.
+     * Returns the number of HMMA instructions per warp that a product needs. ncu counts one HMMA
+     * per 2·m·n·k operations of its shape.
      */
     const needed = (session: Session, shape: number, products: number): number =>
       (products * flops(session.ladder.task, session.problem!)!) / (2 * shape)

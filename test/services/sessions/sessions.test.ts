@@ -278,23 +278,26 @@ describe('a deleted session', () => {
 })
 
 describe('sessions outside the store', () => {
-  it.each(['delete', 'restore'] as const)('a recording: no %s', async (what) => {
-    const { core } = await setUp()
-    const ref = 'recorded:gemm-fp32-h200-4096'
-    await expect(core.call(`sessions.${what}`, { ref })).rejects.toThrow(
-      'ships with the program and cannot be',
-    )
-    await expect(core.call('sessions.rename', { ref, title: 'x' })).rejects.toThrow(
-      'ships with the program',
-    )
-  })
+  it.each(['delete', 'restore'] as const)(
+    'include recordings, for which %s is rejected',
+    async (what) => {
+      const { core } = await setUp()
+      const ref = 'recorded:gemm-fp32-h200-4096'
+      await expect(core.call(`sessions.${what}`, { ref })).rejects.toThrow(
+        'ships with the program and cannot be',
+      )
+      await expect(core.call('sessions.rename', { ref, title: 'x' })).rejects.toThrow(
+        'ships with the program',
+      )
+    },
+  )
 
-  it('a folder given on the command line, because it belongs to its owner', async () => {
+  it('include a folder given on the command line, which is not deleted because it belongs to its owner', async () => {
     const { core, ref } = await setUp({ mounted: true })
     await expect(core.call('sessions.delete', { ref })).rejects.toThrow('your own folder')
   })
 
-  it('a session that does not exist', async () => {
+  it('are distinguished from a session that does not exist', async () => {
     const { core } = await setUp()
     const ref = 'nobody'
     const missing = 'There is no session named nobody.'

@@ -98,7 +98,7 @@ describe('10,000 points of one second each', () => {
     await run()
     expect(outcomes.size).toBe(10_000)
     expect(seen.busyMs / (8 * clock.now)).toBeGreaterThan(0.95)
-    // The batches of the workers limit this value, for any number of points.
+    // The workers' batches limit the number of queued points, however many points there are.
     expect(seen.mostAhead).toBeLessThan(3 * 8 * 8)
   })
 })
@@ -183,7 +183,7 @@ describe('a sweep', () => {
     await stopped.run()
   })
 
-  it('ends with the error of a builder', async () => {
+  it('ends with an error if a builder fails', async () => {
     const { run } = fake(new VirtualClock(), lines(5), {
       build: () => Promise.reject(new Error('disk is full')),
     })

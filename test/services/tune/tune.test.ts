@@ -204,7 +204,7 @@ describe('invalid sweep requests', () => {
   })
 })
 
-describe('T4', () => {
+describe('the T4 format of tuning results', () => {
   it('has every point with its times, and returns valid points, fastest first', async () => {
     const machine = await machineWith('// fault-at: BM=32 wrong', '// fault-at: BM=64 crash')
     const { rows } = await start(machine)
