@@ -178,13 +178,8 @@ const tile = (width: number, ms: number | number[], more: Partial<SampleKernel> 
 })
 
 /**
-<<<<<<< HEAD
  * Returns 14 launches. Twelve use the same template, some with equal arguments. Two of the
  * launches run different kernels.
-=======
- * Returns 14 launches. Twelve launch kernels of one template, some with equal arguments. The other
- * two launch different kernels.
->>>>>>> p-e
  */
 const fourteen = (): SampleKernel[] => [
   ...['first', 'second'].flatMap((range) => [
