@@ -110,9 +110,13 @@ describe('a flood', () => {
       one.socket.on('drain', more).once('connect', more)
       return one
     })
+    const isAnswered = ({ received }: (typeof endless)[number]): boolean =>
+      /^HTTP\/1.1 413/.test(received())
+    // A reset can overtake the response if the client is still sending.
     await expect
-      .poll(() => endless.filter(({ received }) => /^HTTP\/1.1 413/.test(received())).length)
+      .poll(() => endless.filter((one) => isAnswered(one) || one.socket.closed).length)
       .toBe(20)
+    expect(endless.filter(isAnswered).length).toBeGreaterThan(10)
     // Each client may have sent one megabyte, the limit of a call, plus socket buffers.
     expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 2 ** 20)
     expect(at.core.calls).toEqual([])
