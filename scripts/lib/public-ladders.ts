@@ -81,8 +81,8 @@ export interface Judged {
   gain: number
   isFirst: boolean
   /**
-   * The first suggestion that is a move of the step, and whether the gain is within its range. Null
-   * if no suggestion matches.
+   * The first suggestion that matches a move of the step, and whether the step's gain is within the
+   * suggested range. Null if no suggestion matches.
    */
   range: (Suggested & { holds: boolean }) | null
 }

@@ -86,8 +86,7 @@ const emulates = (id: string, lab: LabFolder): void => {
     expect(idsOf(outcome, 'failed')).toEqual([])
     expect(idsOf(outcome, 'unavailable')).toEqual(unjudged)
     expect(outcome.status).toBe(isAboutTime ? 'unavailable' : 'passed')
-    if (isAboutTime)
-      expect(said(outcome.reason)).toMatch(/can only be seen in the time \(waiting, fast\)/)
+    if (isAboutTime) expect(said(outcome.reason)).toMatch(/depends on times \(waiting, fast\)/)
   })
 
   it('fails its starter at the checks in its list', async () => {

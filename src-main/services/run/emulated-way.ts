@@ -62,8 +62,8 @@ export const emulatedWay =
   }
 
 /**
- * Returns warnings about limits of the emulation, such as shipped builds or the rules of another
- * architecture.
+ * Returns warnings about the emulation, such as that only shipped builds can run, or that another
+ * architecture's rules were used.
  */
 export const emulatorWarnings = (
   { onlyShipped, version }: Pick<Compiler, 'onlyShipped' | 'version'>,

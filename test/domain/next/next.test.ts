@@ -220,7 +220,7 @@ describe('the time of a rung', () => {
     expect(timeOfRung({ ...rung, timing: null })).toBeNull()
   })
 
-  it('of a prediction leads to recommendations in predicted milliseconds', async () => {
+  it('of a prediction yields recommendations with predicted times', async () => {
     const { session, rung } = await sideOf('gemm-fp32-h200-4096', '05_thread_tile_2d')
     const predicted = { ...rung, timing: null, predicted: predictedIn(5) }
     expect(nextOf({ session, rung: predicted }).steps[0]!.msNow).toBe(5)

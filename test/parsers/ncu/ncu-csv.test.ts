@@ -87,7 +87,7 @@ describe('whole tables', () => {
   describe('the table is found', () => {
     const { launches } = parseNcuRawCsv(twoRungs)
 
-    it('between other lines, before and after it and between its rows', () => {
+    it('with other output before it, after it, and between its rows', () => {
       const chatty = [
         ...lines.slice(0, headerAt + 2),
         'a library says something',

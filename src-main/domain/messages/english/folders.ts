@@ -82,7 +82,7 @@ export const folders = {
   notCounted: '{file} is not a rung of the ladder, so it has no counters.',
   giveLadder:
     'Give the folder that contains the ladder.yaml, or create one with `kernel-ladder init DIR`.',
-  create: 'Create one that builds and runs with `kernel-ladder init {folder}`.',
+  create: 'Run `kernel-ladder init {folder}` to create one that builds and runs.',
   gone: 'The folder {folder} no longer exists.',
   bringBack: 'The text is still in the editor: restore the folder, or copy the text elsewhere.',
   notOpen: '{folder} is not open.',

@@ -54,7 +54,7 @@ export const checks = {
   metricPassed: '{metric}: {value}, {bound}.',
   metricFailed: '{metric}: {value}; must be {bound}.',
   aboutTime:
-    'This lab’s goal can only be seen in the time ({checks}), which is not emulated, so a GPU has to check it. The other checks were made here.',
+    'This lab’s goal depends on times ({checks}), which the emulator does not measure. Check it on a GPU. The other checks were made here.',
   withNoise:
     'The counter includes conflicts that vary from run to run, because per-instruction counters were not collected.',
   time: '{own}, {ratio}× the {theirs} of {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
