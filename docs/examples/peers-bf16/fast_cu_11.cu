@@ -7,4 +7,4 @@
 
 #include "matmul_11.cuh"
 
-KL_LAUNCH(runKernel11)
+KL_LAUNCH_NT(runKernel11)

@@ -7,4 +7,4 @@
 
 #include "matmul_12.cuh"
 
-KL_LAUNCH(runKernel12)
+KL_LAUNCH_NT(runKernel12)
