@@ -72,14 +72,15 @@ export function readFragment(
   words: Int32Array,
   base: number,
   sources: readonly number[],
-  { table }: Elements,
+  { table, packed }: Elements,
   depth: number,
   rowsApart: number,
   into: Float64Array,
 ): void {
+  const width = 32 / packed
+  const mask = 2 ** width - 1
   for (let part = 0; part < sources.length; part++) {
     const source = sources[part]!
-    const packed = table === null ? 1 : 2
     const first = (part % rowsApart) * 8 * depth + 4 * packed * Math.floor(part / rowsApart)
     for (let lane = 0; lane < lanes; lane++) {
       const bits = source < 0 ? 0 : words[base + source + lane]!
@@ -88,8 +89,8 @@ export function readFragment(
         word[0] = bits & tensorFloatMask
         into[at] = float[0]!
       } else {
-        into[at] = table[bits & 0xffff]!
-        into[at + 1] = table[bits >>> 16]!
+        for (let place = 0; place < packed; place++)
+          into[at + place] = table[(bits >>> (width * place)) & mask]!
       }
     }
   }

@@ -8,7 +8,11 @@ import { describe, expect, it } from 'vitest'
 import { floatOf } from '../../../src-main/domain/emulator/float'
 import { alignedSums } from '../../../src-main/domain/emulator/fused/aligned-sums'
 import { smallFloats, smallOf } from '../../../src-main/domain/emulator/small-floats'
-import { leastFloat, tensorFloatMask } from '../../../src-main/domain/emulator/matrix-layout'
+import {
+  leastFloat,
+  readFragment,
+  tensorFloatMask,
+} from '../../../src-main/domain/emulator/matrix-layout'
 import {
   cutFloat,
   kept,
@@ -81,4 +85,29 @@ describe('a warpgroup product', () => {
       expect(unequal).toBe(0)
     },
   )
+})
+
+describe('a matrix fragment in registers', () => {
+  it('has four FP8 elements per register, adjacent along K', () => {
+    const depth = 32
+    const [lanes, registers] = [32, 4]
+    const table = Float32Array.from({ length: 65536 }, (_, bits) => bits & 0xff)
+    const rowOf = (register: number, lane: number) => (register % 2) * 8 + (lane >> 2)
+    const columnOf = (register: number, lane: number) => (register >> 1) * 16 + 4 * (lane & 3)
+    const valueOf = (row: number, column: number) => (row * depth + column) % 251
+    const words = Int32Array.from({ length: registers * lanes }, (_, at) => {
+      const [register, lane] = [Math.floor(at / lanes), at % lanes]
+      return [0, 1, 2, 3].reduce(
+        (bits, byte) =>
+          bits | (valueOf(rowOf(register, lane), columnOf(register, lane) + byte) << (8 * byte)),
+        0,
+      )
+    })
+    const into = new Float64Array(16 * depth)
+    const elements = { packed: 4, table, leastNormal: 1 } as const
+    readFragment(words, 0, [0, 32, 64, 96], elements, depth, 2, into)
+    expect([...into]).toEqual(
+      [...into.keys()].map((at) => valueOf(Math.floor(at / depth), at % depth)),
+    )
+  })
 })

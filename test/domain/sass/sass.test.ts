@@ -4,7 +4,7 @@ import { arrowLanes, controlFlow } from '../../../src-main/domain/sass/control-f
 import { registerFiles, registersOf } from '../../../src-main/domain/sass/operands'
 import { decodeInstruction } from '../../../src-main/domain/sass/decode'
 import type { Instruction } from '../../../src-main/domain/sass/instruction'
-import { printOpcode } from '../../../src-main/domain/sass/print'
+import { printInstruction, printOpcode } from '../../../src-main/domain/sass/print'
 import { readCubin } from '../../../src-main/parsers/cubin/cubin'
 import { openSession } from '../../../src-main/services/sessions/open-session'
 import { packedRow } from '../../captures'
@@ -28,6 +28,31 @@ const nameOf = (register: number): string => {
     : `UP${register - uniformPredicate.from}`
 }
 const names = (registers: readonly number[]) => registers.map(nameOf).join(' ')
+
+describe('a decoded instruction', () => {
+  it.each([
+    // The text is from ncu, for a kernel that multiplies FP8 with A in registers.
+    [
+      0xe0000c58387df3n,
+      0xfe2000c7008ffn,
+      'QGMMA.64x64x32.F32.E4M3.E4M3 R56, R88, gdesc[UR12], RZ, !UPT',
+    ],
+    [
+      0xe0000864187df3n,
+      0xfe60008000818n,
+      'QGMMA.64x64x32.F32.E4M3.E4M3 R24, R100, gdesc[UR8], R24, gsb0',
+    ],
+    // The words are from nvcc, for the other types and operands.
+    [0x81879f3n, 0xfe60008003818n, 'QGMMA.64x8x32.F32.E5M2.E5M2 R24, gdesc[UR8], R24, gsb0'],
+    [0x41c187df3n, 0xfe60008002818n, 'QGMMA.64x8x32.F32.E4M3.E5M2 R24, R28, gdesc[UR4], R24, gsb0'],
+    [0x41c187df1n, 0xfe60008040018n, 'IGMMA.64x8x32.U8.S8 R24, R28, gdesc[UR4], R24, gsb0'],
+  ])('of the words %s and %s is printed as %s', (low, high, text) => {
+    const words = [low, low >> 32n, high, high >> 32n].map((word) => Number(word & 0xffffffffn))
+    const [a, b, c, d] = words
+    const instruction = decodeInstruction([a!, b!, c!, d!], 0, 90)
+    expect(printInstruction(instruction as Instruction)).toBe(text)
+  })
+})
 
 describe('the registers of an instruction', () => {
   it.each([

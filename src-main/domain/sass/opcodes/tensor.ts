@@ -87,6 +87,13 @@ const halfGroup: readonly Part[] = [
   flag(75, 'F32', 'F16'),
   choice(76, 2, ['', 'BF16', 'TF32']),
 ]
+const integerGroup: readonly Part[] = [groupShape(32), flag(76, 'S8', 'U8'), flag(82, 'S8', 'U8')]
+const quarterGroup: readonly Part[] = [
+  groupShape(32),
+  flag(75, 'F32', 'F16'),
+  choice(76, 1, ['E4M3', 'E5M2']),
+  choice(77, 1, ['E4M3', 'E5M2']),
+]
 const descriptorsOnly = descriptor(24)
 const aInRegisters: Part = (draft) => {
   reg(24)(draft)
@@ -143,18 +150,10 @@ export const tensorOpcodes: Opcode[] = [
   ),
   groupInstruction(0x9f0, 'HGMMA', halfGroup, descriptorsOnly),
   groupInstruction(0xdf0, 'HGMMA', halfGroup, aInRegisters),
-  groupInstruction(
-    0x9f1,
-    'IGMMA',
-    [groupShape(32), flag(76, 'S8', 'U8'), flag(82, 'S8', 'U8')],
-    descriptorsOnly,
-  ),
-  groupInstruction(
-    0x9f3,
-    'QGMMA',
-    [groupShape(32), flag(75, 'F32', 'F16'), choice(76, 1, ['E4M3', 'E5M2']), always('E4M3')],
-    descriptorsOnly,
-  ),
+  groupInstruction(0x9f1, 'IGMMA', integerGroup, descriptorsOnly),
+  groupInstruction(0xdf1, 'IGMMA', integerGroup, aInRegisters),
+  groupInstruction(0x9f3, 'QGMMA', quarterGroup, descriptorsOnly),
+  groupInstruction(0xdf3, 'QGMMA', quarterGroup, aInRegisters),
   opcode(
     0x9c5,
     'WARPGROUP',
