@@ -317,14 +317,3 @@ describe('the forecast', () => {
     expect(new Set(recordedPast.landed.map(({ ladder }) => ladder)).size).toBeGreaterThan(12)
   })
 })
-
-describe('many kernels', () => {
-  it('take little time per kernel', async () => {
-    const { session, rung } = await sideOf('gemm-fp32-h200-4096', '05_thread_tile_2d')
-    const start = performance.now()
-    for (let kernel = 0; kernel < 1000; kernel += 1)
-      expect(nextOf({ session, rung }).steps).toHaveLength(5)
-    expect(performance.now() - start).toBeLessThan(10_000)
-    expect(factsOf({ session, rung })).not.toBeNull()
-  })
-})
