@@ -1,19 +1,15 @@
 // @rung    81_promoted_nt
 // @title   Sums promoted to FP32
-// @after   77_tma_store_nt
-// @idea    tensor cores keep only about 14 bits of an FP8 sum. Every PROMOTE steps of 128, the sum is added to an FP32 sum in registers and restarts at zero. Tiles of 128 x 128 leave enough registers for both sums
+// @after   79_serpentine_nt
+// @idea    tensor cores keep only about 14 bits of an FP8 sum. After each step of 128 along K, the sum is added to an FP32 sum in registers and restarts at zero. A warpgroup multiplies 128 of its 256 columns at a time, so that both sums fit in registers
 // @param   GROUP 8 {1,2,4,8,16}
-// @param   PROMOTE 1 {1,2,4,8}
 // @dtype   e4m3
 // @requires sm_90a
 
 #include "nt_pipeline.cuh"
 
-static_assert(PROMOTE >= 1, "PROMOTE must be at least 1: steps of 128 elements of K");
-
 struct Design : NtDesign {
-  static constexpr int kWidest = 128;
-  static constexpr bool kPersistent = true;
+  static constexpr bool kPersistent = true, kEarlyLaunch = true;
   static constexpr int kClusterRows = 2, kBuffers = 2;
 };
 
@@ -30,7 +26,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
   const int steps = (k + kDepth - 1) / kDepth;
   constexpr int kRows = Design::kClusterRows;
   const NtCluster<kRows> cluster(klClusterRank());
-  const KlTileOrder<GROUP> order{ceilDiv(m, BM * kRows), ceilDiv(n, BN)};
+  const KlTileOrder<GROUP, true> order{ceilDiv(m, BM * kRows), ceilDiv(n, BN)};
   const int first = blockIdx.x / kRows, stride = gridDim.x / kRows;
 
   if (threadIdx.x == 0) {
@@ -40,10 +36,12 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     initStages(full, empty, kRows * kConsumers * 4);  // each consumer warp of every block arrives
   }
   klClusterSync();
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 
   if (threadIdx.x < 128) {  // the producer: one thread copies
     klRegistersDown<40>();
     if (threadIdx.x == 0) {
+      asm volatile("griddepcontrol.wait;" ::: "memory");
       const uint16_t column = cluster.column();
       int s = 0, phase = 0;
       // Alternates the direction along K. Each tile starts with the columns that the previous tile read last, because
@@ -59,8 +57,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
           klBarrierWait(&empty[s], phase ^ 1);
           const uint32_t aTile = stages + s * Plan::stageBytes, bTile = aTile + Plan::bytesA;
           klBarrierExpect(&full[s], Plan::stageBytes);
-          copyTile(aTile, &aMap, row0, depth, &full[s]);
-          copyShare<BN, kRows>(bTile, &bMap, col0, depth, &full[s], cluster.row, column);
+          copyTile<kEvictLast>(aTile, &aMap, row0, depth, &full[s]);
+          copyShare<BN, kRows, kEvictLast>(bTile, &bMap, col0, depth, &full[s], cluster.row, column);
           if (++s == kStages) s = 0, phase ^= 1;
         }
       }
@@ -68,6 +66,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
   } else {  // the consumers: two warpgroups multiply
     klRegistersUp<232>();
     const int group = threadIdx.x / 128 - 1, lane = threadIdx.x % 32;
+    constexpr int kColumns = BN < 128 ? BN : 128;  // the columns of a partial sum
     float sum[BN / 2];
     int s = 0, phase = 0;
     const auto release = [&](int stage) {
@@ -78,23 +77,21 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     };
 
     for (int tile = first; tile < order.count(); tile += stride) {
-      float part[BN / 2];
 #pragma unroll
       for (float& x : sum) x = 0;
-      for (int begin = 0; begin < steps; begin += PROMOTE) {
-        const int end = min(begin + PROMOTE, steps);
-        for (int step = begin; step < end; ++step) {
-          klBarrierWait(&full[s], phase);
-          const uint32_t aTile = stages + s * Plan::stageBytes, bTile = aTile + Plan::bytesA;
-          klWgmmaNtStage<T>(part, aTile + group * 64 * kRowBytes, bTile, step != begin);
-          klWgmmaWait<1>();  // this stage's products stay in flight; the previous stage's products are done
-          if (step > begin) release(s == 0 ? kStages - 1 : s - 1);
-          advance();
-        }
-        klWgmmaWait<0>();
-        release(s == 0 ? kStages - 1 : s - 1);
+      for (int step = 0; step < steps; ++step) {
+        klBarrierWait(&full[s], phase);
+        const uint32_t aTile = stages + s * Plan::stageBytes, bTile = aTile + Plan::bytesA;
 #pragma unroll
-        for (int j = 0; j < BN / 2; ++j) sum[j] += part[j];
+        for (int begin = 0; begin < BN; begin += kColumns) {
+          float part[kColumns / 2];
+          klWgmmaNtStage<T>(part, aTile + group * 64 * kRowBytes, bTile + begin * kRowBytes, 0);
+          klWgmmaWait<0>();  // the tensor cores now multiply for the other warpgroup
+          if (begin + kColumns == BN) release(s);
+#pragma unroll
+          for (int j = 0; j < kColumns / 2; ++j) sum[begin / 2 + j] += part[j];
+        }
+        advance();
       }
 
       int row, col;
