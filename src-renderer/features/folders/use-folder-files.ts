@@ -4,7 +4,7 @@ import { onBeforeRouteLeave, useRouter } from 'vue-router'
 import type { FolderFile, FolderView } from '../../../src-main/contract/folders'
 import { useClient } from '../../client/client'
 
-interface EditedFile extends FolderFile {
+export interface EditedFile extends FolderFile {
   /** The text in the editor. */
   edited: string
   /** A newer version that another program wrote to disk. Saving waits for the user's decision. */
