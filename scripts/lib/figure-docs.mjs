@@ -86,7 +86,7 @@ export async function emulatedOutput(program, folder) {
   const [lines] = /^Source lines by shared-memory wavefronts[\s\S]*?\n(?=\n)/m.exec(rung) ?? []
   if (lines === undefined)
     throw new PlainError('The emulated rung has no lines with bank conflicts.')
-  const [table] = /^[\s\S]*?(?=^error:)/m.exec(ladder) ?? []
+  const [table] = /^[\s\S]*?(?=^error column:)/m.exec(ladder) ?? []
   if (table === undefined) throw new PlainError('The emulated run printed no table.')
   return [
     '```',

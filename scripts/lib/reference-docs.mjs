@@ -48,6 +48,14 @@ function chipsOf(name, { chips, names }) {
   return own.length === chips.length ? 'all chips' : own.join(', ')
 }
 
+/**
+ * Stalled warps are counted per issued instruction, see `unitLabel` in
+ * src-main/domain/metrics/units.ts.
+ *
+ * @param {string} unit
+ */
+const unitLabel = (unit) => (unit === 'warps' ? 'warps/inst' : unit)
+
 /** @param {NonNullable<Metric['floor']>} floor @param {string} unit */
 const floorWords = (floor, unit) =>
   'least' in floor
@@ -63,9 +71,9 @@ function section(metric, { counters, explain }) {
   const { ncu, derived, perInstruction, structural } = metric
   const facts = [
     `**${label}**`,
-    unit,
+    unitLabel(unit),
     better === 'neither' ? 'neither direction is better' : `${better} is better`,
-    ...(floor ? [floorWords(floor, unit)] : []),
+    ...(floor ? [floorWords(floor, unitLabel(unit))] : []),
     origin(metric),
     `levels ${levels[level]}`,
     kind,
@@ -96,7 +104,7 @@ const metricsPart = ({ metrics, groups, groupTitles }) =>
           .map((metric) => [
             link(metric.id, 'tables/metrics.md'),
             metric.label,
-            metric.unit,
+            unitLabel(metric.unit),
             metric.better === 'neither' ? '–' : metric.better,
             origin(metric),
             levels[metric.level],

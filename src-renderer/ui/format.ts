@@ -24,7 +24,10 @@ const isCountUnit = (unit: Unit) => countUnits.includes(unit)
  * Other strings are unchanged.
  */
 export const unitInLanguage = (text: string): string =>
-  text.replace(/(?<=\d(?: [a-zA-Z])? )[a-z]+$/, (unit) => wordsAt(`unit.${unit}`) ?? unit)
+  text.replace(
+    /(?<=\d(?: [a-zA-Z])? )([a-z]+)(?:\/inst)?$/,
+    (label, unit: string) => wordsAt(`unit.${unit}`) ?? label,
+  )
 
 /** Formats a value and its unit: `134 M inst`, `93.8 %`, `2.70 ms`. */
 export const figureText = (value: number, unit: Unit): string =>

@@ -335,7 +335,7 @@ describe('rungs with a deep profile', () => {
     const cause = why.locator('ol > li').first()
     await expect
       .poll(() => cause.innerText())
-      .toMatch(/1\.2\d×\s+The FMA pipe is busy for 78\.9 % of the time .*long scoreboard/s)
+      .toMatch(/1\.2\d×\s+The FMA pipe is busy for 78\.9 % of the active cycles .*long scoreboard/s)
     const said = await why.innerText()
     expect(said).toContain('Factors that multiply to 1.20× as fast:')
     expect(said).toMatch(/0\.987×\s+SMs are active .*\s1\.001×\s+Not explained/s)

@@ -72,7 +72,7 @@ describe('the causes in docs', async () => {
     const text = textOf(causesPath)
     const told = [
       ...text.matchAll(
-        /busy for (?:only )?([\d.]+) % of the time instead of ([\d.]+) %, ([\d.]+)×/g,
+        /busy for (?:only )?([\d.]+) % of the (?:time|active cycles) instead of ([\d.]+) %, ([\d.]+)×/g,
       ),
     ].map(([, b, a, factor]) => [Number(b) / Number(a), Number(factor)] as const)
     expect(told.length).toBeGreaterThan(50)

@@ -1,6 +1,5 @@
 /**
- * The copy engine. It copies boxes of a tensor map (UTMALDG, UTMASTG) and plain byte ranges
- * (UBLKCP). In the emulator, a copy completes when it is issued. Its barrier then counts the copied
+ * Executes copies of tensor-map boxes (UTMALDG, UTMASTG) and of plain byte ranges (UBLKCP). In the emulator, a copy completes when it is issued. Its barrier then counts the copied
  * bytes as arrived. ncu counts no sectors for these instructions.
  */
 import type { MemoryOperand } from '../sass/instruction'

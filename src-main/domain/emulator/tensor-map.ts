@@ -1,5 +1,5 @@
 /**
- * Tensor maps (`CUtensorMap`), which describe an array to the copy engine in 128 bytes.
+ * Tensor maps (`CUtensorMap`), which describe an array to TMA in 128 bytes.
  *
  * The driver's encoding is undocumented. The probe therefore records the arguments with which the
  * host created a map (`cuda-kernels/probe/launches.cpp`, TensorMapRecord).
@@ -82,7 +82,7 @@ export interface BoxRow {
 }
 
 /**
- * Returns the rows of a box at these coordinates, in shared-memory order. The copy engine never
+ * Returns the rows of a box at these coordinates, in shared-memory order. TMA never
  * reads outside the array, but it writes whole chunks. This was measured on an H200 by storing 4
  * floats through a map of 2 floats.
  */

@@ -13,7 +13,7 @@ export type AccessSpace = 'global' | 'shared' | 'local'
 export type AccessKind = 'load' | 'store' | 'atomic' | 'copy' | 'copy-past-l1'
 
 /**
- * A synchronization point of warps or of the copy engine. It is a block barrier (identified by
+ * A synchronization point of warps or TMA. It is a block barrier (identified by
  * number), an mbarrier (identified by offset), or the cluster barrier.
  */
 export type Meeting =

@@ -108,6 +108,12 @@ export const formatPercent = (value: number): string => `${withDecimals(value, 1
  */
 export const formatShare = (share: number): string => `${withDecimals(100 * share, 0)} %`
 
+/**
+ * Returns the name of a unit. The unit `warps` counts stalled warps per issued instruction, so its
+ * values can exceed the number of resident warps.
+ */
+export const unitLabel = (unit: Unit): string => (unit === 'warps' ? 'warps/inst' : unit)
+
 /** Returns a figure with its unit as text. All output uses this function. */
 export function formatValue(value: number, unit: Unit): string {
   switch (unit) {
@@ -124,7 +130,7 @@ export function formatValue(value: number, unit: Unit): string {
     case 'waves':
     case 'sectors':
     case 'warps':
-      return `${significant(value, 3)} ${unit}`
+      return `${significant(value, 3)} ${unitLabel(unit)}`
     case 'registers':
     case 'blocks':
     case 'MHz':

@@ -57,6 +57,9 @@ const reached: Readonly<Record<UnitId, number>> = {
   dram: 0.92,
 }
 
+/** Returns the highest recorded utilization of a unit, 0 to 1. */
+export const recordOf = (unit: UnitId): number => reached[unit]
+
 /** Returns the minimum remaining fraction of the current time, 0 to 1. */
 export function timeLeft(facts: Facts, change: Change): number {
   if (change.replaced !== undefined) return Math.min(1, change.replaced)

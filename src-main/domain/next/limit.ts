@@ -4,8 +4,8 @@ import { leadFigure, leadOf } from '../analysis/lead-figure'
 import { formatPercent, formatValue } from '../metrics/units'
 import { isEmulated } from '../targets/targets'
 import type { Side } from '../why/side'
-import type { UnitId } from '../why/units'
-import { fullness, type Fullness } from './bound'
+import { units, type UnitId } from '../why/units'
+import { fullness, recordOf, type Fullness } from './bound'
 import type { RungResult, Session } from '../session/session'
 import { factsOf, type Facts } from './facts'
 import { timeOfRung } from './time-of-rung'
@@ -26,8 +26,20 @@ const remedies: Readonly<Record<UnitId, AnyMessage>> = {
 }
 
 /**
- * Returns the utilization, such as `92 %`. For DRAM in tasks with a known byte count, returns the
- * share of the measured bandwidth instead.
+ * Returns the utilization over the whole launch. If the unit's counter covers only cycles in which
+ * an SM has a block and differs, adds the counter's value, which other output shows.
+ */
+function utilizationWords({ busy, value }: Facts, unit: UnitId, share = 0): Statement {
+  const launch = formatPercent(100 * (busy[unit] ?? share))
+  const counter = value(units[unit].busy)
+  if (units[unit].of === 'elapsed' || counter === null) return launch
+  const active = formatPercent(Math.min(100, counter))
+  return active === launch ? launch : message('next.ofLaunch', { launch, active })
+}
+
+/**
+ * Returns the utilization and, if it is higher, the highest recorded utilization. For DRAM in tasks
+ * with a known byte count, returns the share of the measured bandwidth instead.
  */
 function busyWords(facts: Facts, { unit, share }: Fullness): Statement {
   const { session, rung } = facts.side
@@ -40,7 +52,11 @@ function busyWords(facts: Facts, { unit, share }: Fullness): Statement {
         bandwidth: formatValue(roof, 'GB/s'),
       })
   }
-  return formatPercent(100 * (facts.busy[unit] ?? share))
+  const busy = utilizationWords(facts, unit, share)
+  const record = recordOf(unit)
+  return (facts.busy[unit] ?? share) >= record - 0.001
+    ? busy
+    : message('next.belowRecord', { busy, record: formatPercent(100 * record) })
 }
 
 /**
@@ -65,7 +81,7 @@ export function limitOf(facts: Facts): AnyMessage {
       ? message('next.unknownLimit')
       : message('next.byLatency', {
           unit: message(`unitWithin.${first.unit}`),
-          busy: formatPercent(100 * (facts.busy[first.unit] ?? 0)),
+          busy: utilizationWords(facts, first.unit),
         })
   const values = {
     unit: message(`unitWithin.${first.unit}`),

@@ -242,13 +242,22 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
           : cardFeedsThatMoved(a, b, busier)
   const all = [...reasons.map(({ statement }) => statement), ...waitsSaid(waits, busier)]
   return {
-    statement: message(busier ? 'why.busier' : 'why.lessBusy', {
-      unit: unitWord(unit),
-      a: percent(valueOf(a, unit.busy)),
-      b: percent(valueOf(b, unit.busy)),
-      factor: countedFactor(part, valueOf(a, unit.busy), valueOf(b, unit.busy)),
-      reasons: becauseOf(all, feeds),
-    }),
+    statement: message(
+      unit.of === 'active'
+        ? busier
+          ? 'why.busierActive'
+          : 'why.lessBusyActive'
+        : busier
+          ? 'why.busier'
+          : 'why.lessBusy',
+      {
+        unit: unitWord(unit),
+        a: percent(valueOf(a, unit.busy)),
+        b: percent(valueOf(b, unit.busy)),
+        factor: countedFactor(part, valueOf(a, unit.busy), valueOf(b, unit.busy)),
+        reasons: becauseOf(all, feeds),
+      },
+    ),
     metrics: [
       both(a, b, unit.busy),
       ...reasons.flatMap(({ metrics }) => metrics),

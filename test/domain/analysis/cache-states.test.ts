@@ -48,7 +48,7 @@ describe('two sessions with different L2 contents', () => {
     const why = whyOf(...sides)
     expect(why).toMatchObject({ verdict: 'unknown', causes: [] })
     expect(inEnglish(why.reason!)).toBe(
-      'L2 was warm for one time and cold for the other, so they are not compared.',
+      'L2 was warm for one timing and cold for the other, so the times are not compared.',
     )
   })
 

@@ -107,7 +107,7 @@ describe('a fault in code from nvcc is reported with its line, thread and block'
   })
 })
 
-describe('a bulk copy by the copy engine', () => {
+describe('a bulk copy', () => {
   it('from another block of the cluster arrives and causes no race after a wait for its barrier', () => {
     const { findings, out } = run('rightCopyAcross', { n: 64, blocks: 2 })
     expect(findings).toEqual([])

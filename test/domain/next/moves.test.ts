@@ -175,7 +175,7 @@ const cases: Case[] = [
     move: 'one-pass',
     applies: ['softmax-h200', '02_block_per_row'],
     not: ['softmax-h200', '05_in_registers'],
-    evidence: /^Memory traffic is [\d.]+× what/,
+    evidence: /^Memory traffic is [\d.]+× the minimum/,
   },
   {
     move: 'fuse',

@@ -102,7 +102,7 @@ describe('an invalid file', () => {
       'has an unknown parameter',
       (values: typeof good.values) => (values.latencyL3 = values.latencyL2!),
       /value for latencyL3, which is not a parameter/,
-      /Remove it, or write latencyL/,
+      /Remove it, or rename it to latencyL/,
     ],
     [
       'has a strange parameter',

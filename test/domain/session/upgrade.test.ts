@@ -47,7 +47,7 @@ describe('versions', () => {
       [
         'schema',
         4,
-        /it has schema 4 but this version reads up to 3; it was written by a newer kernel-ladder/,
+        /it has schema 4, but this version reads only up to 3; it was written by a newer kernel-ladder/,
       ],
       ['schema', 1, /it has schema 1, which is no longer read: run the ladder again, or import/],
       ['schema', 0, /it has schema 0, which no version of kernel-ladder writes/],
@@ -130,7 +130,7 @@ describe('versions', () => {
     it('with a newer or missing version is rejected with the reason', async () => {
       const profile = { rung, kernels: [kernel], notes: [] }
       await expect(opened({ schema: 3, ...profile })).rejects.toThrow(
-        /it has schema 3 but this version reads up to 2; it was written by a newer kernel-ladder/,
+        /it has schema 3, but this version reads only up to 2; it was written by a newer kernel-ladder/,
       )
       await expect(opened(profile)).rejects.toThrow(/has no schema version/)
     })
@@ -138,7 +138,7 @@ describe('versions', () => {
 
   describe('an attempt at a lab', () => {
     it.each([
-      ['outcome.schema', 3, /schema 3 but this version reads up to 2/],
+      ['outcome.schema', 3, /schema 3, but this version reads only up to 2/],
       ['outcome.schema', 1, /schema 1, which is no longer read/],
       ['outcome.schema', null, /has no schema version/],
       ['outcome', 7, /has no schema version/],

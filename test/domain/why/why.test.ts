@@ -40,7 +40,7 @@ describe('the first cause', () => {
   it('of prefetching is the same FMAs in a busier pipe, because warps wait less for memory', () => {
     const cause = first(fp32, '08_warp_tile', '09_register_prefetch')
     expect(inEnglish(cause.statement)).toMatch(
-      /^The FMA pipe is busy for 78\.8 % of the time instead of 65\.3 %, 1\.21×: fewer warps stall per issued instruction, for global or local memory \(long scoreboard\) 1\.03 → 0\.03;/,
+      /^The FMA pipe is busy for 78\.8 % of the active cycles instead of 65\.3 %, 1\.21×: fewer warps stall per issued instruction, for global or local memory \(long scoreboard\) 1\.03 → 0\.03;/,
     )
     expect(cause.contribution).toBeCloseTo(1, 2)
     expect(cause.metrics.slice(0, 2)).toEqual([

@@ -53,7 +53,7 @@ describe('reasons', () => {
     it('starts with the causes, then the counters that got worse without effect, then the other counters', async () => {
       const { stdout } = await runHere('diff', recorded, '08_warp_tile', '09_register_prefetch')
       const parts = [
-        /^Why, as factors that multiply to 1\.20× as fast:\n *1\.\d+× {2}The FMA pipe is busy for 78\.8 % of the time instead of 65\.3 %/m,
+        /^Why, as factors that multiply to 1\.20× as fast:\n *1\.\d+× {2}The FMA pipe is busy for 78\.8 % of the active cycles instead of 65\.3 %/m,
         /^ *\d\.\d+× {2}Not explained\.$/m,
         /^Worse, without affecting the time:\n.*DRAM traffic/ms,
         /--profile deep/,

@@ -232,7 +232,7 @@ describe('metric lists', () => {
       const kernels = [twoKernels[0]!, withFigure(twoKernels[1]!, name, null, '%')]
       expect(said(toMetrics(kernels, 'card').achievedOccupancy)).toMatchObject({
         value: null,
-        reason: `ncu reported no value of ${name} for the kernel scale(float *, int).`,
+        reason: `ncu reported no value for ${name} of the kernel scale(float *, int).`,
       })
     })
 

@@ -208,14 +208,15 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
   )
 
   /**
-   * Returns the value with small wave counts as 0, as they were shown when the outcomes were
-   * recorded.
+   * Returns the value with small wave counts as 0 and stalls in warps, as they were shown when the
+   * outcomes were recorded.
    */
-  function wavesAsThen(value: unknown): unknown {
-    if (typeof value === 'string') return value.replace(/^0\.00\d+ waves$/, '0 waves')
-    if (Array.isArray(value)) return value.map(wavesAsThen)
+  function unitsAsThen(value: unknown): unknown {
+    if (typeof value === 'string')
+      return value.replace(/^0\.00\d+ waves$/, '0 waves').replace(/ warps\/inst$/, ' warps')
+    if (Array.isArray(value)) return value.map(unitsAsThen)
     if (typeof value !== 'object' || value === null) return value
-    const entries = Object.entries(value).map(([key, one]) => [key, wavesAsThen(one)])
+    const entries = Object.entries(value).map(([key, one]) => [key, unitsAsThen(one)])
     const { reason: _, ...rest } = Object.fromEntries(entries) as Record<string, unknown>
     const isSmall = rest['unit'] === 'waves' && rest['evidence'] === 'derived'
     return isSmall && Number(rest['value']) < 0.005
@@ -257,7 +258,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
         outcome.checks.flatMap(({ title: _, sentence, ...check }) =>
           before.has(check.id) ? [{ ...check, sentence: first(sentence) }] : [],
         )
-      expect(wavesAsThen(untitled(now))).toEqual(untitled(then))
+      expect(unitsAsThen(untitled(now))).toEqual(untitled(then))
     },
   )
 }

@@ -244,7 +244,7 @@ describe('distinct messages exist for', () => {
     expect(await failure('twelve', anything, { filters: { skip: 99 } })).toEqual([
       'input',
       expect.stringContaining('--skip 99 left none'),
-      'Skip fewer.',
+      'Skip fewer launches.',
     ])
     expect((await failure('twelve', anything, { filters: { kernels: '(' } }))[1]).toContain(
       'not a regular expression',

@@ -12,7 +12,7 @@ export const calibration = {
   unknownValue: '{file} has a value for {id}, which is not a parameter of the model.',
   outOfRange: '{file}: {id} is {value} {unit}, which is not between {low} and {high}.',
   fixValue: 'Correct the value, or recreate the file with `kernel-ladder machine calibrate`.',
-  renameValue: 'Remove it, or write {near}.',
+  renameValue: 'Remove it, or rename it to {near}.',
   removeValue: 'Remove it.',
   notBuilt: 'The microbenchmarks could not be built.',
   stopped: 'The microbenchmarks took more than {minutes} minutes and were stopped.',

@@ -43,12 +43,15 @@ export const why = {
   moreWork: '{unit}, the limiter at {busy}, has {factor} the work{moves}.',
   moreOwnWork: '{unit}, which does the task’s work, has {factor} the work{moves}.',
   fewerInstructions:
-    'Fewer instructions for the same work, {a} → {b}{moves}; {unit} is busy for {busyB} of the time instead of {busyA}.',
+    'Fewer instructions for the same work, {a} → {b}{moves}; {unit} is busy for {busyB} of the active cycles instead of {busyA}.',
   moreInstructions:
-    'More instructions for the same work, {a} → {b}{moves}; {unit} is busy for {busyB} of the time instead of {busyA}.',
+    'More instructions for the same work, {a} → {b}{moves}; {unit} is busy for {busyB} of the active cycles instead of {busyA}.',
   busier: '{unit} is busy for {b} of the time instead of {a}, {factor}{reasons}.',
+  busierActive: '{unit} is busy for {b} of the active cycles instead of {a}, {factor}{reasons}.',
   counted: '{whole}, of which {factor} is not part of another cause',
   lessBusy: '{unit} is busy for only {b} of the time instead of {a}, {factor}{reasons}.',
+  lessBusyActive:
+    '{unit} is busy for only {b} of the active cycles instead of {a}, {factor}{reasons}.',
   because: ': {reasons}',
   with: ' ({moves})',
   becauseWith: ': {reasons} ({moves})',
@@ -90,7 +93,8 @@ export const why = {
   notCommon: 'The counters that show the limit do not have values for both rungs.',
   open: 'The counters of this level do not fully explain the step.',
   small: 'The step is smaller than the difference between the timed and the profiled launch.',
-  otherCacheState: 'L2 was {a} for one time and {b} for the other, so they are not compared.',
+  otherCacheState:
+    'L2 was {a} for one timing and {b} for the other, so the times are not compared.',
   otherTask: 'The rungs solve different tasks or problems.',
   needsStandard: 'The standard level (--profile standard) collects limits and stall reasons.',
   needsDeep: 'The deep level (--profile deep) shows the source lines.',

@@ -15,7 +15,7 @@ export const comparison = {
   untimed: 'Not everything was timed, so there is no ratio.',
   rungs:
     'Of the {all, plural, one{{all} rung} other{{all} rungs}} in both sessions, {faster} got faster, {slower} slower, {same} stayed the same, and {unresolved} could not be decided.',
-  undecided: 'None of the rungs in both sessions could be decided.',
+  undecided: 'It could not be decided whether any rung in both sessions got faster or slower.',
   errors:
     '{rungs, plural, one{{rungs} rung was} other{{rungs} rungs were}} predicted in one session and measured in the other. The mean prediction error is {mean} (median {median}). Measured times inside the predicted range: {inside}.',
   counted: 'Counters that changed most, in {rung}: {moves}. Nothing was timed.',

@@ -27,7 +27,7 @@ export const files = {
   tooMany: 'it contains more than {most} values, which is the limit.',
   noVersion: 'it has no {field} version.',
   newer:
-    'it has {word} {version} but this version reads up to {newest}; it was written by a newer kernel-ladder.',
+    'it has {word} {version}, but this version reads only up to {newest}; it was written by a newer kernel-ladder.',
   tooOld:
     'it has {word} {version}, which is no longer read: run the ladder again, or import its report again.',
   neverWritten: 'it has {word} {version}, which no version of kernel-ladder writes.',

@@ -16,11 +16,11 @@ export const checks = {
   didNotRun: 'The code was not run.',
   cannotTell: 'Undecided, because the predicted range contains the limit. {what}',
   predictedTime:
-    '{own} is predicted, and {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
+    'Predicted: {own}, compared with {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
   fasterPredicted:
-    'Faster, predicted: {own}, and {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
+    'Fast enough, predicted: {own}, compared with {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
   slowerPredicted:
-    'Too slow, predicted: {own}, and {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
+    'Too slow, predicted: {own}, compared with {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
   noTime: 'No time was measured.',
   onlyPredicted: 'The time was predicted, not measured.',
   notCollected: 'It was not collected.',
@@ -70,7 +70,7 @@ export const checks = {
 export const reflect = {
   moved: '{moved}.',
   ofCycles: '{moved} of the active cycles.',
-  waiting: 'Most stalls had one cause: {moved} per issued instruction.',
+  waiting: 'Most stalls had one cause: {moved}.',
   waitingNow: 'Most stalls now have another cause: {metric} is at {value}.',
   loads:
     '{what} takes at least {fmas} warp-level FMAs; there were {a} shared loads per FMA, and there are now {b}.',

@@ -43,7 +43,8 @@ export const machines = {
   noReportDo: 'Only runs that collect counters create a report; recordings have none.',
   reportDamaged: 'The report from {name} was damaged in transit, so it was discarded.',
   reportGone: 'The report is no longer on {name}.',
-  reportCut: 'The connection to {name} was lost; {done} of {bytes} bytes of the report are here.',
+  reportCut:
+    'The connection to {name} was lost after {done} of {bytes} bytes of the report were received.',
   fetchAgain: 'Fetch it again: it resumes where it stopped.',
   fetchLost: 'The connection to {name} was lost; reconnecting.',
   fetchStopped: 'Stopped; the downloaded part of the report is kept for next time.',
@@ -111,9 +112,9 @@ export const programs = {
   noRanges: 'It has no NVTX ranges: leave --nvtx out, or mark the range in the program.',
   skippedAll:
     '{program} launched {count, plural, one{{count} kernel that matches} other{{count} kernels that match}}, and --skip {skip} left none.',
-  skipFewer: 'Skip fewer.',
+  skipFewer: 'Skip fewer launches.',
   timedOut: '{program} was stopped after {seconds} s.',
-  longer: 'Allow more with --timeout SECONDS, or profile less of it with --count N.',
+  longer: 'Allow more time with --timeout SECONDS, or profile fewer launches with --count N.',
   badFilter: '--kernels {filter} is not a regular expression: {text}.',
   firstLaunches:
     '{count, plural, one{Only the first launch was timed} other{Only the first {count} launches were timed}}; later launches are not in any total. Use --skip to start later.',
@@ -166,7 +167,7 @@ export const tunings = {
   ownFolder:
     '--apply writes into a ladder folder of your own, and {ladder} ships with the program.',
   runWithout:
-    'Run without it and pass the values to `run --param`, or create a folder with `kernel-ladder init`.',
+    'Run without --apply and pass the values to `run --param`, or create a folder with `kernel-ladder init`.',
   nothingToApply: 'No configuration was timed, so there is nothing to apply.',
   undeclared: '{file} does not declare {names}, so a variant cannot set them.',
   declare: 'Add a line such as `{line}` to its header.',
@@ -211,6 +212,6 @@ export const written = {
   slurmOption: 'an sbatch option in one word, such as --reservation=lab',
   slurmOwnOption: 'an sbatch option that this program does not set itself',
   slurmTime: 'a time in sbatch format: 30, 2:00:00, 1-12',
-  machineName: 'a name that --target does not use otherwise',
+  machineName: 'a name that is not already a --target',
   sshOrSlurm: 'a machine has `ssh`, `slurm` or both',
 } as const

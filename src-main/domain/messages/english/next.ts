@@ -9,7 +9,7 @@ export const next = {
     'Usually swaps two indices, or changes the layout of the data. It needs no registers.',
   vectorize: 'Load and store 16 bytes per thread at a time, as float4 or uint4.',
   vectorizeCosts:
-    'Needs addresses at multiples of 16 bytes, code for the rest of a row, and three registers more per load in flight.',
+    'Needs 16-byte-aligned addresses, code for the rest of a row, and three more registers per load in flight.',
   sharedTile:
     'Copy a tile into shared memory once per block, and let all threads reuse it from there.',
   sharedTileCosts: 'Costs shared memory for the tiles and two barriers per step.',
@@ -24,15 +24,15 @@ export const next = {
   prefetchCosts:
     'Costs registers for a tile in flight and twice the shared memory; saves one barrier per step.',
   asyncCopy:
-    'Use cp.async, or the copy engine (TMA) on Hopper and later, to load tiles directly into shared memory several stages ahead.',
+    'Use cp.async, or TMA on Hopper and later, to load tiles directly into shared memory several stages ahead.',
   asyncCopyCosts:
-    'Costs shared memory for each stage. cp.async needs compute capability 8.0, and TMA needs 9.0 and rows at multiples of 16 bytes.',
+    'Costs shared memory for each stage. cp.async needs compute capability 8.0. TMA needs 9.0 and rows that start at multiples of 16 bytes.',
   barriers:
     'Wait less at barriers: remove some, synchronize a warp or a pair of warps instead of the block, or arrive early and wait late.',
   barriersCosts: 'Costs no resources. Check it with racecheck afterwards.',
   moreWork:
     'Give each thread several independent elements, and issue all of its loads before the first use.',
-  moreWorkCosts: 'Costs registers for the elements in flight; blocks become fewer.',
+  moreWorkCosts: 'Costs registers for the elements in flight and reduces the number of blocks.',
   shuffle:
     'Exchange values between the lanes of a warp by shuffle instead of through shared memory.',
   shuffleCosts: 'Saves shared memory and barriers. Works only within a warp.',
@@ -43,8 +43,8 @@ export const next = {
     'Assign work so that whole warps are busy or idle: neighboring threads take the same path.',
   divergenceCosts: 'Changes which thread does what. Check that bank conflicts do not rise.',
   addressing:
-    'Compute fewer addresses: advance pointers by a constant, hoist what does not change out of the loop, and use 32-bit offsets.',
-  addressingCosts: 'Costs a few registers for the values that are kept.',
+    'Compute fewer addresses: advance pointers by a constant, hoist loop invariants, and use 32-bit offsets.',
+  addressingCosts: 'Costs a few registers for the hoisted values.',
   unroll: 'Unroll the loop with a trip count known at compile time.',
   unrollCosts:
     'Costs registers and instruction cache; needs sizes as template parameters or macros.',
@@ -64,7 +64,7 @@ export const next = {
   blocks:
     'Change the number of blocks: enough to fill every SM, or as many as fit at once, with a loop over the rest.',
   blocksCosts:
-    'May need a block or a warp per row instead of a thread, and a sum over the threads of each.',
+    'May need one block or warp per row instead of one thread, and a reduction over its threads.',
   splitK:
     'Divide the sum of each result among several blocks or warps, and add their partial results.',
   splitKCosts:
@@ -72,7 +72,7 @@ export const next = {
   persistent:
     'Keep one block per SM resident and let it compute tile after tile, so that the next tile loads while the last one is stored.',
   persistentCosts:
-    'Needs a loop over tiles and barriers that outlive a tile. It saves the start and the tail of blocks.',
+    'Needs a loop over tiles and barriers that outlive a tile. It saves the startup and the tail of each block.',
   l2Order:
     'Change the order of the blocks, so that concurrent blocks share rows and columns in L2.',
   l2OrderCosts: 'Costs a few integer operations per block.',
@@ -82,22 +82,22 @@ export const next = {
   tensorCores:
     'Multiply on the tensor cores, with the instructions that run at their full rate: WGMMA on Hopper, mma.sync before it.',
   tensorCoresCosts:
-    'Needs types that tensor cores support (TF32, BF16, FP16, FP8) and tiles in their layout. FP32 inputs lose digits unless they are split.',
+    'Needs types that tensor cores support (TF32, BF16, FP16, FP8) and tiles in their layout. FP32 inputs lose precision unless they are split.',
   precision: 'Store or multiply in fewer bits, if the result allows it.',
   precisionCosts: 'Changes the result. Compare its error with what the task allows.',
   onePass:
     'Read and compute each element once: keep it in registers or shared memory between passes, or update the result as elements arrive.',
-  onePassCosts: 'Costs registers or shared memory for what is kept; long rows may not fit.',
+  onePassCosts: 'Costs registers or shared memory for the kept elements; long rows may not fit.',
   fuse: 'Fuse the kernels, so that the second kernel does not read the first kernel’s results back from memory.',
   fuseCosts:
     'The combined kernel needs the registers of both kernels. Between blocks, it needs flags or a last block that finishes the work.',
   specialize:
     'Give warps roles: one producer keeps the copies going while the other warps only compute.',
   specializeCosts:
-    'Costs a warpgroup that computes nothing and barriers per stage; needs setmaxnreg to shift registers.',
+    'Costs barriers per stage and a warpgroup that computes nothing. Needs setmaxnreg to give its registers to the other warps.',
   overlap:
     'Overlap the end of one tile with the start of the next: store results or compute the softmax while the tensor cores multiply.',
-  overlapCosts: 'Costs registers or shared memory for the waiting results of a tile.',
+  overlapCosts: 'Costs registers or shared memory for results that are not stored yet.',
   cluster: 'Form clusters whose blocks fetch parts of a shared tile for each other by multicast.',
   clusterCosts:
     'Needs compute capability 9.0 and TMA. The blocks of a cluster wait for each other.',
@@ -107,14 +107,14 @@ export const next = {
 
   counter: '{metric}: {value}.',
   waiting: 'Warps spend {share} of their time waiting {what}.',
-  rereads: 'L1 passes {factor} the bytes that the task has to move.',
-  trafficOver: 'Memory traffic is {factor} what the task has to move.',
+  rereads: 'L1 passes {factor} the bytes that the task must move.',
+  trafficOver: 'Memory traffic is {factor} the minimum for the task.',
   workOver: 'The kernel executes {factor} the operations that the task requires.',
-  unitBusy: '{unit} is busy for {share} of the time.',
+  unitBusy: '{unit} is busy for {share} of the launch.',
   fmasPerLoad: 'Each load from shared memory feeds {count} FMAs per thread.',
   conflictShare: '{share} of the passes through shared memory are bank conflicts.',
   throughRegisters: 'Tiles pass through registers on their way into shared memory.',
-  onlyCpAsync: 'Threads issue the copies or the stores of tiles, although the copy engine could.',
+  onlyCpAsync: 'Threads copy or store the tiles, although TMA could.',
   lanes: '{share} of the lanes are active in an average instruction.',
   spills: 'Registers spill {bytes} bytes per thread to local memory.',
   threads: 'Blocks have {threads} threads.',
@@ -134,6 +134,8 @@ export const next = {
   idleSms: 'SMs have a block for only {share} of the time: there are too few blocks.',
   unknownLimit: 'The counters that would show the limit were not collected.',
   ofBandwidth: '{share} of {bandwidth}',
+  ofLaunch: '{launch} of the launch, {active} while SMs have a block',
+  belowRecord: '{busy}; highest recorded: {record}',
   fewerBytes: 'Only fewer bytes would help.',
   fewerAccesses: 'Only fewer or wider accesses would help.',
   lessArithmetic: 'Only less arithmetic, or faster instructions for it, would help.',

@@ -255,7 +255,7 @@ export const machineCode = {
 
 /** Messages about the emulator: its limits, the reasons why a rung stopped, and estimates. */
 export const emulation = {
-  counted: 'An emulator counted these without a GPU. Samples and stalls require a GPU.',
+  counted: 'The counters come from the emulator, without a GPU. Samples and stalls require a GPU.',
   notEmulated:
     'The emulator counts only what the code and the launch determine; this metric depends on GPU timing.',
   noKind: 'It executes {opcode}, and it is unknown which ncu counters include this instruction.',
@@ -293,7 +293,7 @@ export const emulation = {
     'It calls a function outside its kernel{where}, such as malloc or a function in another file, which is not emulated.',
   illegalAddress: 'It accesses memory outside its buffers{where}.',
   clock:
-    '{rung} reads a clock. The emulator has no time: its clocks count the instructions that a block has executed.',
+    '{rung} reads a clock. The emulator does not model time: its clocks count the instructions that a block has executed.',
   tooLong: 'It was stopped after {limit} million warp instructions{where}; it may never finish.',
   deadlock: 'Block {block} waits forever{where}: a barrier that some of its threads never reach.',
   memory: 'It needs more memory than the emulator has: {detail}.',

@@ -77,7 +77,7 @@ export const figures = {
   overInstructions:
     'Sum over {opcodes} of the per-instruction counters: wavefronts minus the fewest that the accesses need.',
   noInstructions: 'Per-instruction counters were not collected; the deep level collects them.',
-  noise: 'The counter of bank conflicts minus the structural ones.',
+  noise: 'Counted bank conflicts minus the structural ones.',
   noShare: 'No instructions were executed, so the share is undefined.',
   rateOfDram: '{rate} ({share} of DRAM)',
   rateWhy: '{rate} ({why})',
@@ -143,7 +143,7 @@ export const guard = {
   cacheState:
     'The times are not ranked: L2 was {a} in one session and {b} in the other. To measure again with a cold L2: {command}',
   predictedCold:
-    'Predicted times assume a cold L2; it was {state} when the other session was measured, which is part of the error.',
+    'Predicted times assume a cold L2, but L2 was {state} when the other session was measured. This difference is part of the prediction error.',
   ofProgram:
     'The session {id} is a profile of a program: its kernels are known, but not what it computed.',
   imported: 'The session {id} was imported, so what it computed is unknown.',

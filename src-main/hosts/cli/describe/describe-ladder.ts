@@ -131,10 +131,10 @@ function leadEvidence(session: Session): string[] {
 function errorEvidence({ ladder: { task } }: Session): string {
   const checks = Object.values(task?.check ?? {})
   if (checks.every((check) => 'scale' in check))
-    return 'error: maximum against FP64, relative to the scale of its rounding errors'
+    return 'error column: maximum error against FP64, relative to the scale of its rounding errors'
   return checks.some((check) => 'scale' in check)
-    ? 'error: maximum, relative to the scale of its rounding errors or to the expected value'
-    : 'error: maximum, relative to the expected value'
+    ? 'error column: maximum error, relative to the scale of its rounding errors or to the expected value'
+    : 'error column: maximum error, relative to the expected value'
 }
 
 const burstOf = ({ rungs }: Session): BurstTiming | undefined =>
@@ -183,7 +183,9 @@ function otherWaysEvidence(session: Session): string[] {
     ...(burst
       ? [`burst: one launch of ${burst.launches} in a row, after ${burst.restSeconds} s of rest`]
       : []),
-    ...(sustained ? [`sustained: each rung alone for ${sustained.seconds} s, L2 warm`] : []),
+    ...(sustained
+      ? [`sustained: each rung runs by itself for ${sustained.seconds} s, L2 warm`]
+      : []),
   ]
 }
 
@@ -196,12 +198,14 @@ function timeEvidence(session: Session): string[] {
   return [
     `times: CUDA events, median${state}; ± half the interquartile range`,
     ...(timings.some(({ referenceMedianMs }) => referenceMedianMs !== null)
-      ? ['ref. beside: the reference, interleaved with the rung; to ref.: that over time']
+      ? [
+          'ref. beside: time of the reference, interleaved with the rung; to ref.: speedup over that time',
+        ]
       : []),
     ...(short?.emptyMs == null
       ? []
       : [
-          `of a time, ${formatMs(short.emptyMs)} pass between the events without a kernel; GPU: its own time, from CUPTI`,
+          `each time includes ${formatMs(short.emptyMs)} that pass between the events even without a kernel; GPU: time on the GPU alone, from CUPTI`,
         ]),
   ]
 }
@@ -308,7 +312,7 @@ export function describeSession(session: Session): string {
           errorEvidence(session),
           ...(hasTimes(session)
             ? leadEvidence(session)
-            : ['counters: of the machine code, executed']),
+            : ['counters: from the machine code, executed in the emulator']),
         ]
       : []),
     ...(passes.length > 0
