@@ -1,5 +1,5 @@
 // @rung    05_wgmma_tma
-// @title   WGMMA and the copy engine
+// @title   WGMMA and TMA
 // @after   04_mma_sync
 // @idea    TMA copies tiles into shared memory, and two warpgroups multiply them from there at the full rate of the tensor cores. The weights are the left operand of the second product and stay in registers
 // @expect  tensorUtilization up

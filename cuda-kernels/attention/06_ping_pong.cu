@@ -11,7 +11,7 @@
 #include "attention_turns.cuh"
 
 constexpr int kKeyBytes = KlTileRing<KEYS, STAGES>::kBytes, kSharedBytes = klTileBytes(kRows) + 2 * kKeyBytes + 1024;
-static_assert(kSharedBytes <= 226 * 1024, "STAGES * KEYS * 512 bytes must fit beside 32 KiB into the 227 KiB of a block");
+static_assert(kSharedBytes <= 226 * 1024, "STAGES * KEYS * 512 bytes and 32 KiB must fit into the 227 KiB of a block");
 
 // Keeps the compiler from moving independent work past the wait for the tensor cores, which would leave them idle. The
 // compiler moves nothing across the nanosleep, whose condition depends on that work. Sums of weights are never

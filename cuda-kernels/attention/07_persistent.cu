@@ -13,7 +13,7 @@ constexpr int kKeyBytes = KlTileRing<KEYS, STAGES>::kBytes;
 // Stages results in separate shared memory if there is room, otherwise in the memory of q.
 constexpr bool kStaged = 2 * klTileBytes(kRows) + 2 * kKeyBytes <= 225 * 1024;
 constexpr int kSharedBytes = (kStaged ? 2 : 1) * klTileBytes(kRows) + 2 * kKeyBytes + 1024;
-static_assert(kSharedBytes <= 226 * 1024, "STAGES * KEYS * 512 bytes must fit beside 32 KiB into the 227 KiB of a block");
+static_assert(kSharedBytes <= 226 * 1024, "STAGES * KEYS * 512 bytes and 32 KiB must fit into the 227 KiB of a block");
 
 // The row tiles of a block, in order. With a causal mask, the tiles of all heads that see the most keys come first.
 // Without one, each head is finished before the next, so its keys and values stay in L2. Each round assigns tiles to

@@ -1,4 +1,4 @@
-// Helpers for the Hopper rungs of attention/: tiles of one head through the copy engine, the two products of a
+// Helpers for the Hopper rungs of attention/: TMA copies of one head's tiles, the two products of a
 // warpgroup's 64 rows with a tile of keys, and the softmax between the products, which stays in registers.
 #pragma once
 
@@ -114,7 +114,7 @@ __device__ inline void klSettled(float (&d)[kCount]) {
 
 // ---- The result ------------------------------------------------------------------------------
 
-// Stores a warpgroup's 64 rows through its part of a tile of kRows rows in shared memory and the copy engine. The
+// Stores a warpgroup's 64 rows through its part of a tile of kRows rows in shared memory and TMA. The
 // engine may still read the tile afterwards. `barrier` is a named barrier for this warpgroup only.
 template <int kRows>
 __device__ inline void klStoreRows(const float (&d)[kHead / 2], const KlRows& rows, uint32_t staging, const CUtensorMap* map,
@@ -144,7 +144,7 @@ __device__ inline void klStoreRows(const float (&d)[kHead / 2], const KlRows& ro
   }
 }
 
-// Waits until the copy engine has read the data of the last store by the warpgroup's first thread.
+// Waits until TMA has read the data of the last store by the warpgroup's first thread.
 __device__ inline void klAwaitStore() {
   if (threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
 }

@@ -1,5 +1,5 @@
 // @rung    91_int8_unfused
-// @title   Tiles of bytes, narrowed by a second kernel
+// @title   Byte tiles, converted by a second kernel
 // @after   90_int8_naive
 // @idea    each tile in shared memory is used for 64 rows and columns, and one DP4A multiplies four pairs of bytes. The
 //          INT32 sums go to memory; a second kernel reads them, scales them, and writes a quarter of the bytes

@@ -1,5 +1,5 @@
 // @rung    92_int8_fused
-// @title   Narrowed in the epilogue
+// @title   Converted in the epilogue
 // @after   91_int8_unfused
 // @idea    the sums are scaled, rounded and saturated while they are still in registers. This saves a 4-byte write and
 //          a 4-byte read per element, and one launch

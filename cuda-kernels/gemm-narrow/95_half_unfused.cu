@@ -1,5 +1,5 @@
 // @rung    95_half_unfused
-// @title   FP32 tiles, narrowed by a second kernel
+// @title   FP32 tiles, converted by a second kernel
 // @idea    the product is written as FP32, and a second kernel converts it to FP16: writing and
 //          reading the FP32 sums costs eight bytes per element
 // @dtype   f32

@@ -1,5 +1,5 @@
 // @rung    96_half_fused
-// @title   Narrowed in the epilogue
+// @title   Converted in the epilogue
 // @after   95_half_unfused
 // @idea    the sums are converted to FP16 in registers, so only the results are written to memory
 // @expect  dramBytes down, l2Bytes down

@@ -15,15 +15,15 @@ constexpr int kThreads = BM / TM * BN;
 constexpr int kRowsA = kThreads / BK;  // rows of the A tile that the block copies in one pass
 constexpr int kRowsB = kThreads / BN;  // rows of the B tile that the block copies in one pass
 
-static_assert(BM % TM == 0, "BM must be a multiple of TM: a thread owns TM whole rows of the tile");
-static_assert(kThreads <= 1024, "BM / TM * BN must be at most 1024: it is the threads of a block");
-static_assert(kThreads % 32 == 0, "BM / TM * BN must be a multiple of 32: whole warps");
+static_assert(BM % TM == 0, "BM must be a multiple of TM: a thread computes TM whole rows of the tile");
+static_assert(kThreads <= 1024, "BM / TM * BN must be at most 1024, the limit of threads per block");
+static_assert(kThreads % 32 == 0, "BM / TM * BN must be a multiple of 32, the warp size");
 static_assert(kThreads % BK == 0 && BM % kRowsA == 0,
               "BM * BK must be a multiple of the BM / TM * BN threads that copy the A tile: "
-              "a larger BK helps");
+              "increase BK");
 static_assert(BK % kRowsB == 0,
               "BK * BN must be a multiple of the BM / TM * BN threads that copy the B tile: "
-              "a larger BK helps");
+              "increase BK");
 
 // Eight sums and their fragments fit in 32 registers, so threads can fill the SM. Only the large number of threads
 // hides the latency of a tile. Sixteen sums would spill.

@@ -18,14 +18,14 @@ constexpr int kRowsB = kThreads / BN;  // rows of the B tile that the block copi
 
 static_assert(BM % TM == 0, "BM must be a multiple of TM");
 static_assert(BN % TN == 0, "BN must be a multiple of TN");
-static_assert(kThreads <= 1024, "(BM / TM) * (BN / TN) must be at most 1024: it is the threads of a block");
-static_assert(kThreads % 32 == 0, "(BM / TM) * (BN / TN) must be a multiple of 32: whole warps");
+static_assert(kThreads <= 1024, "(BM / TM) * (BN / TN) must be at most 1024, the limit of threads per block");
+static_assert(kThreads % 32 == 0, "(BM / TM) * (BN / TN) must be a multiple of 32, the warp size");
 static_assert(kThreads % BK == 0 && BM % kRowsA == 0,
               "BM * BK must be a multiple of the (BM / TM) * (BN / TN) threads that copy the A tile: "
-              "a larger BK helps");
+              "increase BK");
 static_assert(kThreads % BN == 0 && BK % kRowsB == 0,
               "BK * BN must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B tile, "
-              "which must cover whole rows of it: a larger BK helps");
+              "which must cover whole rows of it: increase BK");
 
 // Two blocks of 256 threads per SM, so one computes while the other waits for its tiles.
 __global__ void __launch_bounds__(kThreads, kThreads == 256 ? 2 : 1)

@@ -30,15 +30,15 @@ static_assert(BM % TM == 0, "BM must be a multiple of TM");
 static_assert(BN % TN == 0, "BN must be a multiple of TN");
 static_assert(BK % 4 == 0 && TM % 4 == 0 && TN % 4 == 0,
               "BK, TM and TN must be multiples of 4: the floats of a 128-bit access");
-static_assert(kThreads <= 1024, "(BM / TM) * (BN / TN) must be at most 1024: it is the threads of a block");
-static_assert(kThreads % 32 == 0, "(BM / TM) * (BN / TN) must be a multiple of 32: whole warps");
-static_assert(BK % 8 == 0, "BK must be a multiple of 8: two threads copy eight neighbours of a row of A");
+static_assert(kThreads <= 1024, "(BM / TM) * (BN / TN) must be at most 1024, the limit of threads per block");
+static_assert(kThreads % 32 == 0, "(BM / TM) * (BN / TN) must be a multiple of 32, the warp size");
+static_assert(BK % 8 == 0, "BK must be a multiple of 8: two threads copy eight adjacent elements of a row of A");
 static_assert(kRowsA <= BM && BM % kRowsA == 0,
               "2 * BM must be a multiple of the (BM / TM) * (BN / TN) threads that copy the A tile: "
-              "a larger TM or TN helps");
+              "increase TM or TN");
 static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
-              "tile, which must cover whole rows of it: a larger BK helps");
+              "tile, which must cover whole rows of it: increase BK");
 
 // At least 512 threads per SM, so one block computes while another waits for its tiles.
 template <bool kAligned>

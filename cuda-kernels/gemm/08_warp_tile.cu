@@ -26,13 +26,13 @@ constexpr int kRowsA = kThreads / 2;         // rows of the A tile that the bloc
 constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that the block copies in one pass
 
 static_assert(BM % WM == 0 && BN % WN == 0, "BM must be a multiple of WM, and BN of WN");
-static_assert(BK % 8 == 0, "BK must be a multiple of 8: two threads copy eight neighbours of a row of A");
+static_assert(BK % 8 == 0, "BK must be a multiple of 8: two threads copy eight adjacent elements of a row of A");
 static_assert(kRowsA <= BM && BM % kRowsA == 0,
               "2 * BM must be a multiple of the (BM / WM) * (BN / WN) * 32 threads that copy the A tile: "
-              "a larger WM or WN helps");
+              "increase WM or WN");
 static_assert(kThreads % (BN / 4) == 0 && kRowsB >= 1 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / WM) * (BN / WN) * 32 threads that copy the B "
-              "tile, which must cover whole rows of it: a larger BK helps");
+              "tile, which must cover whole rows of it: increase BK");
 
 // At least 16 warps per SM, or 8 if a thread computes 128 elements. One block then computes while another waits for its
 // tiles.

@@ -1,5 +1,5 @@
 // @rung    14_shape_dispatch
-// @title   The fastest for each shape
+// @title   Fastest kernel for each shape
 // @after   13_split_k
 // @idea    the previous rungs are fastest at different sizes. The launch estimates the time of each block shape with every split of K and runs the fastest combination
 // @expect  fmaUtilization up
@@ -33,7 +33,7 @@ struct Shape {
   static constexpr int kStrideA = BM + 4, kStrideB = BN;
   static constexpr int kStageFloats = BK * (kStrideA + kStrideB);
   static constexpr int kSharedBytes = STAGES * kStageFloats * int(sizeof(float));
-  static_assert(kLanesM * TM == WM, "the 32 lanes of a warp must cover its tile");
+  static_assert(kLanesM * TM == WM, "the 32 lanes of a warp must cover the warp tile");
 };
 using Large = Shape<128, 256, 64, 64, 16, 8, 32, 2, 1>;
 using Wide = Shape<128, 256, 64, 64, 16, 8, 16, 3, 1>;

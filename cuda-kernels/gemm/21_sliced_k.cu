@@ -29,7 +29,7 @@ constexpr int kSharedFloats = STAGES * kStageFloats > SLICES * BM * kStrideC ? S
                                                                               : SLICES * BM * kStrideC;
 constexpr int kSharedBytes = kSharedFloats * int(sizeof(float));
 
-static_assert(kLanesM * TM == WM, "the 32 lanes of a warp must cover its tile");
+static_assert(kLanesM * TM == WM, "the 32 lanes of a warp must cover the warp tile");
 static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed while another arrives");
 static_assert(kSharedBytes <= 163 * 1024, "STAGES * SLICES * 8 * (BM + 4 + BN) * 4 bytes must fit into the "
                                           "163 KiB of an A100");

@@ -1,5 +1,5 @@
 // @rung    22_unfused_epilogue
-// @title   Bias and ReLU by a second kernel
+// @title   Bias and ReLU in a second kernel
 // @after   12_rasterized
 // @idea    a bias and an activation usually follow a GEMM. Here a second kernel applies them, so it reads all of C and writes it again. The cost is that of a library's GEMM plus a framework's elementwise kernel
 // @expect  dramBytes up, l2Bytes up, sharedLoads same, registersPerThread same
@@ -22,8 +22,8 @@ constexpr int kStrideA = BM + 4, kStrideB = BN;
 constexpr int kStageFloats = BK * (kStrideA + kStrideB);
 constexpr int kSharedBytes = STAGES * kStageFloats * int(sizeof(float));
 
-static_assert(kLanesM * TM == WM, "the 32 lanes of a warp must cover its tile");
-static_assert(BK % 8 == 0, "BK must be a multiple of 8: eight lanes copy eight neighbours of a row of A");
+static_assert(kLanesM * TM == WM, "the 32 lanes of a warp must cover the warp tile");
+static_assert(BK % 8 == 0, "BK must be a multiple of 8: eight lanes copy eight adjacent elements of a row of A");
 static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed while another arrives");
 static_assert(kSharedBytes <= 163 * 1024,
               "STAGES * BK * (BM + 4 + BN) * 4 bytes must fit into the 163 KiB of an A100");

@@ -26,8 +26,8 @@ constexpr int kStrideA = BM + 4, kStrideB = BN;
 constexpr int kStageFloats = BK * (kStrideA + kStrideB);
 constexpr int kSharedBytes = STAGES * kStageFloats * int(sizeof(float));
 
-static_assert(kLanesM * TM == WM, "the 32 lanes of a warp must cover its tile");
-static_assert(BK % 8 == 0, "BK must be a multiple of 8: eight lanes copy eight neighbours of a row of A");
+static_assert(kLanesM * TM == WM, "the 32 lanes of a warp must cover the warp tile");
+static_assert(BK % 8 == 0, "BK must be a multiple of 8: eight lanes copy eight adjacent elements of a row of A");
 static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed while another arrives");
 static_assert(kSharedBytes <= 163 * 1024,
               "STAGES * BK * (BM + 4 + BN) * 4 bytes must fit into the 163 KiB of an A100");
@@ -36,9 +36,9 @@ constexpr int kStrideC = BN + 4;              // row stride of the output tile, 
 constexpr int kPassRows = BM / (TM / 4);      // rows per pass: four rows of each thread
 constexpr int kStepRows = kThreads * 4 / BN;  // rows that all threads write at once
 static_assert(kThreads * 4 % BN == 0 && kPassRows % kStepRows == 0,
-              "the threads of a block must cover whole rows of C, and a pass in whole steps");
+              "the threads of a block must cover whole rows of C, and whole steps must cover a pass");
 static_assert(!STAGED || STAGES * kStageFloats >= kPassRows * kStrideC,
-              "STAGES * BK * (BM + 4 + BN) must hold the 32 rows of C that leave at a time");
+              "STAGES * BK * (BM + 4 + BN) must hold the 32 rows of C that are stored at a time");
 
 struct Finish {
   float alpha, beta, least;  // least: the lower bound from klLeast

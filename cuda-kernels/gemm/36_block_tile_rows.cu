@@ -1,5 +1,5 @@
 // @rung    36_block_tile_rows
-// @title   Shared-memory tile, threads down the rows
+// @title   Uncoalesced shared-memory tile
 // @after   01_naive
 // @idea    a block copies a tile of A and of B into shared memory and uses each element TILE times. threadIdx.x is still the row index, so the copies are not coalesced, and a warp's reads of A hit only a few banks
 // @expect  sharedLoads up, sharedLoadBankConflicts up, sharedStoreBankConflicts up, fmaUtilization up

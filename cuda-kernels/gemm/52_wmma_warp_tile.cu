@@ -14,7 +14,7 @@ constexpr int kWarpsM = 2, kWarpsN = 2, kThreads = kWarpsM * kWarpsN * 32;
 constexpr int kWarpRows = TILES_M * kWmma, kWarpCols = TILES_N * kWmma;
 
 static_assert(TILES_M >= 1 && TILES_M <= 4 && TILES_N >= 1 && TILES_N <= 4,
-              "TILES_M and TILES_N must be at most 4: a tile of C takes 8 registers of every thread");
+              "TILES_M and TILES_N must be at most 4: a tile of C takes 8 registers of each thread");
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads)

@@ -22,10 +22,10 @@ constexpr int kSharedBytes = STAGES * kStage * 2;
 // Limits the registers so two blocks fit on an SM. One multiplies while the other waits for its tiles.
 constexpr int kBlocksPerSm = kThreads * WARP_N <= 8192 && 2 * kSharedBytes <= 224 * 1024 ? 2 : 1;
 
-static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM must be a multiple of 64 and BN of WARP_N: the tile of a warp");
+static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM must be a multiple of 64 and BN of WARP_N, the size of a warp tile");
 static_assert(kThreads * WARP_N <= 16384, "BM * BN must be at most 32768: the sums of C fill half of the registers");
 static_assert(kSharedBytes <= 227 * 1024, "STAGES tiles of BM x BK and BK x BN must fit into the 227 KiB of a block");
-static_assert(kStage * 2 >= kThreads / 32 * kWmma * kWmma * 4, "a stage must have room for one tile of C a warp");
+static_assert(kStage * 2 >= kThreads / 32 * kWmma * kWmma * 4, "a stage must have room for one tile of C per warp");
 
 // Starts copying 16 bytes into shared memory, or writes zeros if `inside` is false.
 __device__ inline void copyAsync(uint32_t to, const void* from, bool inside) {
@@ -44,7 +44,7 @@ __device__ inline void loadTile(FragmentB<__half>& tile, const __half* from) {
 
 #define KL_LOAD_BF16(OPERAND, STRIDE)                                                                     \
   uint32_t* parts = reinterpret_cast<uint32_t*>(tile.x);                                                  \
-  static_assert(sizeof tile.x == 16, "a BF16 tile is four registers of a thread");                        \
+  static_assert(sizeof tile.x == 16, "a BF16 tile must take four registers per thread");                        \
   asm volatile("wmma.load." OPERAND ".sync.aligned.row.m16n16k16.shared.bf16 {%0, %1, %2, %3}, [%4], %5;" \
                : "=r"(parts[0]), "=r"(parts[1]), "=r"(parts[2]), "=r"(parts[3])                           \
                : "r"(klSharedAddress(from)), "r"(STRIDE)                                                  \
@@ -68,7 +68,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
   // beyond K must be zero in both A and B, because a NaN in either would propagate to the sum.
   constexpr int kEightsA = BK / 8, kEightsB = BN / 8, kStepA = kThreads / kEightsA, kStepB = kThreads / kEightsB;
   static_assert(kThreads % kEightsA == 0 && BM % kStepA == 0 && kThreads % kEightsB == 0 && BK % kStepB == 0,
-                "the BM * BN / (64 * WARP_N) warps must copy whole rows of the tiles: a larger BK helps");
+                "the BM * BN / (64 * WARP_N) warps must copy whole rows of the tiles: increase BK");
   const int aRow = threadIdx.x / kEightsA, aCol = threadIdx.x % kEightsA * 8;
   const int bRow = threadIdx.x / kEightsB, bCol = threadIdx.x % kEightsB * 8;
   const T* bFrom = b + (col0 + bCol < n ? col0 + bCol : 0);

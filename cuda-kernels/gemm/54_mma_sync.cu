@@ -20,8 +20,8 @@ constexpr int kSharedBytes = STAGES * kStageBytes;
 constexpr int kCopiesA = kBytesA / 16 / kThreads, kCopiesB = kBytesB / 16 / kThreads;
 constexpr int kBlocksPerSm = kThreads <= 128 && 2 * kSharedBytes <= 220 * 1024 ? 2 : 1;
 
-static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM and BN must be multiples of 64: the tile of a warp");
-static_assert(kThreads <= 256, "BM * BN must be at most 32768: 64 x 64 elements a warp leave registers for 8 warps");
+static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM and BN must be multiples of 64, the size of a warp tile");
+static_assert(kThreads <= 256, "BM * BN must be at most 32768: at 64 x 64 elements per warp, registers suffice for 8 warps");
 static_assert(STAGES >= 2, "STAGES must be at least 2: one stage is filled while another is used");
 static_assert(kSharedBytes <= 227 * 1024, "STAGES * (BM + BN) * 128 bytes must fit into the 227 KiB of a block");
 

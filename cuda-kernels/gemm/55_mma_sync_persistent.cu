@@ -18,7 +18,7 @@ constexpr int kStagingBytes = 32 * 32 * sizeof(float);  // staging memory for a 
 constexpr int kStages = 4;
 constexpr int kSharedBytes = kStages * kStageBytes + kWarps * kStagingBytes + 1024;  // for 1024-byte alignment
 
-static_assert(kParts == kWarpCols / 16, "as many fragments of B as of A");
+static_assert(kParts == kWarpCols / 16, "there must be as many fragments of B as of A");
 static_assert(GROUP >= 1, "GROUP must be at least 1");
 
 template <typename T>
@@ -71,7 +71,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
   const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
   const uint32_t staging = stages + kStages * kStageBytes + warp * kStagingBytes;
 
-  // The positions in a stage of the rows from which a lane loads its first fragments. The copy engine XORs the position
+  // The positions in a stage of the rows from which a lane loads its first fragments. TMA XORs the position
   // within 128 bytes with the row, so another XOR gives the position 16 elements farther along the row.
   const uint32_t swizzled = (lane / 16 ^ (lane & 7)) << 4;
   const uint32_t aLane = (warpRow + lane % 16) * 128 + swizzled;
@@ -138,7 +138,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int sm) { return klRequir
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // The copy engine needs aligned rows; other shapes use the slow kernel.
+    // TMA needs aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     int device = 0, smCount = 0;
     cudaError_t status = cudaGetDevice(&device);

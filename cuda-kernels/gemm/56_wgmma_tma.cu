@@ -29,7 +29,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
   if (row0 >= m) return;
   const int steps = (k + kDepth - 1) / kDepth;
 
-  // The copy engine writes zeros beyond an edge. B is copied in boxes of 64 columns.
+  // TMA writes zeros beyond an edge. B is copied in boxes of 64 columns.
   const auto fetch = [&](int step) {
     const uint32_t aTile = stages + step % STAGES * kStageBytes, bTile = aTile + kBytesA;
     uint64_t* barrier = &full[step % STAGES];
@@ -65,7 +65,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int sm) { return klRequir
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // The copy engine needs aligned rows; other shapes use the slow kernel.
+    // TMA needs aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
     CUtensorMap aMap, bMap;

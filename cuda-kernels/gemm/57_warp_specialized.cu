@@ -80,7 +80,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int sm) { return klRequir
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // The copy engine needs aligned rows; other shapes use the slow kernel.
+    // TMA needs aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
     CUtensorMap aMap, bMap;

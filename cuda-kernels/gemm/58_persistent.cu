@@ -20,8 +20,8 @@ static_assert(GROUP >= 1, "GROUP must be at least 1");
 // A cluster of two blocks fits on the two SMs of a TPC, so such clusters can fill the GPU. Clusters of four, tested on
 // an H200, left some SMs idle because too few clusters fit into its groups of SMs.
 static_assert(CLUSTER == 1 || CLUSTER == 2, "CLUSTER must be 1 or 2: a tile of B is fetched in halves");
-static_assert(HELD >= 0 && HELD <= 4, "HELD must be at most 4: registers hold half of a tile's results beside the next sums");
-static_assert(APART >= 1, "APART must be at least 1: stages of the next tile from one part to the next");
+static_assert(HELD >= 0 && HELD <= 4, "HELD must be at most 4: registers hold half of a tile's results and the next sums");
+static_assert(APART >= 1, "APART, the stages of the next tile between two stored parts, must be at least 1");
 static_assert(BUFFERS >= 2, "BUFFERS must be at least 2: one is filled while another is read");
 
 // The shared memory of a block for tiles of 128 x BN.
@@ -194,7 +194,7 @@ cudaError_t launchPersistent(const KlGemm* p, int smCount, cudaStream_t stream) 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // The copy engine needs aligned rows; other shapes use the slow kernel.
+    // TMA needs aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     int device = 0, smCount = 0;
     cudaError_t status = cudaGetDevice(&device);

@@ -21,7 +21,7 @@ constexpr int kStageA = BM * kStrideA, kStage = kStageA + BK * kStrideB;
 constexpr int kSharedBytes = STAGES * kStage * sizeof(float);
 constexpr int kBlocksPerSm = kThreads * WARP_N <= 8192 && 2 * kSharedBytes <= 224 * 1024 ? 2 : 1;
 
-static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM must be a multiple of 64 and BN of WARP_N: the tile of a warp");
+static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM must be a multiple of 64 and BN of WARP_N, the size of a warp tile");
 static_assert(kThreads * WARP_N <= 16384, "BM * BN must be at most 32768: the sums of C fill half of the registers");
 static_assert(kSharedBytes <= 227 * 1024, "STAGES tiles of BM x BK and BK x BN must fit into the 227 KiB of a block");
 
@@ -54,7 +54,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   // Beyond the edge of C, the last row of A and the first column of B are read instead. Out-of-range results are never
   // stored. Elements beyond K must be zero in both A and B.
   constexpr int kPerRowA = BK / kWide, kPerRowB = BN / kWide;
-  static_assert(BM * kPerRowA % kThreads == 0 && BK * kPerRowB % kThreads == 0, "copies must divide among the threads");
+  static_assert(BM * kPerRowA % kThreads == 0 && BK * kPerRowB % kThreads == 0, "the copies must divide evenly among the threads");
   const auto copyStage = [&](int step) {
     const int t = step * BK;
     if (t >= k) return;

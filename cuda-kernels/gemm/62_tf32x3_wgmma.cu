@@ -15,7 +15,7 @@ constexpr int kConsumers = 2, kThreads = (1 + kConsumers) * 128;
 constexpr int kBytesA = BM * 128, kBytesB = BN * 128, kStageBytes = kBytesA + 2 * kBytesB;  // A, B high, B low
 constexpr int kSharedBytes = STAGES * kStageBytes + 1024;  // tiles start at multiples of 1024 bytes
 
-static_assert(STAGES >= 2 && kSharedBytes <= 226 * 1024, "STAGES must be at least 2, and STAGES * 48 KiB fit into the 227 KiB of a block");
+static_assert(STAGES >= 2 && kSharedBytes <= 226 * 1024, "STAGES must be at least 2, and STAGES * 48 KiB must fit into the 227 KiB of a block");
 
 // kWide elements are copied and stored at once: 4, or 1 if rows are unaligned.
 template <int kWide>

@@ -1,4 +1,4 @@
-// Stores FP32 results of a warpgroup or a warp through shared memory and the copy engine.
+// Stores FP32 results of a warpgroup or a warp through shared memory and TMA.
 #pragma once
 
 #include "tensor_common.cuh"
@@ -6,7 +6,7 @@
 constexpr int kStoreCols = 32;                                  // columns of C: 128 bytes of a row per store
 constexpr int kStoreBytes = 64 * kStoreCols * sizeof(float);    // bytes of 64 rows
 
-// Stores 32 columns of a warpgroup's 64 rows, times `scale`, through shared memory and the copy engine. The stores
+// Stores 32 columns of a warpgroup's 64 rows, times `scale`, through shared memory and TMA. The stores
 // cycle through kBuffers buffers: one is filled while the engine still reads the others.
 template <int kBuffers>
 __device__ inline void klStorePart(const float* sum, const CUtensorMap* cMap, uint32_t buffer, int group, int row0, int col0,
@@ -37,7 +37,7 @@ __device__ inline void klStorePart(const float* sum, const CUtensorMap* cMap, ui
   }
 }
 
-// Stores a warp's 64 x 64 sums through its own 4 KiB of shared memory and the copy engine, 32 x 32 at a time. The
+// Stores a warp's 64 x 64 sums through its own 4 KiB of shared memory and TMA, 32 x 32 at a time. The
 // engine writes whole lines. Direct stores from registers would write pieces of eight rows.
 __device__ inline void klStoreFragmentsByTma(const float (&sum)[4][8][4], const CUtensorMap* cMap, uint32_t staging,
                                              int row0, int col0, float alpha) {

@@ -1,4 +1,4 @@
-// Readable wrappers for Hopper's instructions: shared-memory barriers, the copy engine (TMA) and warpgroup matrix
+// Readable wrappers for Hopper's instructions: shared-memory barriers, TMA and warpgroup matrix
 // products (WGMMA).
 #pragma once
 
@@ -21,7 +21,7 @@ __device__ inline void klBarrierInit(uint64_t* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(klSharedAddress(barrier)), "r"(arrivals));
 }
 
-// Makes new barriers visible to the copy engine and to the other blocks of the cluster.
+// Makes new barriers visible to TMA and to the other blocks of the cluster.
 __device__ inline void klBarrierInitFence() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
 __device__ inline void klBarrierExpect(uint64_t* barrier, uint32_t bytes) {
@@ -34,7 +34,7 @@ __device__ inline void klBarrierArrive(uint64_t* barrier) {
 }
 
 // Arrives on the barrier at the same address in block `rank` of the cluster. No release is needed: it orders only work
-// of the copy engine and WGMMA, which is already complete. A release at cluster scope would also wait for all
+// of TMA and WGMMA, which is already complete. A release at cluster scope would also wait for all
 // outstanding stores.
 __device__ inline void klBarrierArriveAt(uint64_t* barrier, uint32_t rank) {
   asm volatile(
@@ -81,7 +81,7 @@ __device__ inline void klRegistersUp() { asm volatile("setmaxnreg.inc.sync.align
 
 // ---- TMA (sm_90) -----------------------------------------------------------------------------
 
-// The copy engine swizzles rows of 128 bytes, so the tiles of A and B are 64 elements wide.
+// TMA swizzles rows of 128 bytes, so the tiles of A and B are 64 elements wide.
 constexpr int kTmaCols = 64;
 
 // The driver's encoder, loaded through the runtime because a rung does not link libcuda.
@@ -103,7 +103,7 @@ inline TensorMapEncoder klTensorMapEncoder() {
   return encoder;
 }
 
-// Describes a row-major matrix to the copy engine, which moves boxes of boxRows x boxCols. Beyond the edges, it reads
+// Describes a row-major matrix to TMA, which moves boxes of boxRows x boxCols. Beyond the edges, it reads
 // zeros and writes nothing. A row of a box is 128 bytes. In shared memory, its 16-byte chunks are permuted by the row
 // number modulo 8, so column accesses have no bank conflicts. The pointer and the row length must be multiples of 16
 // bytes.
@@ -156,7 +156,7 @@ __device__ inline void klTmaStoreWaitRead() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kPending) : "memory");
 }
 
-// Orders this thread's writes to shared memory before the copy engine's reads.
+// Orders this thread's writes to shared memory before TMA's reads.
 __device__ inline void klAsyncProxyFence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 __device__ inline void klTmaPrefetch(const CUtensorMap* map) {

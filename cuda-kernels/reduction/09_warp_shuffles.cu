@@ -1,5 +1,5 @@
 // @rung    09_warp_shuffles
-// @title   Shuffles in place of the tree
+// @title   Shuffles instead of the tree
 // @after   08_vector_loads
 // @idea    lanes exchange their sums by shuffle. Shared memory holds only one word per warp, and one barrier replaces
 //          four

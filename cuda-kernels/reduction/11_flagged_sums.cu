@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-static_assert(THREADS * BLOCKS_PER_SM <= 2048, "an SM holds 2048 threads");
+static_assert(THREADS * BLOCKS_PER_SM <= 2048, "an SM holds at most 2048 threads");
 
 constexpr int kMostBlocks = 1024;
 

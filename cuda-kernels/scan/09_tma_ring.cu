@@ -31,7 +31,7 @@ struct Ring {
 
 static_assert(kRows * WARPS * 128 == kTile, "TILE must be a multiple of 128 * WARPS");
 static_assert(LAG + PENDING < STAGES, "LAG + PENDING must be less than STAGES");
-static_assert(sizeof(Ring) <= 227 * 1024, "STAGES tiles must fit into the 227 KiB that a block may have");
+static_assert(sizeof(Ring) <= 227 * 1024, "STAGES tiles must fit into the 227 KiB of a block");
 
 // A module's global variables are initially zero. The upper half of `tickets` is the launch number, which states
 // include. The lower half counts the tickets taken. The last block prepares both for the next launch.

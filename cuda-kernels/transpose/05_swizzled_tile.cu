@@ -1,5 +1,5 @@
 // @rung    05_swizzled_tile
-// @title   XOR in place of padding
+// @title   XOR swizzle instead of padding
 // @after   04_padded_tile
 // @idea    column c of row r is stored in word c XOR r of the row. Rows and columns both span all 32 banks, and
 //          no shared memory is wasted. Rows still start at multiples of 128 bytes, as wide accesses and TMA

@@ -1,5 +1,5 @@
 // @rung    06_vector_tile
-// @title   16 bytes on both sides
+// @title   16-byte accesses on both sides
 // @after   05_swizzled_tile
 // @idea    a thread loads a 4 x 4 patch as four times 16 bytes and transposes it by renaming registers. Columns of four
 //          then move through shared memory. This takes a quarter of the instructions and puts 64 bytes in flight per
@@ -12,7 +12,7 @@
 
 constexpr int kColQuads = TILE_COLS / 4, kRowQuads = TILE_ROWS / 4, kThreads = kColQuads * kRowQuads;
 
-static_assert(kThreads <= 1024, "TILE_COLS * TILE_ROWS / 16 threads must fit into a block of 1024");
+static_assert(kThreads <= 1024, "TILE_COLS * TILE_ROWS / 16 threads must fit into a block of at most 1024 threads");
 
 // Returns the position of four rows of column `col`, in units of 16 bytes. Eight adjacent storing threads differ in the
 // column quad, eight loading threads in the row quad. XOR gives both eight different positions.

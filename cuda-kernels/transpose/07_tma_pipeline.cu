@@ -1,5 +1,5 @@
 // @rung    07_tma_pipeline
-// @title   Tiles by the copy engine
+// @title   Tiles through TMA
 // @after   06_vector_tile
 // @idea    resident blocks process tile after tile. One thread starts TMA copies that load the next tiles and store
 //          finished ones, while all threads transpose a tile within shared memory. Data stays in flight in both
@@ -38,7 +38,7 @@ __device__ inline void storeShared(uint32_t address, float x, float y, float z, 
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(x), "f"(y), "f"(z), "f"(w) : "memory");
 }
 
-// Returns the address of 16-byte chunk `chunk` in a 128-byte row, as swizzled by the copy engine.
+// Returns the address of 16-byte chunk `chunk` in a 128-byte row, as swizzled by TMA.
 __device__ inline uint32_t chunkAt(uint32_t box, int row, int chunk) {
   return box + row * 128 + ((chunk ^ row % 8) << 4);
 }
@@ -79,7 +79,7 @@ transposeTma(const __grid_constant__ CUtensorMap xMap, const __grid_constant__ C
   const int tiles = across * down, stride = gridDim.x;
 
 
-  // The copy engine writes zeros beyond the edges of x, and writes nothing beyond the edges of y.
+  // TMA writes zeros beyond the edges of x, and writes nothing beyond the edges of y.
   const auto fetch = [&](int tile, int stage) {
     klBarrierExpect(&full[stage], kTileBytes);
     const uint32_t to = stages + stage * kTileBytes;

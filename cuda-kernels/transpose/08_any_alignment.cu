@@ -1,5 +1,5 @@
 // @rung    08_any_alignment
-// @title   16 bytes whatever the shape
+// @title   16-byte accesses at any alignment
 // @after   06_vector_tile
 // @idea    if ROWS or COLS is odd, rows start at different offsets within 16 bytes. A block reads each row of x from
 //          the last 16-byte boundary before its tile. This window shifts by up to 3 elements from row to row. Each row

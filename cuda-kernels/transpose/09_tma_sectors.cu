@@ -1,5 +1,5 @@
 // @rung    09_tma_sectors
-// @title   Rows of any length by the copy engine
+// @title   Rows of any length through TMA
 // @after   08_any_alignment
 // @idea    TMA requires rows that start at multiples of 16 bytes. If ROWS or COLS is odd, every eighth row still starts
 //          at the same offset within a sector. One TMA box therefore covers the rows of a tile whose numbers are equal
@@ -24,7 +24,7 @@ constexpr int kWarps = THREADS / 32, kUnits = TILE_COLS / 32 * kRowGroups;  // u
 
 static_assert(TILE_COLS % 32 == 0 && TILE_ROWS % 32 == 0, "TILE_COLS and TILE_ROWS must be multiples of 32");
 static_assert(kUnits % kWarps == 0, "THREADS * 8 must divide TILE_ROWS * TILE_COLS");
-static_assert(BUFFERS >= 2, "there must be a buffer to fill while another is stored");
+static_assert(BUFFERS >= 2, "BUFFERS must be at least 2: one is filled while another is stored");
 static_assert((kSharedBytes + 1280) * BLOCKS_PER_SM <= 228 * 1024,
               "BLOCKS_PER_SM * (STAGES + BUFFERS) tiles must fit into the 228 KiB of an SM");
 

@@ -44,7 +44,7 @@ inline bool describe(CUtensorMap* map, const float* first, int of, long long len
   const auto encode = klTensorMapEncoder();
   if (!encode) return false;
   const long long end = behind(first, of) + length;
-  // Nothing may be written beyond the end of a row, and the copy engine writes at least 16 bytes.
+  // Nothing may be written beyond the end of a row, and TMA writes at least 16 bytes.
   const cuuint64_t size[2] = {cuuint64_t(toWrite ? end / kChunk * kChunk : end), cuuint64_t(ceilDiv(int(count), kResidues))};
   const cuuint64_t stride[1] = {cuuint64_t(kResidues * length * sizeof(float))};
   const cuuint32_t box[2] = {cuuint32_t(boxCols), cuuint32_t(boxRows)}, step[2] = {1, 1};
