@@ -28,7 +28,7 @@ describe('stacked bars', () => {
     expect(draw(1000)[1]!.data.map(({ label }) => label!.show)).toEqual([false, false])
   })
 
-  it('count a Chinese character as wide as it is high', () => {
+  it('treat Chinese characters as square', () => {
     const named = (name: string) =>
       seriesOf(
         stackedBars({

@@ -45,7 +45,7 @@ describe('a roofline', () => {
       data.flatMap(({ label }) => (label?.show ? [label.formatter] : [])),
     )
 
-  it('joins the rungs and leaves the reference off the path', () => {
+  it('connects the rungs by a path that omits the reference', () => {
     const [path, beside] = seriesOf(rooflineChart(spec)(palette, size))
     expect(path!.data.map(({ value }) => value)).toEqual([[20, 500]])
     expect(beside!.data.map(({ value }) => value)).toEqual([[300, 51_000]])

@@ -210,7 +210,7 @@ describe('recycled rows', () => {
   const places = (list: readonly RecycledItem[]) =>
     list.map(({ slot, index }) => `${slot}:${index}`)
 
-  it('have the same number at the ends of the list as in the middle', () => {
+  it('are as many at the ends of the list as in the middle', () => {
     const range = constantRange()
     const lengths = [
       [0, 4],

@@ -276,7 +276,7 @@ it('a missing session is reported once', async () => {
 })
 
 describe('an address opened while the first view is still loading', () => {
-  it('is the final address, even if it was opened early', async () => {
+  it('remains the address after loading', async () => {
     const { page } = await harness.open()
     for (const [first, afterMs] of ['', '#/labs'].flatMap((first) =>
       [0, 8, 24].map((afterMs) => [first, afterMs] as const),

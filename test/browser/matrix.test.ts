@@ -215,7 +215,7 @@ describe('the metrics of a recording', () => {
     expect(cut).toEqual([])
   })
 
-  it('cover the rungs in the address', async () => {
+  it('include only the rungs in the address', async () => {
     const { page } = await open(recorded, '?rungs=03_shared_tile,06_float4,01_naive')
     const columns = () => page.getByRole('grid').getAttribute('aria-colcount')
     expect(await columns()).toBe('4')
@@ -226,7 +226,7 @@ describe('the metrics of a recording', () => {
     await expect.poll(columns).toBe(String(1 + rungs.length))
   })
 
-  it('cover the rungs that match the filter, as do the ladder and the charts', async () => {
+  it('include only the rungs that match the filter, as do the ladder and the charts', async () => {
     const { page, faults } = await harness.open(matrixOf(recorded))
     const columns = () => page.getByRole('grid').getAttribute('aria-colcount')
     await page.getByPlaceholder('Find a rung').fill('warp tile')

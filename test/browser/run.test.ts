@@ -326,7 +326,7 @@ describe('memory and race checks', () => {
     await expect.poll(() => result(page).locator('tbody tr').count()).toBe(1)
   })
 
-  it('are not offered without a GPU, but the doctor is', async () => {
+  it('are not offered without a GPU; the doctor is', async () => {
     setEnv({ KERNEL_LADDER_PATH_ONLY: '1', PATH: '/nonexistent' })
     harness = await startHarness()
     const { page } = await harness.open('/run/checks')

@@ -314,7 +314,7 @@ describe('XML', () => {
     (_, n) => `<!ENTITY a${n + 1} "${`&a${n};`.repeat(10)}">`,
   ).join('')}]>`
 
-  it('with a billion laughs is not expanded', () => {
+  it('with a billion-laughs entity is not expanded', () => {
     const { driver } = parseNvidiaSmi(
       `${laughs}<nvidia_smi_log><driver_version>&a30;</driver_version></nvidia_smi_log>`,
     )

@@ -63,7 +63,7 @@ describe('predictions of recorded rungs', () => {
   })
 
   it.each(predictionClasses)(
-    'of class %s: nine of ten are in ranges computed without their ladder',
+    'of class %s: nine of ten measured times are in ranges computed without their own ladder',
     (name) => {
       const { rungs, inside } = heldOut(rows, name)
       expect(inside).toBeGreaterThanOrEqual(0.9 * rungs)

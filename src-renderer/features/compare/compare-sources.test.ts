@@ -121,14 +121,14 @@ describe('two sessions', () => {
     expect(pairedStep(a, compared, '02', 1)).toBeUndefined()
   })
 
-  it('are refused if the problems differ, and cause a warning if the ladders differ', () => {
+  it('cannot be compared if the problems differ, and cause a warning if the ladders differ', () => {
     expect(guardOf(a, { ...b, problem: gemmProblem(7) }).refusals).toHaveLength(1)
     const other = { ...b, ladder: { ...b.ladder, id: 'gemm-other' } }
     expect(guardOf(a, other).refusals).toEqual([])
     expect(inEnglish(guardOf(a, other).warnings[0]!)).toContain('gemm-other')
   })
 
-  it('keep their figures but lose every verdict if they are refused', () => {
+  it('keep their figures but get no verdict if they cannot be compared', () => {
     const found = compareRungs({ session: a, rung: a.rungs[0]! }, { session: b, rung: b.rungs[0]! })
     expect(found.time.verdict).toBe('better')
     const bare = withoutVerdicts(found)

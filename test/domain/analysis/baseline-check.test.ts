@@ -200,7 +200,7 @@ describe('the check against a baseline', () => {
     expect([found.verdict, row(found, id).verdict]).toEqual(['unresolved', 'skipped'])
   })
 
-  it('distinguishes a broken rung from a rung that was fixed, new, or wrong in both', () => {
+  it('distinguishes a broken rung from a rung that is fixed, new, or wrong in both sessions', () => {
     const wrong = editRung(recording(), id, { status: 'wrong', timing: null, reason: 'NaN.' })
     const broke = check(wrong)
     expect([broke.verdict, row(broke, id)]).toMatchObject([
@@ -222,7 +222,7 @@ describe('the check against a baseline', () => {
     })
   })
 
-  it('fails for a regression next to an undecided rung, and reports both', () => {
+  it('fails if one rung regressed and another is undecided, and reports both', () => {
     const now = slowed(recording(), id, 1.2)
     editRung(now, first, { timing: null })
     const found = check(now)

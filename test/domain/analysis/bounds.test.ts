@@ -164,7 +164,7 @@ describe('the bottleneck', async () => {
       })
     })
 
-    it('is marked as leaning if the busiest unit is between the thresholds', () => {
+    it('is marked as a tendency if the busiest unit is between the thresholds', () => {
       expect(judge({ l2Utilization: 66 })).toMatchObject({ class: 'l2-bandwidth', leaning: true })
     })
 
@@ -445,7 +445,7 @@ describe('the roofline', () => {
     expect(ridge(roofline(climbed([])), 'l2')).toBeNull()
   })
 
-  it('reports that the shipped card recordings did not collect traffic', async () => {
+  it('reports that shipped recordings at the card level did not collect traffic', async () => {
     for (const { session: recorded } of await readRecordings(recordingsDir)) {
       if (recorded.settings.profile !== 'card') continue
       const { paths, missing } = roofline(recorded)

@@ -203,7 +203,7 @@ describe('figures', async () => {
   })
 
   describe('the previous rung', () => {
-    it('is the rung in the header, and never the reference', () => {
+    it('is the rung that the header names, and never the reference', () => {
       expect(rungBefore(session, '03_shared_tile')?.id).toBe('02_coalesced')
       expect(rungBefore(session, '01_naive')).toBeUndefined()
       expect(rungBefore(session, '00_cublas')).toBeUndefined()
@@ -331,7 +331,7 @@ describe('comparability and the effects of changes', () => {
     })
 
     describe('a change', () => {
-      it('leads to the opcodes executed on its lines, and to the counters that they affect', () => {
+      it('is linked to the opcodes executed on its lines, and to the counters that they affect', () => {
         const { links } = chain(
           [hunk([5, 6], [5, 5])],
           side([
@@ -357,7 +357,7 @@ describe('comparability and the effects of changes', () => {
         ])
       })
 
-      it('leads to conflicts if the same loads take fewer passes', () => {
+      it('is linked to conflicts if the same loads take fewer passes', () => {
         const { links } = chain(
           [hunk([5, 5], [5, 5])],
           side([

@@ -83,7 +83,7 @@ describe('occupancy', async () => {
     ...given,
   })
 
-  it('is compared with ncu for every recording', () => {
+  it("is compared with ncu's occupancy for every recording", () => {
     const compared = reports.filter(({ launches }) => launches.length > 0).map(({ name }) => name)
     expect(profiled.length).toBeGreaterThan(70)
     expect(compared.toSorted()).toEqual(profiled.toSorted())
@@ -91,7 +91,7 @@ describe('occupancy', async () => {
 
   describe.each(reports)('occupancy of the launches that ncu profiled in $name', ({ launches }) => {
     it.each(launches.map((launch) => ({ launch, name: launch.kernelName.slice(0, 60) })))(
-      "has ncu's limits, allocations and percentage of $name",
+      "matches ncu's limits, allocations and percentage for $name",
       ({ launch }) => {
         const found = occupancy(limitsOf(launch), resourcesOf(launch))
         expect(found.limits).toEqual({

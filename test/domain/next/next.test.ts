@@ -73,19 +73,19 @@ describe('the limit', () => {
     )
   })
 
-  it('of a kernel at the tensor limit is also reported', async () => {
+  it('of a kernel at the tensor limit has both utilizations and the highest recorded one', async () => {
     expect(await limit('gemm-bf16-h200-4096', '80_overlapped_epilogue_nt')).toMatch(
       /^At the limit of the tensor pipe \(9\d\.\d % of the launch, 9\d\.\d % while SMs have a block; highest recorded: 96\.0 %\)\. Only less arithmetic/,
     )
   })
 
-  it('of a kernel limited by the FMA pipe is also reported', async () => {
+  it('of an FMA-bound kernel is the FMA pipe or instruction issue', async () => {
     expect(await limit('gemm-fp32-h200-4096', '13_split_k')).toMatch(
       /^At the limit of .*(FMA|issue)/,
     )
   })
 
-  it('with too few blocks is the idle SMs', async () => {
+  it('of a grid with too few blocks is idle SMs', async () => {
     expect(await limit('seed-cutlass-h200-256x256x16384', '12_rasterized')).toMatch(
       /^SMs have a block for only 1\.5\d? % of the time/,
     )
@@ -123,7 +123,7 @@ describe('if little is known', () => {
     expect(inEnglish(next.limit)).toMatch(/has no counters/)
   })
 
-  it('only card metrics lead to a remedy, and to no step that needs more counters', async () => {
+  it('card metrics yield a remedy, but no step that needs more counters', async () => {
     for (const { id } of (await recorded('gemm-fp32-h200-1024')).rungs.slice(1)) {
       const next = await advise('gemm-fp32-h200-1024', id)
       expect(next.steps).toEqual([])
@@ -131,7 +131,7 @@ describe('if little is known', () => {
     }
   })
 
-  it('contradictory counters lead to no step', async () => {
+  it('contradictory counters yield no step', async () => {
     const { rung } = await sideOf('gemm-fp32-h200-4096', '01_naive')
     const over = (id: string, value: number) => ({
       metrics: { ...rung.metrics, [id]: { ...rung.metrics[id]!, value } },

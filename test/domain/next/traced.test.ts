@@ -26,7 +26,7 @@ const pairs = (kernel: { instructions: Instruction[] }) =>
   tracedStalls(kernel).map(({ waiting, producer }) => [waiting.line, producer.line])
 
 describe('a stall', () => {
-  it('leads to the load that wrote the register', () => {
+  it('is traced to the load that wrote the register', () => {
     const kernel = code(
       ['LDG.E R4, desc[UR4][R2.64]'],
       ['LDG.E R5, desc[UR4][R2.64+0x4]'],
@@ -38,7 +38,7 @@ describe('a stall', () => {
     expect(tracedStalls(kernel)[0]!.share).toBe(1)
   })
 
-  it('leads over the back edge of a loop to the load of the previous iteration', () => {
+  it('is traced over the back edge of a loop to the load of the previous iteration', () => {
     const kernel = code(
       ['FFMA R6, R4, R7, R6', { long_sb: 50 }],
       ['LDG.E R4, desc[UR4][R2.64]'],
@@ -48,7 +48,7 @@ describe('a stall', () => {
     expect(pairs(kernel)).toEqual([[1, 2]])
   })
 
-  it('on shared memory leads to a shared load, and not to a global load', () => {
+  it('on shared memory is traced to a shared load, and not to a global load', () => {
     const kernel = code(
       ['LDG.E R7, desc[UR4][R2.64]'],
       ['LDS R4, [R3]'],
@@ -58,7 +58,7 @@ describe('a stall', () => {
     expect(pairs(kernel)).toEqual([[3, 2]])
   })
 
-  it('leads to a wide load through any of its registers', () => {
+  it('is traced to a wide load through any of its registers', () => {
     const kernel = code(
       ['LDG.E.128 R4, desc[UR4][R2.64]'],
       ['FADD R9, R7, R9', { long_sb: 5 }],

@@ -21,7 +21,7 @@ describe('clusters sampled from a grid', () => {
 })
 
 describe('compared clusters', () => {
-  it('are considered equal after few clusters, and after fewer if clusters are large', () => {
+  it('are considered equal after a small sample, and after a smaller one if clusters are large', () => {
     const ran: number[] = []
     const work = compareClusters(1000, 500, (cluster) => (ran.push(cluster), 505))
     expect(work).toEqual({ differ: false, mean: 500, longest: 500, error: 0 })

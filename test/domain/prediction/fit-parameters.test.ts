@@ -111,7 +111,7 @@ describe('a GPU without WGMMA, bulk copies and try_wait', () => {
     computeCapability: '8.0',
   }).filter(({ benchmark, load }) => !/wgmma|bulk|mbarrier/.test(benchmark) && load !== 'wgmma')
 
-  it('has assumed values for them, and uses the tensor clock of mma.sync', () => {
+  it('has assumed values for these instructions, and uses the tensor clock of mma.sync', () => {
     const { name, values } = fitParameters(ampere)
     expect(name).toBe('a100')
     for (const id of ['hgmmaMacsPerCycle', 'hgmmaLeastCycles', 'latencyHgmma'] as const)

@@ -287,7 +287,7 @@ describe('a verdict', () => {
   const verdict = (a: number | number[], b: number | number[]) =>
     compareSessions(kernels('a', [tile(1, a)]), kernels('b', [tile(1, b)])).pairs[0]!.verdict
 
-  it('on single launches is open within their usual variation', () => {
+  it('on single launches is undecided within their usual variation', () => {
     expect([1, 1.03, 1.05, 1.08, 0.9].map((ms) => verdict(1, ms))).toEqual([
       'same',
       'same',
@@ -306,7 +306,7 @@ describe('a verdict', () => {
     expect(verdict(around(1, 1), around(1, 1))).toBe('unresolved')
   })
 
-  it('is open without times', () => {
+  it('is undecided without times', () => {
     expect(verdict(0, 1)).toBe('unresolved')
   })
 })

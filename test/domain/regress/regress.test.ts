@@ -249,7 +249,7 @@ describe('verdicts', () => {
       expect(cycleRatio([round(ms, ms), round(ms, ms)])).toBeNull()
     })
 
-    it('must change by more than unchanged code does', () => {
+    it('counts as changed only if it changes by more than unchanged code does', () => {
       const like = (copies: number[]): Round[] =>
         copies.map((ms) => ({ ...round([1, 1], [1, 1]), copyMs: [ms, ms] }))
       const [quietest, usual, worst] = [like([1, 1]), like([1.02, 1.02]), like([1, 1.2])]
@@ -269,7 +269,7 @@ describe('verdicts', () => {
       expect(verdicts(new Map([['a', slow]]), spread).get('a')).toBe('same')
     })
 
-    it('must change by more than its own unchanged code does', () => {
+    it('counts as changed only if it changes by more than its own unchanged code does', () => {
       const slow = simulate(noise(3), 1.02)
       const unsteady = slow.map((one, index) => ({
         ...one,

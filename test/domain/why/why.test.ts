@@ -37,7 +37,7 @@ const first = (session: Session, a: string, b: string): Cause => step(session, a
 const ids = ({ metrics }: Cause): string[] => metrics.map(({ id }) => id)
 
 describe('the first cause', () => {
-  it('of prefetching is the same FMAs in a busier pipe, because warps wait less for memory', () => {
+  it('of prefetching is a busier FMA pipe with the same work, because warps wait less for memory', () => {
     const cause = first(fp32, '08_warp_tile', '09_register_prefetch')
     expect(inEnglish(cause.statement)).toMatch(
       /^The FMA pipe is busy for 78\.8 % of the active cycles instead of 65\.3 %, 1\.21×: fewer warps stall per issued instruction, for global or local memory \(long scoreboard\) 1\.03 → 0\.03;/,
@@ -251,7 +251,7 @@ describe('every step of every recording', async () => {
 })
 
 describe('no cause', () => {
-  it('is given for two launches of one kernel, only the changed counters', () => {
+  it('is given for two launches of one kernel; only the changed counters are listed', () => {
     const { verdict, causes, unexplained, unimportant, reason } = step(
       fp32,
       '11_block_128x256',
@@ -301,7 +301,7 @@ describe('no cause', () => {
       side(small, '03_shared_tile'),
       'The counters of this level do not fully explain the step.',
     ],
-  ])('is given for %s, only a reason', (_, a, b, reason) => {
+  ])('is given for %s; only a reason is', (_, a, b, reason) => {
     const found = whyOf(a, b)
     expect(found.causes).toEqual([])
     expect(inEnglish(found.reason!)).toBe(reason)

@@ -89,7 +89,7 @@ describe('reasons', () => {
       expect(stdout.match(/--profile standard/g)).toHaveLength(1)
     })
 
-    it('of a rung compares it with the previous rung, and the first rung with none', async () => {
+    it('of a rung compares it with the previous rung; the first rung has none', async () => {
       const { stdout } = await runHere('show', recorded, '--rung', '06_float4')
       expect(stdout).toMatch(
         /Compared with 05_thread_tile_2d:\nWhy, as factors that multiply to 1\.30× as fast:\n/,
