@@ -78,7 +78,7 @@ const microseconds = (ms) => `${Number((ms * 1000).toPrecision(3))} µs`
 function climb({ repository, commit, path, kernel, calls, measured }) {
   const parts = calls.map((call) =>
     'file' in call
-      ? `(writes ${call.file}, ${call.text.trimEnd().split('\n').length} lines, and names it in ladder.yaml)`
+      ? `(writes ${call.file}, ${call.text.trimEnd().split('\n').length} lines, and lists it in ladder.yaml)`
       : shown(call),
   )
   const last = calls.findLast((call) => 'answer' in call && call.answer.entries?.[0]?.predicted)

@@ -339,8 +339,8 @@ export function backtestParts(
     [
       { header: '', align: 'left' },
       { header: 'steps', align: 'right' },
-      { header: 'move in the first three', align: 'right' },
-      { header: 'gain in the range', align: 'right' },
+      { header: 'move among the first three', align: 'right' },
+      { header: 'gain within the range', align: 'right' },
       { header: 'median width', align: 'right' },
     ],
     rows.map(([name, own]) => {
@@ -358,13 +358,13 @@ export function backtestParts(
     'recording',
     tested.map(({ step, first, isFirst, range }) => ({
       ...{ of: `\`${step.recording}\``, from: step.from, to: step.to },
-      ...(step.negative ? { note: ' (slower on purpose)' } : {}),
+      ...(step.negative ? { note: ' (intentionally slower)' } : {}),
       ...{ made: step.made, gain: step.gain, first, isFirst, range },
     })),
   )
   const summary = [
     scores,
-    `${left} of ${steps.length} recorded steps are excluded because the previous rung has too few counters. Another ${groups.onPurpose.length} steps are slower on purpose and not included in any row. Their move was among the first three in ${groups.onPurpose.filter(({ isFirst }) => isFirst).length} of them.`,
+    `${left} of ${steps.length} recorded steps are excluded because the previous rung has too few counters. Another ${groups.onPurpose.length} steps are intentionally slower and not included in any row. Their move was among the first three in ${groups.onPurpose.filter(({ isFirst }) => isFirst).length} of them.`,
     `${rules.steps} steps have a deep profile with results of ncu's rules. One of the first three rules points to the move in ${rules.first} of them. ${rules.estimated} of these rules have an estimate. The gain was at most the estimate in ${rules.atMost} steps, and at least half of the estimate in ${rules.atLeastHalf}.`,
   ].join('\n\n')
   return [

@@ -90,7 +90,7 @@ export function bitsPart(rows: readonly FormFlips[]): string {
       .filter(([, { bits }]) => bits.length > 0)
       .map(
         ([{ bits: what, why, shows }, { forms: count_, bits }]) =>
-          `| ${what} | ${ranges(bits)} | ${count_} | ${bits.length} | ${shows ? 'the tested values do not reveal it: ' : ''}${why} |`,
+          `| ${what} | ${ranges(bits)} | ${count_} | ${bits.length} | ${shows ? 'not revealed by the tested values: ' : ''}${why} |`,
       ),
   ].join('\n')
 }

@@ -19,7 +19,7 @@ const apiPath = 'docs/reference/tables/api.md'
  */
 const functionsPart = (api) =>
   [
-    '| function | what it does |',
+    '| function | purpose |',
     '| --- | --- |',
     ...[...api.matchAll(/^### (\w+)\(\)\n\n> .*\n\n((?:[^\n]+\n)+)/gm)].map(
       ([, name = '', about = '']) =>

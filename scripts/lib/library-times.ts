@@ -173,7 +173,7 @@ export function libraryTimesParts(root: string): [path: string, part: string][] 
     { header: 'interleaved, warm', align: 'right', cell: ({ warm }) => interval(warm) },
     { header: 'bursts', align: 'right', cell: ({ burst }) => ratio(burst) },
     { header: 'sustained', align: 'right', cell: ({ sustained }) => ratio(sustained) },
-    { header: 'faster in all', cell: faster },
+    { header: 'faster in every test', cell: faster },
   ]
   const isShort = ({ header }: Column): boolean => header !== 'interleaved, warm'
   const withGpu: Column[] = [

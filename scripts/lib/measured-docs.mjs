@@ -71,7 +71,7 @@ function plantedPart(lines) {
 
 /** @param {readonly Line[]} lines */
 function samePart(lines) {
-  if (lines.length === 0) return 'Whole ladders of the same code were not measured yet.'
+  if (lines.length === 0) return 'No complete ladder with identical code has been measured yet.'
   const timed = lines.flatMap(({ rungs }) => rungs).filter(({ byTimes }) => byTimes)
   const share = (/** @type {string[]} */ ...wrong) => {
     const count = timed.filter(({ byTimes }) => wrong.includes(byTimes ?? '')).length
@@ -144,9 +144,13 @@ function faultsPart() {
   const faults = [...new Set(stages.flatMap((stage) => Object.keys(cells[stage] ?? {})))]
   const results = stages.flatMap((stage) => Object.values(cells[stage] ?? {}))
   const word = (/** @type {string[] | undefined} */ wrong) =>
-    wrong === undefined ? '–' : wrong.length === 0 ? 'held' : wrong.join('; ').replace(/\s+/g, ' ')
+    wrong === undefined
+      ? '–'
+      : wrong.length === 0
+        ? 'passed'
+        : wrong.join('; ').replace(/\s+/g, ' ')
   const held = results.filter((wrong) => wrong.length === 0).length
-  return `${held} of ${results.length} held:\n\n${table([
+  return `${held} of ${results.length} passed:\n\n${table([
     ['fault', ...stages],
     ...faults.map((fault) => [fault, ...stages.map((stage) => word(cells[stage]?.[fault]))]),
   ])}`

@@ -53,7 +53,7 @@ function groupsOf(rows: readonly PredictedRow[]): [string, PredictedRow[]][] {
 }
 
 export function accuracyTables(rows: readonly PredictedRow[]): string {
-  if (!rows.some(isTold)) return 'No recording was compared yet.'
+  if (!rows.some(isTold)) return 'No recording has been compared yet.'
   const told = rows.filter(isTold)
   const byRecording = [...new Set(rows.map(({ recording }) => recording))].toSorted()
   const worst = told.toSorted((a, b) => offBy(b) - offBy(a))
@@ -98,7 +98,7 @@ export function accuracyTables(rows: readonly PredictedRow[]): string {
 }
 
 export function summary(rows: readonly PredictedRow[]): string {
-  if (!rows.some(isTold)) return 'No recording was compared yet.'
+  if (!rows.some(isTold)) return 'No recording has been compared yet.'
   return groupsOf(rows)
     .filter(([, own]) => own.length > 0)
     .map(([name, own]) => line(name, own).join('  '))

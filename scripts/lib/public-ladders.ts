@@ -126,8 +126,8 @@ export function publicLaddersPart({ ladders }: PublicCapture): string {
   const scores = mdTable(
     [
       { header: '', align: 'left' },
-      { header: 'move in the first three', align: 'right' },
-      { header: 'gain in the range', align: 'right' },
+      { header: 'move among the first three', align: 'right' },
+      { header: 'gain within the range', align: 'right' },
     ],
     [
       scoreRow('all steps', all),
@@ -202,7 +202,7 @@ export const limitsPart = ({ limits }: PublicCapture): string =>
     [
       { header: 'kernel', align: 'left' },
       { header: 'problem', align: 'left' },
-      { header: '`next` says', align: 'left' },
+      { header: 'limit according to `next`', align: 'left' },
       { header: 'largest suggested gain with the same result', align: 'left' },
     ],
     limits.map(({ repository, commit, path, kernel, problem, limit, suggested }) => {

@@ -115,10 +115,10 @@ const headers = [
   'time',
   'L2',
   'rate',
-  'to its library',
-  'of the limit',
-  'busy',
-  'shown by',
+  'vs. library',
+  'share of the limit',
+  'utilization',
+  'recording',
 ]
 
 /** Returns the table of all recordings for docs/evidence/results.md. */
@@ -177,7 +177,7 @@ export function publishedPart(
       return [
         [
           md(
-            `${theirs.author ?? 'no author named'}, ${theirs.gpu ?? 'GPU not named'}, ${problemWord(problem)}`,
+            `${theirs.author ?? 'author not given'}, ${theirs.gpu ?? 'GPU not given'}, ${problemWord(problem)}`,
           ),
           `\`${rung.id}\``,
           formatValue(rate.value, rate.unit),

@@ -224,7 +224,7 @@ const figure = (value) =>
 /** @param {Registries} registries */
 const parametersPart = ({ parameters, gpuParameters }) =>
   table([
-    ['parameter', 'unit', 'what it is', ...gpuParameters.map(({ name }) => `\`${name}\``)],
+    ['parameter', 'unit', 'meaning', ...gpuParameters.map(({ name }) => `\`${name}\``)],
     ...Object.entries(parameters).map(([id, { unit, about }]) => [
       `\`${id}\``,
       unit,

@@ -31,9 +31,9 @@ export const stepsTable = (heading: string, steps: readonly StepRow[]): string =
     [
       { header: heading, align: 'left' },
       { header: 'step', align: 'left' },
-      { header: 'made', align: 'left' },
+      { header: 'move made', align: 'left' },
       { header: 'gain', align: 'right' },
-      { header: 'first three', align: 'left' },
+      { header: 'first three suggestions', align: 'left' },
       { header: 'range', align: 'right' },
       { header: '', align: 'left' },
     ],
