@@ -101,7 +101,7 @@ export interface KeptNvcc {
    * stored with artifacts.
    */
   machine(): Promise<HostMachine>
-  /** Builds missing from the store, although this machine's nvcc has the version of the store. */
+  /** Builds missing from the store, although this machine's nvcc version matches the stored version. */
   stale: readonly string[]
   /**
    * Replaces the stored outputs with the outputs of this run. The whole test file must have run.

@@ -26,7 +26,7 @@ __device__ inline float klPowerOfTwo(float x) {
   return result;
 }
 
-// Returns the score that is subtracted before exponentials. For a row with only -infinity so far, returns 0, because
+// Returns the score to subtract before exponentiation. For a row with only -infinity so far, returns 0, because
 // the difference of two infinities would be NaN. The weights of such a row are 0 in any case.
 __device__ inline float klShift(float largest) { return largest == -INFINITY ? 0 : largest; }
 

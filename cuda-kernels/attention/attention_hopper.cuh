@@ -115,7 +115,7 @@ __device__ inline void klSettled(float (&d)[kCount]) {
 // ---- The result ------------------------------------------------------------------------------
 
 // Stores a warpgroup's 64 rows through its part of a tile of kRows rows in shared memory and TMA. The
-// engine may still read the tile afterwards. `barrier` is a named barrier for this warpgroup only.
+// TMA unit may still read the tile afterwards. `barrier` is a named barrier for this warpgroup only.
 template <int kRows>
 __device__ inline void klStoreRows(const float (&d)[kHead / 2], const KlRows& rows, uint32_t staging, const CUtensorMap* map,
                                    int token, int head, int barrier) {

@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-// Fills the first `bytes` with a ring that visits every `stride` bytes in random order. Each stop is an 8-byte pointer.
+// Fills the first `bytes` with a ring that visits every `stride` bytes in random order. Each element is an 8-byte pointer.
 inline void makeRing(const Buffer<uint64_t>& buffer, size_t bytes, size_t stride) {
   const size_t stops = bytes / stride;
   std::vector<uint32_t> order(stops);
@@ -28,7 +28,7 @@ __device__ __forceinline__ uint64_t loadPointer(uint64_t at) {
   return next;
 }
 
-// Follows the ring with one thread: `warm` untimed stops, then `steps` timed stops (a multiple of 32).
+// Follows the ring with one thread: `warm` untimed loads, then `steps` timed loads (a multiple of 32).
 template <Through kThrough>
 __global__ void chaseRing(const uint64_t* ring, int warm, int steps, Stamp* stamps, uint64_t* sink) {
   uint64_t at = uint64_t(ring);
@@ -42,7 +42,7 @@ __global__ void chaseRing(const uint64_t* ring, int warm, int steps, Stamp* stam
   keepStamp(stamps, start, clock64());
 }
 
-// Returns the cycles per stop of a ring of `bytes`, after an untimed first walk.
+// Returns the cycles per load in a ring of `bytes`, after an untimed first pass.
 template <Through kThrough>
 Value warmChase(size_t bytes, size_t stride) {
   Buffer<uint64_t> buffer(bytes / 8);

@@ -139,7 +139,7 @@ inline Value branchCycles(bool with, int warps) {
 constexpr int kConstantWords = 12 << 10;
 __constant__ uint32_t constantRing[kConstantWords];
 
-// Follows a ring of word offsets in constant memory. Times each stop of the first walk, then `steps` stops together.
+// Follows a ring of word offsets in constant memory. Times each load of the first pass, then `steps` loads together.
 __global__ void chaseConstant(int stops, int steps, Stamp* stamps, int* firsts, uint32_t* sink) {
   uint32_t at = 0;
   for (int i = 0; i < stops; ++i) {

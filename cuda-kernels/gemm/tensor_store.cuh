@@ -7,7 +7,7 @@ constexpr int kStoreCols = 32;                                  // columns of C:
 constexpr int kStoreBytes = 64 * kStoreCols * sizeof(float);    // bytes of 64 rows
 
 // Stores 32 columns of a warpgroup's 64 rows, times `scale`, through shared memory and TMA. The stores
-// cycle through kBuffers buffers: one is filled while the engine still reads the others.
+// cycle through kBuffers buffers: one is filled while TMA still reads the others.
 template <int kBuffers>
 __device__ inline void klStorePart(const float* sum, const CUtensorMap* cMap, uint32_t buffer, int group, int row0, int col0,
                                  float scale) {
@@ -38,7 +38,7 @@ __device__ inline void klStorePart(const float* sum, const CUtensorMap* cMap, ui
 }
 
 // Stores a warp's 64 x 64 sums through its own 4 KiB of shared memory and TMA, 32 x 32 at a time. The
-// engine writes whole lines. Direct stores from registers would write pieces of eight rows.
+// TMA unit writes whole lines. Direct stores from registers would write pieces of eight rows.
 __device__ inline void klStoreFragmentsByTma(const float (&sum)[4][8][4], const CUtensorMap* cMap, uint32_t staging,
                                              int row0, int col0, float alpha) {
   const int lane = threadIdx.x % 32, g = lane / 4;

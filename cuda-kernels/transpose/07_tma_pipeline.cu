@@ -106,7 +106,7 @@ transposeTma(const __grid_constant__ CUtensorMap xMap, const __grid_constant__ C
 #pragma unroll
     for (int i = 0; i < kPatches; ++i) movePatch(from, to, threadIdx.x + i * THREADS);
     klAsyncProxyFence();
-    // The next buffer was stored BUFFERS - 1 tiles ago. No thread passes the barrier before the engine has read it.
+    // The next buffer was stored BUFFERS - 1 tiles ago. No thread passes the barrier before TMA has read it.
     if (threadIdx.x == 0) klTmaStoreWaitRead<BUFFERS - 2>();
     __syncthreads();
     if (threadIdx.x == 0) {

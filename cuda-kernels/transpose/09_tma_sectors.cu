@@ -113,7 +113,7 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
         for (int r = max(row0, rows - behind(row + rows, kChunk)); r < min(rows, row0 + TILE_ROWS); ++r) store(r);
       }
     klAsyncProxyFence();
-    // The next buffer was stored BUFFERS - 1 tiles ago. No thread passes the barrier before the engine has read it.
+    // The next buffer was stored BUFFERS - 1 tiles ago. No thread passes the barrier before TMA has read it.
     if (threadIdx.x == 0) klTmaStoreWaitRead<BUFFERS - 2>();
     __syncthreads();
     if (threadIdx.x == 0) {

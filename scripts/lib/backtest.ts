@@ -172,8 +172,8 @@ export interface Backtested {
   first: readonly string[]
   isFirst: boolean
   /**
-   * Predicted range of the best suggestion that is a move of the step. Null if none of the first
-   * five suggestions is a move of the step.
+   * Predicted range of the best suggestion that matches one of the step's moves. Null if none of
+   * the first five suggestions matches.
    */
   range: { move: string; low: number; mid: number; high: number; holds: boolean } | null
 }

@@ -161,7 +161,7 @@ export async function fuzz(
 const turn = { inputs: 2000, seconds: 0.5 }
 
 /**
- * Feeds readers alternately until each has had `most` inputs or time runs out. Calls `onTurn` at
+ * Feeds the readers in turn until each has received `most` inputs or time runs out. Calls `onTurn` at
  * the start of each turn, so that the caller can find an input that never finishes.
  */
 export async function campaign(

@@ -8,7 +8,7 @@
  *
  * `planted`: the kernels of planted/ with 0, 0.5, 1, 2 and 5 % more work. Each amount is compared
  * with a session without added work. `same`: complete ladders are compared with a session of the
- * same code until the time is over. `--part 1/4` takes every fourth ladder or amount of work,
+ * same code until time runs out. `--part 1/4` takes every fourth ladder or amount of work,
  * starting with the second. Use it to distribute the test over four GPUs. With `same`, both builds
  * have the same machine code, so regress reports neither slower nor faster. Use `byTimes`, which is
  * the verdict based only on the times. Writes one JSON object per measurement to regress.jsonl in
