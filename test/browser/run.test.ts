@@ -72,7 +72,7 @@ describe('replays and the doctor', () => {
       const panel = page.locator('details.machines')
       await panel.getByLabel('Name').fill('titan')
       await panel.getByLabel('Host').fill('-oProxyCommand=x')
-      await panel.getByRole('button', { name: 'Look at host' }).click()
+      await panel.getByRole('button', { name: 'Check host' }).click()
       await panel.getByRole('alert').waitFor()
       await expect.poll(() => panel.getByRole('alert').innerText()).toContain('a host as for')
       expect(await seriousFaults(page)).toEqual([])

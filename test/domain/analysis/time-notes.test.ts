@@ -27,7 +27,7 @@ describe('a time', () => {
   it.each<[string, Partial<Timing>]>([
     ['did not settle', { settled: false }],
     ['at the power cap', { gpu: { ...state, heldDownBy: ['powerCap', 'softwareThermal'] } }],
-    ['clocks held down', { gpu: { ...state, heldDownBy: ['softwareThermal'] } }],
+    ['clocks limited', { gpu: { ...state, heldDownBy: ['softwareThermal'] } }],
     ['includes the host: its launch waits for the GPU', { includesHost: true }],
     ['1500 MHz, the reference at 1650 MHz', { clockMHz: 1500.2, referenceClockMHz: 1650 }],
     ['1 late launch left out', { late: 1 }],

@@ -34,11 +34,11 @@ describe('the state of the GPU', () => {
       heldDownBy: ['powerCap', 'softwareThermal'],
     })
     expect(said(throttleStatement(gpu))).toBe(
-      'Clocks were held down: power cap, temperature (driver)',
+      'Clocks were limited: power cap, temperature (driver)',
     )
     const facts = new Map(provenance(session).map(({ id, value }) => [id, said(value)]))
     expect(facts.get('gpuState')).toBe(
-      'SM clock 1695 to 1980 MHz, at most 699 of 700 W and 61 °C; clocks held down in 2 of 2 rungs: power cap, temperature (driver)',
+      'SM clock 1695 to 1980 MHz, at most 699 of 700 W and 61 °C; clocks limited in 2 of 2 rungs: power cap, temperature (driver)',
     )
     expect(facts.get('gpuModes')).toBe('ECC on, MIG off')
     expect(facts.get('timing')).toBe('single launches between CUDA events')
@@ -49,7 +49,7 @@ describe('the state of the GPU', () => {
     setEnv({ FAKE_CLOCKS: '1' })
     const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
     expect(throttleStatement(rung(session, '01_naive').timing!.gpu)).toBeNull()
-    expect(said(sessionGpuWords(session))).toMatch(/61 °C; clocks not held down$/)
+    expect(said(sessionGpuWords(session))).toMatch(/61 °C; clocks not limited$/)
     const old = structuredClone(session)
     delete rung(old, '01_naive').timing!.gpu
     expect(sessionGpuWords(old)).toBeNull()

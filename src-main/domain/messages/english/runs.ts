@@ -211,10 +211,10 @@ export const tools = {
 /** State of the GPU during timing. */
 export const gpuState = {
   figures: 'SM clock {low} to {high} MHz, at most {power} of {limit} W and {temperature} °C',
-  free: '{figures}; clocks not held down',
+  free: '{figures}; clocks not limited',
   heldDownIn:
-    '{figures}; clocks held down in {count} of {all, plural, one{{all} rung} other{{all} rungs}}: {reasons}',
-  heldDown: 'Clocks were held down: {reasons}',
+    '{figures}; clocks limited in {count} of {all, plural, one{{all} rung} other{{all} rungs}}: {reasons}',
+  heldDown: 'Clocks were limited: {reasons}',
   modes: 'ECC {ecc}, MIG {mig}',
   on: 'on',
   off: 'off',

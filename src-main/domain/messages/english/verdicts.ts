@@ -97,7 +97,7 @@ export const cacheState = {
 export const timeNote = {
   unsettled: 'did not settle',
   powerCap: 'at the power cap',
-  heldDown: 'clocks held down',
+  heldDown: 'clocks limited',
   unequalClocks: '{clock} MHz, the reference at {reference} MHz',
   includesHost: 'includes the host: its launch waits for the GPU',
   late: '{count, plural, one{{count} late launch} other{{count} late launches}} left out',
