@@ -101,8 +101,8 @@ describe('an agent', () => {
     const { tools } = await client.listTools()
     expect(tools.length).toBeGreaterThan(8)
     for (const { description, annotations } of tools) {
-      expect(description).toMatch(/^(Reads only|Saves|Builds)/)
-      expect(annotations?.readOnlyHint).toBe(description!.startsWith('Reads only'))
+      expect(description).toMatch(/^(Read-only|Saves|Builds)/)
+      expect(annotations?.readOnlyHint).toBe(description!.startsWith('Read-only'))
       expect(annotations).toMatchObject({ destructiveHint: false, openWorldHint: false })
     }
   })

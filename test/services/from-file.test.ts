@@ -296,7 +296,9 @@ int main() {
       ),
     )
     expect(code, stderr).toBe(0)
-    expect(yaml).toMatch(/width: \{ value: 288, fixed: true \} # guess: at smaller sizes it left/)
+    expect(yaml).toMatch(
+      /width: \{ value: 288, fixed: true \} # guess: at smaller sizes it accessed memory outside its buffers/,
+    )
     expect(yaml).toMatch(/ {4}in: .*access: in,/)
     expect(yaml).toMatch(/ {4}out: .*access: out/)
   })
@@ -389,7 +391,11 @@ int main() {
       ),
       /f has no array among its parameters/,
     ],
-    ['a header that is missing', '#include "absent.h"\n', /includes absent\.h, which is not found/],
+    [
+      'a header that is missing',
+      '#include "absent.h"\n',
+      /includes absent\.h, which was not found/,
+    ],
     ['an error', '__global__ void f(float* x) { x = ; }', /file\.cu:1: /],
   ])(
     '%s is rejected with one error message, and no files are left',

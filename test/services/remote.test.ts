@@ -158,7 +158,9 @@ describe('a script on another machine', () => {
         ...{ outcome: 'idle', exitCode: null, signal: null, stdout: '', stderr: '', seconds: 60 },
       })
     })
-    await expect(answer(silent, 'a look', 'true')).rejects.toThrow(/No shell script runs on titan/)
+    await expect(answer(silent, 'a look', 'true')).rejects.toThrow(
+      /Shell scripts cannot run on titan/,
+    )
     await answer(silent, 'the program', 'cat', Buffer.from('data')).catch(() => undefined)
     expect(calls.map(({ idleMs }) => idleMs)).toEqual([60_000, undefined])
   })

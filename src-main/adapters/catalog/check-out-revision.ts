@@ -24,7 +24,7 @@ export async function checkOutRevision(
   if (!top.ok || top.text === '')
     throw inputError(
       `${revision} is not a session, and ${shownPath(folder)} is not in a git repository that could have such a revision. ${top.message}`.trim(),
-      'Name a session folder, or a revision of the repository of the ladder.',
+      'Use a session folder, or a revision of the ladder’s repository.',
     )
   const found = await git([
     ...['rev-parse', '--verify', '--quiet', '--end-of-options'],
@@ -41,7 +41,7 @@ export async function checkOutRevision(
   if (!tree.ok)
     throw inputError(
       `${revision} has no folder ${prefix}.`,
-      'Name a revision in which the ladder exists.',
+      'Use a revision in which the ladder exists.',
     )
   const atTop = { env: { GIT_INDEX_FILE: join(into, 'index') }, cwd: top.text }
   const target = join(into, 'tree')

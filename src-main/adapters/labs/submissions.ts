@@ -55,7 +55,7 @@ export async function listSubmissions(folder: string): Promise<FoundSubmission[]
   } catch (error) {
     throw inputError(
       `${folder} cannot be read as a folder (${errorCode(error) ?? String(error)}).`,
-      'Name the folder that contains the submissions.',
+      'Give the folder that contains the submissions.',
     )
   }
   const found = await Promise.all(

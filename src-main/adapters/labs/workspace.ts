@@ -27,17 +27,17 @@ async function readOwn(at: Path, most = maxBytes): Promise<string> {
       errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR'
         ? `There is no file ${path}.`
         : `${path} cannot be read (${errorCode(error) ?? String(error)}).`,
-      'Name the file that contains your kernel.',
+      'Give the file that contains your kernel.',
     )
   }
   if (found.isSymbolicLink())
-    throw inputError(`${path} is a symbolic link.`, 'Name the file itself.')
+    throw inputError(`${path} is a symbolic link.`, 'Give the file itself.')
   if (!found.isFile()) throw inputError(`${path} is not a regular file.`, 'Name a .cu file.')
   if (found.size > most)
     throw inputError(
       `${path} has ${found.size} bytes; ${most === maxBytes ? 'a submission' : 'an answers file'} can have at most ${most}.`,
       most === maxBytes
-        ? 'Name the source file, not a binary built from it.'
+        ? 'Give the source file, not a binary built from it.'
         : 'It contains a number or a word per question.',
     )
   const bytes = await readFile(at).catch((error: unknown) => {

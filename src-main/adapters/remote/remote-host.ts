@@ -47,7 +47,7 @@ const failed = (shell: Shell, what: string, { lines, stderr }: ShellResult): Ker
       )
     : missingError(
         `${shell.name} refuses ${what}: ${lastLine}`,
-        'Check that its home can be written to, or set XDG_CACHE_HOME there to a folder that can.',
+        'Check that its home folder is writable, or set XDG_CACHE_HOME there to a writable folder.',
       )
 }
 
@@ -150,7 +150,7 @@ export async function sendFile(
   const path = `${root}/${place}`
   const there = await answer(
     shell,
-    'a look for the program',
+    'the search for the program',
     `[ -x ${quoted(path)} ] && echo yes || echo no`,
   )
   if (there.includes('yes')) return path
@@ -185,7 +185,7 @@ export async function sendFolder(
   const path = `${root}/ladders/${contentHash(files)}/${name.replaceAll(/[^\w.-]/g, '_')}`
   const there = await answer(
     shell,
-    'a look for the ladder',
+    'the search for the ladder',
     `[ -d ${quoted(path)} ] && echo yes || echo no`,
   )
   if (there.includes('yes')) return path

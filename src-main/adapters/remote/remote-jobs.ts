@@ -251,7 +251,7 @@ export async function findJobs(
     'done',
   ].join('\n')
   const found: FoundJob[] = []
-  for (const line of await answer(shell, 'a look at its runs', script, undefined, signal)) {
+  for (const line of await answer(shell, 'the listing of its runs', script, undefined, signal)) {
     const [, id, state] = /^job (\S+) (running|ended|gone)$/.exec(line) ?? []
     if (id !== undefined)
       found.push({ id, state: state as FoundJob['state'], submission: null, job: '' })

@@ -162,7 +162,7 @@ export const sshShell = (
       throw (
         refusalOf(host, result.stderr) ??
         missingError(
-          `No shell script runs on ${host}: ${result.stderr.trim().split('\n').pop() || 'the connection ended'}.`,
+          `Shell scripts cannot run on ${host}: ${result.stderr.trim().split('\n').pop() || 'the connection ended'}.`,
           `Try \`ssh ${host} true\`.`,
         )
       )
@@ -207,7 +207,7 @@ export async function askHostKey(
   if (resolved.exitCode !== 0)
     throw new KernelLadderError(
       'input',
-      `ssh cannot make sense of ${host}: ${resolved.stderr.trim().split('\n').pop() ?? ''}`,
+      `ssh does not accept ${host}: ${resolved.stderr.trim().split('\n').pop() ?? ''}`,
     )
   const of = (key: string): string =>
     new RegExp(`^${key} (.*)$`, 'm').exec(resolved.stdout)?.[1] ?? ''
@@ -256,7 +256,7 @@ export async function trustHostKey(
   if (shown !== fingerprint)
     throw new KernelLadderError(
       'failed',
-      `${host} now shows the key ${shown ?? '(none)'}, not ${fingerprint}.`,
-      `Remove what was remembered with \`ssh-keygen -R\`, and ask its administrator.`,
+      `${host} now presents the key ${shown ?? '(none)'}, not ${fingerprint}.`,
+      `Remove the stored key with \`ssh-keygen -R\`, and ask its administrator.`,
     )
 }

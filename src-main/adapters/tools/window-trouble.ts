@@ -50,7 +50,7 @@ export function windowTrouble(
       reason: `Electron needs the system library ${library}, which is missing.`,
       remedy:
         name === undefined
-          ? `Install the package of your distribution that has ${library}.`
+          ? `Install your distribution’s package that contains ${library}.`
           : `On Debian and Ubuntu: sudo apt-get install ${name}`,
     }
   }
@@ -58,13 +58,13 @@ export function windowTrouble(
   const isSandbox = /setuid_sandbox|zygote_host|No usable sandbox|new namespace/.test(stderr)
   if (restrictsNamespaces && (isSandbox || exitCode === 133))
     return {
-      reason: 'AppArmor does not let Electron make the user namespaces of its sandbox.',
-      remedy: `Install a profile that lets it: sudo cp '${profile}' /etc/apparmor.d/ && sudo apparmor_parser -r /etc/apparmor.d/kernel-ladder
-Or lift the restriction until the next start: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`,
+      reason: 'AppArmor does not allow Electron to create the user namespaces of its sandbox.',
+      remedy: `Install a profile that allows it: sudo cp '${profile}' /etc/apparmor.d/ && sudo apparmor_parser -r /etc/apparmor.d/kernel-ladder
+Or lift the restriction until the next restart: sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`,
     }
   if (isSandbox)
     return {
-      reason: 'This system does not let Electron make its sandbox.',
+      reason: 'This system does not allow Electron to create its sandbox.',
       remedy: 'Allow unprivileged user namespaces: sudo sysctl kernel.unprivileged_userns_clone=1',
     }
   if (/cannot open display|Missing X server|Failed to connect to (?:the )?Wayland/i.test(stderr))
@@ -74,6 +74,6 @@ Or lift the restriction until the next start: sudo sysctl kernel.apparmor_restri
     }
   return {
     reason: `Electron ended before it opened a window (exit code ${exitCode}).`,
-    remedy: 'What it printed above says why.',
+    remedy: 'Its output above shows the reason.',
   }
 }

@@ -80,7 +80,7 @@ async function whyNoFile(path: string): Promise<string | null> {
     return 'The file is not on disk.'
   const found = await stat(path).catch(() => null)
   // Reading a pipe would never end, and a device returns arbitrary data.
-  return found?.isFile() ? null : `${basename(path)} is no file that can be read.`
+  return found?.isFile() ? null : `${basename(path)} is not a readable file.`
 }
 
 const isCall = (message: unknown): message is { name: string; input: unknown } =>

@@ -31,7 +31,13 @@ export function refused(error: unknown): CallToolResult {
 /** Input fields for paging, used by tools that return lists. */
 export const pageInput = {
   from: z.number().int().min(0).default(0).describe('index of the first entry'),
-  limit: z.number().int().min(1).max(200).default(20).describe('most entries to return'),
+  limit: z
+    .number()
+    .int()
+    .min(1)
+    .max(200)
+    .default(20)
+    .describe('maximum number of entries to return'),
 }
 
 interface PageRequest {

@@ -23,7 +23,7 @@ const contains = (folder: string, path: string): boolean => {
 
 const named = (folders: readonly string[]): string =>
   folders.length === 0
-    ? 'No folder was named when the server was started.'
+    ? 'No folder was given when the server was started.'
     : `The folders are: ${folders.join(', ')}.`
 
 export async function fenceOf(given: readonly string[]): Promise<Fence> {
@@ -32,15 +32,15 @@ export async function fenceOf(given: readonly string[]): Promise<Fence> {
       realpath(folder).catch(() => {
         throw inputError(
           `There is no folder ${folder}.`,
-          'Name folders that exist: kernel-ladder mcp FOLDER.',
+          'Give existing folders: kernel-ladder mcp FOLDER.',
         )
       }),
     ),
   )
   const outside = (path: string): Error =>
     inputError(
-      `${path} is outside of the folders that this server may use.`,
-      `${named(folders)} Its user can start it with more: kernel-ladder mcp FOLDER.`,
+      `${path} is outside the folders that this server may use.`,
+      `${named(folders)} The user can start it with more folders: kernel-ladder mcp FOLDER.`,
     )
   return {
     folders,

@@ -87,7 +87,7 @@ async function deepOf(session: OpenedSession, rung: string): Promise<DeepProfile
   if (profile) return profile
   throw inputError(
     `${rung} has no counters by line in this session.`,
-    'They come with --profile deep, with a .ncu-rep taken with --set full --import-source yes, or with another session of the same ladder.',
+    'To get them, use --profile deep, a .ncu-rep recorded with --set full --import-source yes, or another session of the same ladder.',
   )
 }
 
@@ -100,7 +100,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
   add('ladders', {
     title: 'List ladders',
     description:
-      'Reads only. Lists the CUDA kernel ladders that ship, or the rungs of one with the idea of each and the time that a recording measured.',
+      'Read-only. Lists the built-in CUDA kernel ladders, or the rungs of one ladder with their ideas and recorded times.',
     input: {
       ladder: z.string().max(4096).optional().describe('an id, or a ladder folder'),
       ...pageInput,
@@ -137,7 +137,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
   add('sessions', {
     title: 'List sessions',
     description:
-      'Reads only. Lists sessions of this user, newest first, then the recordings that ship: what was measured, on which GPU, how deep.',
+      'Read-only. Lists the user’s sessions, newest first, then the built-in recordings, each with its problem, GPU, and profile level.',
     input: pageInput,
     effect: 'reads',
     async answer(wanted) {
@@ -150,9 +150,9 @@ export function addReadTools(add: AddTool, place: Workplace): void {
   })
 
   add('session', {
-    title: 'Look at a session',
+    title: 'Show a session',
     description:
-      'Reads only. The rungs or kernels of one session: status, time in milliseconds, and what limits each.',
+      'Read-only. Lists the rungs or kernels of a session, each with its status, time in milliseconds, and limit.',
     input: { session: sessionInput, ...pageInput },
     effect: 'reads',
     async answer({ session: name, ...wanted }) {
@@ -176,15 +176,15 @@ export function addReadTools(add: AddTool, place: Workplace): void {
   })
 
   add('why', {
-    title: 'Why is this kernel slow, or faster than the one before?',
+    title: 'Why is this kernel slow, or faster than the previous one?',
     description:
-      'Reads only. What limits a kernel with the counters that say so, the causes of its change in time since another one as factors of the speed, its hottest source lines, and the advice of ncu.',
+      'Read-only. Shows what limits a kernel and the counters that show it, why it is faster or slower than another kernel (as speed factors), its hottest source lines, and ncu’s advice.',
     input: {
       session: sessionInput,
       rung: rungInput,
       against: rungInput
         .optional()
-        .describe('the rung to explain it against; the one before by default'),
+        .describe('the rung to compare it with (default: the previous rung)'),
     },
     effect: 'reads',
     async answer({ session: name, rung: id, against }) {
@@ -211,14 +211,14 @@ export function addReadTools(add: AddTool, place: Workplace): void {
   })
 
   add('next', {
-    title: 'What to change next in a kernel, and what it would save',
+    title: 'What to change next in a kernel, and how much time it would save',
     description:
-      'Reads only. Up to five changes of a kernel, best first: what to change, its source lines, the counters that say so, the time in milliseconds now and after as a range, what it costs, and a step of a shipped ladder that did it. Without a rung, of the one that is worth a change first. `limit` says when only less work would help.',
+      'Read-only. Suggests up to five changes to a kernel, best first. Each has its source lines, counters, cost, the time in milliseconds now and after the change (as a range), and a step of a built-in ladder that made the change. Without a rung, uses the rung or kernel that is most worth changing. `limit` states whether the kernel is at a hardware limit.',
     input: {
       session: sessionInput,
       rung: rungInput
         .optional()
-        .describe('the fastest rung, or the kernel whose change saves most, by default'),
+        .describe('default: the fastest rung, or the kernel whose change saves the most time'),
     },
     effect: 'reads',
     async answer({ session: name, rung: id }) {
@@ -241,7 +241,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
   add('compare', {
     title: 'Compare two sessions',
     description:
-      'Reads only. Two sessions of any kind, their rungs or kernels in pairs: times in milliseconds, ratio of b over a, and a verdict each. Largest change first.',
+      'Read-only. Compares two sessions of any kind by pairs of rungs or kernels, each with its times in milliseconds, the ratio b / a, and a verdict. The largest change is first.',
     input: { a: sessionInput, b: sessionInput, ...pageInput },
     effect: 'reads',
     async answer({ a, b, ...wanted }) {
@@ -282,7 +282,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
   add('source', {
     title: 'Source lines with counters',
     description:
-      'Reads only. The source lines of a kernel, hottest first by the counter asked for, each with all that was counted on it. sharedWavefrontsExcess finds bank conflicts, globalL2SectorsExcess uncoalesced accesses.',
+      'Read-only. Lists the source lines of a kernel with their counters, sorted by the requested counter. sharedWavefrontsExcess finds bank conflicts, globalL2SectorsExcess uncoalesced accesses.',
     input: {
       session: sessionInput,
       rung: rungInput,
@@ -307,7 +307,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
   add('machine_code', {
     title: 'Machine code with counters',
     description:
-      'Reads only. The SASS of a rung in order, of one of its kernels, or of one source line, with what was counted at each instruction.',
+      'Read-only. Lists the SASS of a rung, of one of its kernels, or of one source line, with the counters of each instruction.',
     input: {
       session: sessionInput,
       rung: rungInput,
@@ -316,13 +316,13 @@ export function addReadTools(add: AddTool, place: Workplace): void {
         .min(1)
         .max(4096)
         .optional()
-        .describe('only of kernels whose name has this text; a rung may launch several'),
+        .describe('only kernels whose name contains this text; a rung may launch several kernels'),
       line: z
         .string()
         .regex(/^.+:\d+$/)
         .max(4096)
         .optional()
-        .describe('only of this source line: FILE:LINE as in `source`'),
+        .describe('only this source line: FILE:LINE as in `source`'),
       ...pageInput,
     },
     effect: 'reads',

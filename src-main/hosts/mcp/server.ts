@@ -18,10 +18,10 @@ import { listAll } from '../../services/sessions/list-sessions'
 import { fenceOf } from './fence'
 
 const instructions =
-  'Answers why CUDA kernels are slow, with hardware counters of Nsight Compute instead of guesses. ' +
-  'With a .ncu-rep: `import` it, then `why` of a kernel. With two sessions: `compare`. ' +
+  'Explains why CUDA kernels are slow, based on hardware counters from Nsight Compute. ' +
+  'For a .ncu-rep, call `import`, then `why` for a kernel. For two sessions, call `compare`. ' +
   '`source` ranks lines by a counter, `machine_code` shows the SASS of a line. ' +
-  'Every list has `from` and `next`. Errors name the remedy.'
+  'Every list has `from` and `next`. Errors include a remedy.'
 
 const scheme = 'kernel-ladder://sessions/'
 

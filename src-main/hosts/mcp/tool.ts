@@ -53,7 +53,7 @@ function turns() {
       throw new KernelLadderError(
         'failed',
         `${mostWaiting} calls are waiting already.`,
-        'Wait for their answers, and call again.',
+        'Wait for their results, then call again.',
       )
     waiting += 1
     const mine = last.then(work, work).finally(() => (waiting -= 1))

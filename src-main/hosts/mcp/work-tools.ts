@@ -40,7 +40,7 @@ const problemInput = {
   at: z
     .record(z.string().max(100), z.union([z.number(), z.string().max(100)]))
     .optional()
-    .describe('names of the ladder’s task with their values'),
+    .describe('values by the names of the ladder’s task'),
 }
 
 type RunAsked = z.output<z.ZodObject<typeof problemInput>> & {
@@ -109,7 +109,7 @@ function allowedTarget(word: string, { allowRun }: Workplace) {
     throw new KernelLadderError(
       'usage',
       'This server may not run code on a GPU.',
-      'Its user can start it with --allow-run. Without a GPU there are the targets recorded, emulated and static:h200.',
+      'The user can start it with --allow-run. The targets recorded, emulated and static:h200 need no GPU.',
     )
   return target
 }
@@ -163,8 +163,8 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
   add('import', {
     title: 'Import a report',
     description:
-      'Saves a session in this user’s store; builds and runs nothing. Reads a .ncu-rep of Nsight Compute, a CSV of its raw or details page, or an HTML report of this program, and answers with its kernels: time and what limits each. Ask `why` next.',
-    input: { file: z.string().min(1).max(4096).describe('a file in one of the named folders') },
+      'Saves a session in this user’s store; builds and runs nothing. Reads a .ncu-rep from Nsight Compute, a CSV of its raw or details page, or an HTML report of this program. Returns its kernels, each with its time and limit. Call `why` next.',
+    input: { file: z.string().min(1).max(4096).describe('a file in one of the allowed folders') },
     effect: 'keeps',
     async answer({ file }) {
       const path = await fence.within(file)
@@ -179,7 +179,7 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
   add('run', {
     title: 'Build and run a ladder',
     description:
-      'Builds and runs code with the user’s permissions, and saves a session. Target recorded replays a recording and builds nothing; static:<gpu> compiles for a GPU without one; local measures on this GPU, only if the user started the server with --allow-run. Only ladders that ship, and ladder folders inside of the named folders.',
+      'Builds and runs code with the user’s permissions, and saves a session. Target recorded replays a recording and builds nothing; static:<gpu> compiles for a GPU without one; local measures on this GPU, only if the user started the server with --allow-run. Accepts only built-in ladders, and ladder folders inside the allowed folders.',
     input: {
       ...problemInput,
       target: z.string().max(200).default('recorded').describe(targetUsage),
@@ -192,10 +192,10 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
   add('emulate', {
     title: 'Count rungs without a GPU',
     description:
-      'Builds rungs and runs them on an emulated GPU on the processor, with the user’s permissions, and saves a session with counters by source line; nothing is timed. Then `source` by sharedWavefrontsExcess names the lines with bank conflicts, by globalL2SectorsExcess those with uncoalesced accesses.',
+      'Builds rungs and runs them on a GPU that the CPU emulates, with the user’s permissions. Saves a session with counters by source line; nothing is timed. Then call `source`: sharedWavefrontsExcess finds bank conflicts, globalL2SectorsExcess uncoalesced accesses.',
     input: {
       ...problemInput,
-      gpu: z.string().max(40).optional().describe('such as h200 or a100; h200 by default'),
+      gpu: z.string().max(40).optional().describe('such as h200 or a100 (default: h200)'),
     },
     effect: 'works',
     answer: ({ gpu, ...request }, call) =>
@@ -208,10 +208,10 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
   add('lab_check', {
     title: 'Check a lab submission',
     description:
-      'Builds and runs a student’s code with the user’s permissions, and saves an attempt. Target emulated counts on an emulated GPU; local measures on this GPU, only with --allow-run; recorded answers for code that ships, without running it. Answers with the verdict of every check, and a session to look into with `source`.',
+      'Builds and runs a student’s code with the user’s permissions, and saves an attempt. Target emulated uses an emulated GPU; local measures on this GPU, only with --allow-run; recorded returns the recorded results of built-in code without running it. Returns the verdict of each check, and a session for `source`.',
     input: {
       lab: z.string().min(1).max(4096).describe('the id of a lab, such as 07-bank-conflicts'),
-      file: z.string().min(1).max(4096).describe('the submission, in one of the named folders'),
+      file: z.string().min(1).max(4096).describe('the submission, in one of the allowed folders'),
       target: z
         .enum(labTargets as [string, ...string[]])
         .default(place.allowRun ? 'local' : 'emulated'),

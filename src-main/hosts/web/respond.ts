@@ -86,7 +86,7 @@ export function sendEntryRefused(response: ServerResponse, reason: string): void
     title: 'This page is locked',
     body: `<p>${reason}</p>
 <p>To get a new link, stop the server, start it again with the same command and open the address that it prints. Each link works once.</p>
-<p>If Kernel Ladder is already open in this browser, <a href="/">go on to it</a>.</p>`,
+<p>If Kernel Ladder is already open in this browser, <a href="/">continue there</a>.</p>`,
   })
 }
 

@@ -196,7 +196,7 @@ const wrongMethod = (allow: string): HttpFault =>
  * logged.
  */
 const asFault = (error: unknown): HttpFault =>
-  error instanceof HttpFault ? error : new HttpFault(500, 'The server failed to answer.')
+  error instanceof HttpFault ? error : new HttpFault(500, 'The server failed to respond.')
 
 function splitOnce(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator)

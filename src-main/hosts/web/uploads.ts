@@ -84,7 +84,7 @@ async function receive(
   if (Number(request.headers['content-length'] ?? 0) > maxUploadBytes) throw tooLarge
   const file = await open(path, 'wx', 0o600)
   const idle = setTimeout(() => {
-    request.destroy(new HttpFault(408, 'The file stopped arriving.'))
+    request.destroy(new HttpFault(408, 'The upload stalled.'))
   }, uploadIdleMs)
   try {
     let size = 0

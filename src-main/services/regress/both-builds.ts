@@ -104,7 +104,7 @@ export async function buildBoth({
   if (unbuilt.length > 0)
     throw inputError(
       `${against} does not build: ${unbuilt.sort().join(' ')}`,
-      'Name another session or revision, or leave these rungs out with --rungs.',
+      'Use another session or revision, or leave these rungs out with --rungs.',
     )
   if (!plan.trusted) return { rows, trusted: null }
   const known = rows.find(({ planned }) => planned.rung.id === plan.trusted!.rung.id)?.pair?.now

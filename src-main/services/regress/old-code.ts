@@ -64,8 +64,8 @@ export async function openOldCode(request: OldCodeRequest): Promise<OldRungs> {
   const other = otherwiseDefined(old.task, request.plan.task)
   if (other !== null)
     throw inputError(
-      `The task ${request.plan.task.id} had other ${other} in ${request.against}: its code computes something else.`,
-      'Name a session or revision with the same task.',
+      `The task ${request.plan.task.id} had different ${other} in ${request.against}, so that code computes something else.`,
+      'Use a session or revision with the same task.',
     )
   if (old.rungs.size === 0)
     throw inputError(
@@ -86,7 +86,7 @@ async function ofSession(
   if (task === null || (await isImported(folder)))
     throw inputError(
       `${against} was imported, so its code cannot be built again.`,
-      'Name a session that was run.',
+      'Use a session that was run.',
     )
   refuseOtherProblem(against, session, plan.problem)
   const isOurs = [storeOf(setup), setup.assets.recordingsDir].some((known) =>
@@ -95,7 +95,7 @@ async function ofSession(
   if (!isOurs && !trust)
     throw inputError(
       `The code in ${against} would be built and run with your permissions, and the session is not in your session store.`,
-      'Look at its sources/, then allow it with --trust.',
+      'Review its sources/, then allow it with --trust.',
     )
   const all = await readAllSources(folder)
   const texts = (keep: (path: string) => boolean): Map<string, string> =>
@@ -106,7 +106,7 @@ async function ofSession(
   if (without.length > 0)
     throw inputError(
       `${against} has no source of ${without.map(({ id }) => id).join(', ')}.`,
-      'Name another session, or leave these rungs out with --rungs.',
+      'Use another session, or leave these rungs out with --rungs.',
     )
   const builtWithAll = new Map(
     await Promise.all(
@@ -154,7 +154,7 @@ function refuseOtherProblem(against: string, { problem }: Session, requested: Pr
   const at = Object.entries(problem?.sizes ?? {}).map(([name, size]) => `--at ${name}=${size}`)
   throw inputError(
     `${against} is of ${problem ? words(problem) : 'an unknown problem'}, and this would measure ${words(requested)}.`,
-    at.length > 0 ? `For its sizes add ${at.join(' ')}.` : 'Name another session.',
+    at.length > 0 ? `For its sizes add ${at.join(' ')}.` : 'Use another session.',
   )
 }
 

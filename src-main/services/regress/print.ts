@@ -47,12 +47,12 @@ export function howDecided({
   const spread = sameCode === null ? '' : ` (here up to ${roundPercent(sameCode.percent)} %)`
   const why =
     thresholdPercent > askedPercent
-      ? `more than the ${roundPercent(askedPercent)} % asked for, because the same code differs from itself by that much on this machine`
-      : `the larger of what was asked for and how far the same code differs from itself on this machine${spread}`
+      ? `more than the ${roundPercent(askedPercent)} % requested, because unchanged code varies by that much on this machine`
+      : `the larger of the requested threshold and the variation of unchanged code on this machine${spread}`
   return (
-    `Old and new were built and measured in turn on this GPU. A rung is slower or faster if the whole ${100 * confidence} % interval ` +
-    `of its change lies beyond ±${limit} %, ${why}; the same if the interval lies within; and unresolved otherwise. ` +
-    'A rung whose own same code differs from itself by more than that has to change by more than its own same code does.'
+    `Old and new were built and measured alternately on this GPU. A rung is slower or faster if the whole ${100 * confidence} % interval ` +
+    `of its change is beyond ±${limit} %, ${why}; the same if the interval is inside; and unresolved otherwise. ` +
+    'If a rung’s own unchanged code varies by more than that, the rung must change by more than this variation.'
   )
 }
 
@@ -76,8 +76,8 @@ export const regressMarkdown = (report: RegressReport): string =>
         { header: 'Rung', align: 'left' },
         { header: 'Old' },
         { header: 'New' },
-        { header: 'Change of the time' },
-        { header: 'Of the cycles' },
+        { header: 'Time change' },
+        { header: 'Cycle change' },
         { header: 'Verdict', align: 'left' },
         { header: 'Why', align: 'left' },
       ],

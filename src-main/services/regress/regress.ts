@@ -342,9 +342,9 @@ function reportOf(
 
 function whyUnresolved(byTimes: MeasuredVerdict, repeated: boolean): string {
   if (byTimes !== 'unresolved')
-    return `It measures ${byTimes}, but old and new are the same machine code: the difference is not the code’s.`
+    return `It measures ${byTimes}, but old and new have the same machine code, so the code does not cause the difference.`
   return repeated
-    ? 'It was slower at first, and not when it was measured again.'
+    ? 'It was slower at first, but not in the second measurement.'
     : 'Its interval contains the threshold: more rounds or a quieter GPU would settle it.'
 }
 

@@ -183,7 +183,7 @@ async function oneProcess(
     throw new KernelLadderError('cancelled', message('asked.cancelled'))
   throwIfHopeless(result, error)
   if (result.outcome === 'exited' && result.exitCode === 0) {
-    for (const { now } of pairs) fail(now.id, 'the runner gave no times for it')
+    for (const { now } of pairs) fail(now.id, 'the runner returned no times for it')
     return
   }
   if (at !== undefined) fail(at, endOf(result, idleMs))
@@ -208,7 +208,7 @@ function throwIfHopeless(
 }
 
 function endOf({ outcome, signal, exitCode }: ProcessResult, idleMs: number): string {
-  if (outcome === 'idle') return `it hung: nothing for ${Math.round(idleMs / 1000)} s`
+  if (outcome === 'idle') return `it hung: no output for ${Math.round(idleMs / 1000)} s`
   if (outcome === 'signalled') return `it crashed by ${signal ?? 'a signal'}`
   return `the runner ended with ${exitCode ?? outcome}`
 }

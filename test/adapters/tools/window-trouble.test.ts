@@ -20,7 +20,7 @@ describe('a window that did not open', () => {
   it('blames AppArmor and suggests both remedies: a profile and the switch', () => {
     for (const stderr of [sandbox, '']) {
       const trouble = windowTrouble(ended({ stderr }), ubuntu)!
-      expect(trouble.reason).toContain('AppArmor does not let Electron')
+      expect(trouble.reason).toContain('AppArmor does not allow Electron')
       expect(trouble.remedy).toContain("sudo cp '/opt/kl/kernel-ladder' /etc/apparmor.d/")
       expect(trouble.remedy).toContain('sysctl kernel.apparmor_restrict_unprivileged_userns=0')
     }
@@ -42,7 +42,7 @@ describe('a window that did not open', () => {
     })
     const other = stderr.replace('libnss3.so', 'libfoo.so.7')
     expect(windowTrouble(ended({ exitCode: 127, stderr: other }), debian)!.remedy).toContain(
-      'that has libfoo.so.7',
+      'that contains libfoo.so.7',
     )
   })
 

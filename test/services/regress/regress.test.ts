@@ -339,7 +339,7 @@ describe('against a git revision', () => {
     expect(await readFile(file, 'utf8')).not.toBe(text)
     await expect(start(machine, { against: 'HEAD' })).rejects.toMatchObject({
       kind: 'input',
-      message: expect.stringContaining('had other buffers in HEAD') as string,
+      message: expect.stringContaining('had different buffers in HEAD') as string,
     })
   })
 })

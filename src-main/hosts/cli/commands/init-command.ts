@@ -52,7 +52,7 @@ export async function initCommand(
     ...(args.length === 0 ? [] : ['Arguments of a program']),
   ]
   if (alone !== undefined)
-    throw usage(`${alone} can only be given with --from.`, 'Name the file: --from FILE.cu.')
+    throw usage(`${alone} can only be given with --from.`, 'Give the file: --from FILE.cu.')
   const setup = await setUp()
   const { folder: path, files } = await initLadder(setup, folder, template ?? 'blank')
   const shown = shownPath(path)

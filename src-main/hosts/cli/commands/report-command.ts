@@ -175,7 +175,7 @@ function captionsOf(given: readonly string[]): Record<string, string> {
       if (chart.trim() === '' || text.trim() === '')
         throw inputError(
           `--caption ${JSON.stringify(word)} is not of the form chart=text.`,
-          'For example: --caption "roofline=The rungs climb towards the roof."',
+          'For example: --caption "roofline=The rungs climb toward the roof."',
         )
       return [chart.trim(), text.trim()]
     }),

@@ -91,7 +91,7 @@ export function chooseKernel({
         )
       : inputError(
           `${file} has no machine code for ${wanted ?? 'its kernels'}.`,
-          `Instances that it has are: ${listed(compiled.map(({ signature }) => signature.call)) || 'none'}.`,
+          `Its instances are: ${listed(compiled.map(({ signature }) => signature.call)) || 'none'}.`,
         )
   }
   const bases = [...new Set(candidates.map(({ signature }) => signature.base))]

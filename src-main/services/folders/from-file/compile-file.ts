@@ -111,9 +111,9 @@ export async function compileFile(
     if (header !== undefined) {
       const found = await findHeader(file, header)
       throw inputError(
-        `${shownPath(file)} includes ${header}, which is not found.`,
+        `${shownPath(file)} includes ${header}, which was not found.`,
         found === null
-          ? 'Name the folder that contains it with --include DIR.'
+          ? 'Give the folder that contains it with --include DIR.'
           : `Add --include ${asOption(found)}, which contains it.`,
       )
     }

@@ -78,7 +78,7 @@ export async function copySources(
   if (copies.length > mostHeaders)
     throw inputError(
       `${shownPath(sources[0]!)} includes ${copies.length - 1} headers that are not installed with CUDA; at most ${mostHeaders} are copied into a ladder folder.`,
-      'Name the folder of a large library with --include DIR: its headers are then used where they are.',
+      'Give the folder of a large library with --include DIR; its headers are then used in place.',
     )
   for (const { from, to } of copies) {
     const { size } = await stat(from)
@@ -88,8 +88,8 @@ export async function copySources(
       )
     if (!headerName.test(to))
       throw inputError(
-        `${shownPath(sources[0]!)} includes ${shownPath(from)}, whose name is not that of a header.`,
-        'A ladder folder takes files that end in .h, .hh, .hpp, .hxx, .cuh, .inl, .inc, .ipp, .tpp or .c.',
+        `${shownPath(sources[0]!)} includes ${shownPath(from)}, which does not have the name of a header.`,
+        'A ladder folder can contain only files that end in .h, .hh, .hpp, .hxx, .cuh, .inl, .inc, .ipp, .tpp or .c.',
       )
     await mkdir(dirname(join(folder, to)), { recursive: true })
     await copyFile(from, join(folder, to))

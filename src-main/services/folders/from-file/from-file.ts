@@ -357,7 +357,10 @@ async function refine(
   if (left && draft.proposal.fixed === null)
     await again({
       ...draft,
-      proposal: { ...draft.proposal, fixed: 'at smaller sizes it left its buffers' },
+      proposal: {
+        ...draft.proposal,
+        fixed: 'at smaller sizes it accessed memory outside its buffers',
+      },
     })
   const proposal = await settleSizes(directed(draft.proposal, tried), async (proposed, sizes) => {
     await write(folder, { ...draft, proposal: proposed })
