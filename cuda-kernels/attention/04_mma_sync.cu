@@ -7,6 +7,9 @@
 // @param   WARPS 4 {4,8}
 // @dtype   bf16
 // @requires sm_80
+
+// ldmatrix does not count as a shared load in ncu, but the wavefronts of shared loads include it.
+
 #include "attention_common.cuh"
 
 constexpr int kWarpTiles = 2, kRows = WARPS * kWarpTiles * 16, kThreads = WARPS * 32;
@@ -14,8 +17,8 @@ constexpr int kLine = kHead * 2, kBytesQ = kRows * kLine, kTile = KEYS * kLine;
 constexpr int kSharedBytes = kBytesQ + 4 * kTile;  // holds q, and two tiles each of k and v
 constexpr int kBlocksPerSm = WARPS == 4 ? 2 : 1;
 
-// Returns the position of 16 bytes in a tile. The position within 128 bytes is XORed with the row. The eight rows of a
-// column, which ldmatrix reads at once, are then in different banks.
+// Returns the position of 16 bytes in a tile: the group `eight` of eight elements in a row. The position within 128
+// bytes is XORed with the row. The eight rows of a column, which ldmatrix reads at once, are then in different banks.
 __device__ inline uint32_t place(int row, int eight) { return row * kLine + ((eight ^ (row & 7)) << 4); }
 
 // Starts copying kCount tokens of a head from `token`, with zeros beyond the last token.
@@ -41,6 +44,8 @@ __device__ inline void awaitCopies() {
   __syncthreads();
 }
 
+// Loads four 8 x 8 matrices. Lane i passes the address of row i % 8 of matrix i / 8. It receives two adjacent elements
+// of each matrix, from row i / 4.
 __device__ inline void loadMatrices(uint32_t (&part)[4], uint32_t from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
@@ -48,6 +53,7 @@ __device__ inline void loadMatrices(uint32_t (&part)[4], uint32_t from) {
                : "memory");
 }
 
+// Loads the transposes of four 8 x 8 matrices. The rows of v are keys, but the product needs adjacent keys in a thread.
 __device__ inline void loadMatricesTransposed(uint32_t (&part)[4], uint32_t from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
@@ -55,6 +61,8 @@ __device__ inline void loadMatricesTransposed(uint32_t (&part)[4], uint32_t from
                : "memory");
 }
 
+// Computes d += a b for a warp, where d is 16 x 8, a is 16 x 16 and b is 16 x 8. A lane has four sums, eight elements
+// of a and four of b.
 __device__ inline void multiply(float* d, const uint32_t* a, uint32_t b0, uint32_t b1) {
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -66,6 +74,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 attend(const KlElement* __restrict__ q, const KlElement* __restrict__ k, const KlElement* __restrict__ v,
        KlElement* __restrict__ o, int tokens, int causal, float scale) {
   extern __shared__ __align__(128) unsigned char shared[];
+  // kTiles and vTiles are the addresses of two tiles of k and of v. kTile is the size of one tile.
   const uint32_t qTile = klSharedAddress(shared), kTiles = qTile + kBytesQ, vTiles = kTiles + 2 * kTile;
   // Rows that see the most keys are processed first.
   const int row0 = (gridDim.x - 1 - blockIdx.x) * kRows;
@@ -99,7 +108,7 @@ attend(const KlElement* __restrict__ q, const KlElement* __restrict__ k, const K
         loadMatrices(a[i], qTile + place(warpRow + i * 16 + lane % 16, d * 2 + lane / 16));
 #pragma unroll
       for (int j = 0; j < KEYS / 16; ++j) {
-        uint32_t b[4];
+        uint32_t b[4];  // eight keys in b[0] and b[1], the next eight in b[2] and b[3]
         loadMatrices(b, kTiles + at * kTile + place(j * 16 + lane / 16 * 8 + lane % 8, d * 2 + lane / 8 % 2));
 #pragma unroll
         for (int i = 0; i < kWarpTiles; ++i) {
@@ -115,7 +124,7 @@ attend(const KlElement* __restrict__ q, const KlElement* __restrict__ k, const K
     for (int i = 0; i < kWarpTiles; ++i) {
       if (cut) klMask(score[i], row0 + warpRow + i * 16 + lane / 4, block * KEYS + lane % 4 * 2, tokens, causal);
       float factor[2];
-      rows[i].add(score[i], scale, factor);
+      rows[i].add(score[i], scale, factor);  // turns scores into weights
       klRescale(sum[i], factor);
       klRound(weight[i], score[i]);
     }
@@ -127,7 +136,7 @@ attend(const KlElement* __restrict__ q, const KlElement* __restrict__ k, const K
     for (int j = 0; j < KEYS / 16; ++j)
 #pragma unroll
       for (int d = 0; d < kHead / 16; ++d) {
-        uint32_t b[4];
+        uint32_t b[4];  // eight columns in b[0] and b[1], the next eight in b[2] and b[3]
         loadMatricesTransposed(b, vTiles + at * kTile + place(j * 16 + lane % 16, d * 2 + lane / 16));
 #pragma unroll
         for (int i = 0; i < kWarpTiles; ++i) {

@@ -6,6 +6,10 @@
 // @param   STAGES 2 {1,2}
 // @dtype   bf16
 // @requires sm_90a
+
+// The tensor pipe is hardly busier than in the previous rung, but finishes earlier: for the same products, WGMMA keeps
+// it busy for fewer cycles than mma.sync.
+
 #include "attention_hopper.cuh"
 
 constexpr int kRows = 128, kKeys = 128, kThreads = kRows / kWarpgroupRows * 128;
@@ -15,11 +19,13 @@ __global__ void __launch_bounds__(kThreads, 1)
 attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtensorMap kMap, const __grid_constant__ CUtensorMap vMap,
        const __grid_constant__ CUtensorMap oMap, int tokens, int causal, float scale) {
   extern __shared__ unsigned char shared[];
-  __shared__ uint64_t qFull, kFull[STAGES], vFull[STAGES];
+  __shared__ uint64_t qFull, kFull[STAGES], vFull[STAGES];  // barriers that complete when a tile has arrived
+  // A swizzled tile starts at a multiple of 1024 bytes. A row of a box has 128 bytes.
   const uint32_t q = (klSharedAddress(shared) + 1023) & ~1023u, tiles = q + klTileBytes(kRows);
 
   const int row0 = blockIdx.x * kRows, head = blockIdx.y;
   const int blocks = ceilDiv(causal ? min(tokens, row0 + kRows) : tokens, kKeys);
+  // The shuffle tells the compiler that `group` is equal in all threads of a warp.
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0), lane = threadIdx.x % 32;
   const int row = row0 + group * kWarpgroupRows + threadIdx.x / 32 % 4 * 16 + lane / 4;
 
@@ -54,6 +60,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
   KlRows rows;
   klBarrierWait(&qFull, 0);
   for (int step = 0; step < blocks; ++step) {
+    // Every tile completes a phase of its stage's barriers, so the parity to wait for alternates.
     const int s = step % STAGES, parity = step / STAGES % 2, key0 = (blocks - 1 - step) * kKeys;
     const uint32_t k = tiles + s * 2 * kTile, v = k + kTile;
     klBarrierWait(&kFull[s], parity);
@@ -61,7 +68,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
     klWgmmaWait<0>();
     klSettled(score);
     if (step == 0) klMask(score, row, key0 + lane % 4 * 2, tokens, causal);
-    rows.add(score, scale, factor);
+    rows.add(score, scale, factor);  // turns scores into weights
     klRescale(o, factor);
     klRound(weight, score);
     klBarrierWait(&vFull[s], parity);
@@ -71,6 +78,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
     __syncthreads();  // both warpgroups are done with this stage
     fetch(step + STAGES);
   }
+  // The result replaces the warpgroup's rows of q.
   klStoreRows<kRows>(o, rows, q + group * kWarpgroupRows * 128, &oMap, row0 + group * kWarpgroupRows, head, 1 + group);
   klAwaitStore();
 }

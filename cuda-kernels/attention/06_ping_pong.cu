@@ -8,6 +8,10 @@
 // @param   TURNS 1 {0,1}
 // @dtype   bf16
 // @requires sm_90a
+
+// Without turns (TURNS 0), this kernel is about as fast, because a warpgroup's second product still runs during its
+// own softmax.
+
 #include "attention_turns.cuh"
 
 constexpr int kKeyBytes = KlTileRing<KEYS, STAGES>::kBytes, kSharedBytes = klTileBytes(kRows) + 2 * kKeyBytes + 1024;
@@ -36,7 +40,7 @@ __device__ inline void klAttend(float (&o)[kHead / 2], KlRows& rows, uint32_t q,
   klSettled(score);
   k.release();
   klMask(score, row, (tiles - 1) * kKeys + column, tokens, causal);
-  rows.add(score, scale, factor);
+  rows.add(score, scale, factor);  // turns scores into weights
   klRound(weight, score);
 
   for (int step = 1; step < tiles; ++step) {
@@ -47,11 +51,12 @@ __device__ inline void klAttend(float (&o)[kHead / 2], KlRows& rows, uint32_t q,
     v.await();
     klValues<kKeys>(o, weight, v.tile());
     turn.pass();
-    klWgmmaWait<1>();
+    klWgmmaWait<1>();  // products finish in order: waits for the scores only
     klSettled(score);
     k.release();
+    // With KEYS other than 128, the diagonal can cut through more tiles than the first one.
     if (causal && key0 + kKeys > row0) klMask(score, row, key0 + column, tokens, causal);
-    rows.add(score, scale, factor);
+    rows.add(score, scale, factor);  // turns scores into weights
     klComputedBeforeWait(rows);
     klWgmmaWait<0>();
     klSettled(o);
@@ -73,6 +78,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
   extern __shared__ unsigned char shared[];
   __shared__ uint64_t qFull;
   __shared__ KlTileBarriers<STAGES> kAt, vAt;
+  // A swizzled tile starts at a multiple of 1024 bytes. A row of a box has 128 bytes.
   const uint32_t q = (klSharedAddress(shared) + 1023) & ~1023u, keys = q + klTileBytes(kRows);
   KlTileRing<KEYS, STAGES> k{kAt, keys}, v{vAt, keys + kKeyBytes};
 
@@ -86,7 +92,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
   __syncthreads();
 
   if (threadIdx.x < 128) {
-    klRegistersDown<24>();
+    klRegistersDown<24>();  // leaves more registers for the consumers
     if (threadIdx.x == 0) {
       klBarrierExpect(&qFull, klTileBytes(kRows));
       klLoadTile<kRows>(q, &qMap, row0, head, &qFull);
@@ -102,6 +108,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
     KlRows rows;
     klBarrierWait(&qFull, 0);
     klAttend(o, rows, ownQ, k, v, turn, tiles, ownRow, tokens, causal, scale, [] {});
+    // The result replaces the warpgroup's rows of q.
     klStoreRows<kRows>(o, rows, ownQ, &oMap, ownRow, head, 1 + group);
     klAwaitStore();
   }

@@ -7,6 +7,10 @@
 // @param   TURNS 1 {0,1}
 // @dtype   bf16
 // @requires sm_90a
+
+// Without a mask, all tiles take equally long and their stores are short, so little is gained. With a causal mask, the
+// order of the tiles balances the work of the SMs.
+
 #include "attention_turns.cuh"
 
 constexpr int kKeyBytes = KlTileRing<KEYS, STAGES>::kBytes;
@@ -54,7 +58,7 @@ __device__ inline void klAttend(float (&o)[kHead / 2], KlRows& rows, uint32_t q,
   klSettled(score);
   k.release();
   klMask(score, row, (tiles - 1) * kKeys + column, tokens, causal);
-  rows.add(score, scale, factor);
+  rows.add(score, scale, factor);  // turns scores into weights
   klRound(weight, score);
 
   for (int step = 1; step < tiles; ++step) {
@@ -65,11 +69,12 @@ __device__ inline void klAttend(float (&o)[kHead / 2], KlRows& rows, uint32_t q,
     v.await();
     klValues<kKeys>(o, weight, v.tile());
     turn.pass();
-    klWgmmaWait<1>();
+    klWgmmaWait<1>();  // products finish in order: waits for the scores only
     klSettled(score);
     k.release();
+    // With KEYS other than 128, the diagonal can cut through more tiles than the first one.
     if (causal && key0 + kKeys > row0) klMask(score, row, key0 + column, tokens, causal);
-    rows.add(score, scale, factor);
+    rows.add(score, scale, factor);  // turns scores into weights
     klComputedBeforeWait(rows);
     klWgmmaWait<0>();
     klSettled(o);
@@ -91,6 +96,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
   extern __shared__ unsigned char shared[];
   __shared__ uint64_t qFull, qEmpty;
   __shared__ KlTileBarriers<STAGES> kAt, vAt;
+  // A swizzled tile starts at a multiple of 1024 bytes. A row of a box has 128 bytes.
   const uint32_t q = (klSharedAddress(shared) + 1023) & ~1023u, keys = q + klTileBytes(kRows);
   const uint32_t staging = kStaged ? keys + 2 * kKeyBytes : q;
   KlTileRing<KEYS, STAGES> k{kAt, keys}, v{vAt, keys + kKeyBytes};
@@ -106,7 +112,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
   __syncthreads();
 
   if (threadIdx.x < 128) {
-    klRegistersDown<24>();
+    klRegistersDown<24>();  // leaves more registers for the consumers
     if (threadIdx.x == 0)
       for (uint32_t parity = 0; tile.next(); parity ^= 1) {
         klBarrierWait(&qEmpty, parity ^ 1);

@@ -89,7 +89,7 @@ struct KlRows {
 #pragma unroll
         for (int e = 0; e < 2; ++e) above[e] = fmaxf(above[e], score[j * 4 + half * 2 + e]);
       float top = fmaxf(above[0], above[1]);
-      top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));
+      top = fmaxf(top, __shfl_xor_sync(~0u, top, 1));  // four adjacent lanes share a row
       top = fmaxf(top, __shfl_xor_sync(~0u, top, 2));
       const float shift = klShift(top) * scale;
       factor[half] = klPowerOfTwo(largest[half] * scale - shift);
@@ -116,6 +116,7 @@ struct KlRows {
   }
 };
 
+// Multiplies the sums of a thread's two rows by the factors of these rows.
 __device__ inline void klRescale(float (&d)[kHead / 2], const float (&factor)[2]) {
 #pragma unroll
   for (int i = 0; i < kHead / 2; ++i) d[i] *= factor[i / 2 % 2];

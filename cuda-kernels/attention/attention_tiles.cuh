@@ -8,10 +8,11 @@ constexpr int kOwn = kTile / kAcross, kOwnElements = kHead / kAcross;
 // Padded row lengths. They avoid bank conflicts when threads read 16 bytes from adjacent rows or store words to two
 // rows.
 constexpr int kLine = kHead + 4, kWeightLine = kTile + 16;
+// About 119 KiB, so an SM has room for only one block.
 constexpr int kTilesBytes = (3 * kTile * kLine + kTile * kWeightLine) * int(sizeof(float));
 
-// The tiles of a block. A thread has rows y, y + 16, … of the block and keys x, x + 16, … of a tile. In each result
-// row, it has four elements from column 4x and four from column 64 + 4x.
+// The tiles of a block. A thread has kOwn rows y, y + 16, … of the block and kOwn keys x, x + 16, … of a tile. In
+// each result row, it has four elements from column 4x and four from column 64 + 4x.
 struct Tiles {
   const KlTask& p;
   float *const q, *const k, *const v, *const weight;

@@ -7,10 +7,12 @@
 
 constexpr int TILE = 32;  // 32 x 32 threads: each warp computes one column of 32 rows
 
+// Index is the type of offsets into B. It is int if they fit, because 64-bit arithmetic takes more instructions.
 template <typename Index>
 __global__ void __launch_bounds__(TILE * TILE)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
      float beta, float* __restrict__ c) {
+  // klRowsFirst makes blockIdx.x the tile's row and klGridRow() its column.
   const int row = blockIdx.x * TILE + threadIdx.x;
   const int col = klGridRow() * TILE + threadIdx.y;
   if (row >= m || col >= n) return;

@@ -1,11 +1,15 @@
 // @rung    03_shared_tile
 // @title   Shared-memory tile
 // @after   02_coalesced
-// @idea    a block copies a tile of A and of B into shared memory and reads each element TILE times from there. This divides the L1 and L2 traffic by TILE. Tiles twice as deep as wide (STEPS 2) halve the number of barriers
+// @idea    a block copies a tile of A and of B into shared memory and reads each element TILE times from there. This divides the number of global loads by TILE. Tiles twice as deep as wide (STEPS 2) halve the number of barriers
 // @expect  sharedLoads up
 // @param   TILE 32 {16,32}
 // @param   STEPS 2 {1,2}
 // @dtype   f32
+
+// L1 traffic falls, but L2 traffic does not: in the previous rung, L1 already served the repeated loads. FMA
+// utilization falls although the kernel is faster. The previous rung also used the FMA pipe for the integer
+// multiplications that compute the address of every load.
 
 #include "gemm_launch.cuh"
 
@@ -21,6 +25,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   __shared__ float bTile[BK][TILE];
 
   const int tx = threadIdx.x, ty = threadIdx.y;
+  // klRowsFirst makes blockIdx.x the tile's row and klGridRow() its column.
   const int row = blockIdx.x * TILE + ty;
   const int col = klGridRow() * TILE + tx;
 
@@ -30,6 +35,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   float sum = 0.0f;
   for (int t = 0; t < k; t += BK) {
+    // klCopyTile compiles this copy twice: with `whole` true inside K, where no checks are needed, and with false.
     klCopyTile(t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int s = 0; s < BK; s += TILE) {

@@ -25,8 +25,8 @@ static_assert(BK % kRowsB == 0,
               "BK * BN must be a multiple of the BM / TM * BN threads that copy the B tile: "
               "increase BK");
 
-// Eight sums and their fragments fit in 32 registers, so threads can fill the SM. Only the large number of threads
-// hides the latency of a tile. Sixteen sums would spill.
+// Eight sums and the values to multiply fit in 32 registers, so threads can fill the SM. Only the large number of
+// threads hides the latency of a tile. Sixteen sums would spill.
 __global__ void __launch_bounds__(kThreads, TM <= 8 ? kThreadsPerSm / kThreads : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
      float beta, float* __restrict__ c) {

@@ -10,6 +10,9 @@
 // @param   TN 8 {4,8}
 // @dtype   f32
 
+// A thread computes eight adjacent columns. The 128-bit loads of B by neighboring threads are then 32 bytes apart,
+// which is a two-way bank conflict. The stores of C are not coalesced, but each element is stored only once.
+
 #include "thread_tile.cuh"
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
@@ -53,6 +56,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
+    // klCopyTile compiles this copy twice: with `whole` true inside K, where no checks are needed, and with false.
     klCopyTile(t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)

@@ -1,7 +1,7 @@
 // @rung    06_float4
 // @title   128-bit access
 // @after   05_thread_tile_2d
-// @idea    global memory is accessed four floats at a time, and A is transposed on its way into shared memory. The values that a thread needs are then adjacent, and its loads have no bank conflicts. The transposed stores do
+// @idea    global memory is accessed four floats at a time. A is transposed on its way into shared memory, so the values that a thread needs in a step are adjacent. A thread's columns are split into groups of four, so its loads of B have no bank conflicts. The transposed stores of A do
 // @expect  sharedLoads same, fmaUtilization up, sharedLoadBankConflicts down, sharedStoreBankConflicts up
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}
@@ -11,7 +11,7 @@
 // @dtype   f32
 
 // The number of shared loads hardly changes, because in the previous rung the compiler already merged a thread's
-// adjacent reads into 128-bit loads. The bank conflicts of these loads change.
+// adjacent reads into 128-bit loads. The bank conflicts of the loads of B disappear.
 
 #include "thread_tile.cuh"
 
@@ -66,6 +66,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   for (int t = 0; t < k; t += BK) {
     float4 aFour[kCopiesA], bFour[kCopiesB];
+    // klCopyTile compiles this copy twice: with `whole` true inside K, where no checks are needed, and with false.
     klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)

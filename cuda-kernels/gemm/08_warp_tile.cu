@@ -14,7 +14,7 @@
 // In the previous rung, the 2 x 16 threads of a warp cover 16 x 128 elements and read 144 floats of A and B per step.
 // The same 2048 elements as a 64 x 32 tile need 96 floats, and a load reads at most 128 contiguous bytes. With the
 // lane order below, a load takes two passes through shared memory. The previous rung takes two passes for A and four
-// for B.
+// for B. SNAKE is separate from the warp tile. It changes the order of a thread's FMAs, see klOuterProduct().
 
 #include "thread_tile.cuh"
 
@@ -66,6 +66,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   // Elements that a thread computes: groups of 4 x 4, spaced so that the groups of the other lanes fit in between.
   // Lanes 2i and 2i + 1 read the same elements of B. Among 2 * kLanesN consecutive lanes, those of equal parity read
   // the same elements of A. A warp's 128-bit load therefore takes two passes instead of four.
+  // With kLanesN = 4, for example, lanes 0 to 7 have row groups 0 1 0 1 0 1 0 1 and column groups 0 0 1 1 2 2 3 3.
+  // Lanes 8 to 15 have the next two row groups.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
@@ -73,6 +75,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   for (int t = 0; t < k; t += BK) {
     float4 aFour[kCopiesA], bFour[kCopiesB];
+    // klCopyTile compiles this copy twice: with `whole` true inside K, where no checks are needed, and with false.
     klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)

@@ -2,7 +2,7 @@
 // @title   Multistage cp.async
 // @after   09_register_prefetch
 // @idea    cp.async copies tiles from global directly into shared memory, STAGES - 1 tiles ahead. Tiles in flight need no registers, and each copy can take as long as the computation of STAGES - 1 tiles
-// @expect  fmaUtilization up, registersPerThread same, sharedStoreWavefronts down
+// @expect  fmaUtilization same, registersPerThread same, sharedStoreWavefronts down
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}
 // @param   SNAKE 1 {0,1}
@@ -11,7 +11,8 @@
 
 // cp.async cannot transpose, but the values of A that a thread needs in a step must be adjacent. A is therefore copied
 // 4 bytes at a time, each element to its place. A thread issues four copies per eight steps. The previous rung needed a
-// 128-bit load and four stores.
+// 128-bit load and four stores. ncu counts some of these copies as shared loads, so that count rises. The loads of the
+// products do not change, as their wavefronts show.
 
 #include "async_tiles.cuh"
 
@@ -47,6 +48,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   // Elements that a thread computes: groups of 4 x 4, spaced so that the groups of the other lanes fit in between.
   // Lanes 2i and 2i + 1 read the same elements of B. Among 2 * kLanesN consecutive lanes, those of equal parity read
   // the same elements of A. A warp's 128-bit load therefore takes two passes instead of four.
+  // With kLanesN = 4, for example, lanes 0 to 7 have row groups 0 1 0 1 0 1 0 1 and column groups 0 0 1 1 2 2 3 3.
+  // Lanes 8 to 15 have the next two row groups.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;

@@ -47,6 +47,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   // Elements that a thread computes: groups of 4 x 4, spaced so that the groups of the other lanes fit in between.
   // Lanes 2i and 2i + 1 read the same elements of B. Among 2 * kLanesN consecutive lanes, those of equal parity read
   // the same elements of A. A warp's 128-bit load therefore takes two passes instead of four.
+  // With kLanesN = 4, for example, lanes 0 to 7 have row groups 0 1 0 1 0 1 0 1 and column groups 0 0 1 1 2 2 3 3.
+  // Lanes 8 to 15 have the next two row groups.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;

@@ -1,7 +1,7 @@
 // @rung    12_rasterized
 // @title   Block rasterization
 // @after   11_block_128x256
-// @idea    concurrent blocks compute a compact part of C instead of whole rows of tiles. They share more of A and B in L2 and read less from DRAM
+// @idea    concurrent blocks compute a compact part of C instead of whole rows of tiles. If rows have many tiles, the blocks need fewer rows of A and columns of B in total, so they share more in L2 and read less from DRAM
 // @expect  sharedLoads same, fmaUtilization same, registersPerThread same
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}
@@ -10,8 +10,10 @@
 // @dtype   f32
 // @requires sm_80
 
-// At 4096 on an H200, L2 serves an eighth fewer sectors. The time does not change, because the large L2 keeps the FMAs
-// fed in any order. A GPU with a smaller L2 or faster arithmetic gains more.
+// At 4096, C has 16 tiles per row, so the 132 SMs of an H200 compute about eight rows of tiles at a time in both
+// rungs. Only the order within these rows differs, so DRAM traffic does not fall. A GPU with a smaller L2 or faster
+// arithmetic gains more.
+
 #include "async_tiles.cuh"
 
 constexpr int BM = 128, BN = 256, WM = 64, WN = 64, TM = 16, TN = 8;  // tile sizes of a block, a warp and a thread
@@ -52,6 +54,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   // Elements that a thread computes: groups of 4 x 4, spaced so that the groups of the other lanes fit in between.
   // Lanes 2i and 2i + 1 read the same elements of B. Among 2 * kLanesN consecutive lanes, those of equal parity read
   // the same elements of A. A warp's 128-bit load therefore takes two passes instead of four.
+  // With kLanesN = 4, for example, lanes 0 to 7 have row groups 0 1 0 1 0 1 0 1 and column groups 0 0 1 1 2 2 3 3.
+  // Lanes 8 to 15 have the next two row groups.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;

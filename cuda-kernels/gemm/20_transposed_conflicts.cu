@@ -68,6 +68,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   for (int t = 0; t < k; t += BK) {
     float aOne[kCopiesA];
     float4 bFour[kCopiesB];
+    // klCopyTile compiles this copy twice: with `whole` true inside K, where no checks are needed, and with false.
     klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i) {

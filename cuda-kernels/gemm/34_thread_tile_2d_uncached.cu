@@ -66,6 +66,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
+    // klCopyTile compiles this copy twice: with `whole` true inside K, where no checks are needed, and with false.
     klCopyTile(t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)

@@ -57,6 +57,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   // Loads the tile at t from global memory into registers. Only store() waits for the loads.
   float4 aFour[kCopiesA], bFour[kCopiesB];
   const auto fetch = [&](int t) {
+    // klCopyTile compiles this copy twice: with `whole` true inside K, where no checks are needed, and with false.
     klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)

@@ -38,7 +38,8 @@ __device__ inline void awaitCopies() {
   asm volatile("cp.async.wait_group %0;" :: "n"(kPending) : "memory");
 }
 
-// Copies of a thread, tile by tile along K, from `kHere` columns of A and rows of B. A is transposed in shared memory.
+// Copies of a thread, tile by tile along K, from `kHere` columns of A and rows of B: all k of them, or a slice of K in
+// split-K. A is transposed in shared memory.
 // Eight lanes copy eight adjacent elements of a row of A into eight rows of the transposed tile. The padding shifts
 // consecutive rows of that tile by 4 banks. The four rows of A that a warp copies then fill the gaps. With kWhole, m, n
 // and k are multiples of the tile and every row is 16-byte aligned, so B is copied in units of 16 bytes. Otherwise, all
@@ -61,7 +62,9 @@ struct AsyncTiles {
   int n;
   int aTo, bTo;    // offsets of the first elements of A and B in a stage
   int aCol, bRow;  // for bounds checks at the end of the matrix
-  int colsLeft, colsNow, kLeft;  // colsNow is 0 if the row of B is beyond K
+  // kLeft is the part of kHere that is not copied yet. colsLeft is the number of columns of B from the thread's first
+  // column. colsNow is the same number, or 0 if the thread's row of B is beyond K.
+  int colsLeft, colsNow, kLeft;
 
   __device__ AsyncTiles(int row0, int col0, int m, int n, int k, int kHere, const float* a,
                         const float* b)

@@ -10,6 +10,8 @@
 // Returns a grid with one block per tile of C, and blockIdx.x as the tile column.
 inline dim3 klTileGrid(int tilesM, int tilesN) { return klGrid(tilesN, tilesM); }
 
+// Returns the tile row of a block in a klTileGrid(). If C has more than 65535 tile rows, klGrid() adds blocks whose row
+// is beyond C. They must return.
 __device__ inline int klTileRow() { return klGridRow(); }
 
 // Stores alpha * sum + beta * C. With beta == 0, C is not read: it may hold NaN, and NaN * 0 is NaN.

@@ -20,8 +20,9 @@ cudaError_t klLaunch(Kernel* kernel, dim3 grid, dim3 block, const KlGemm* p, cud
   return cudaGetLastError();
 }
 
-// Returns a grid with one block per tile of C. With klColumnsFirst, adjacent blocks have adjacent tile columns. With
-// klRowsFirst, which the first rungs use, adjacent blocks have adjacent tile rows and read the same columns of B.
+// Returns a grid with one block per tile of C. With klColumnsFirst, blockIdx.x is the tile's column and klTileRow() its
+// row, so adjacent blocks read the same rows of A. With klRowsFirst, which the first rungs use, blockIdx.x is the
+// tile's row and klGridRow() its column, so adjacent blocks read the same columns of B.
 template <int kBM, int kBN>
 dim3 klColumnsFirst(const KlGemm* p) {
   return klTileGrid(ceilDiv(int(p->m), kBM), ceilDiv(int(p->n), kBN));

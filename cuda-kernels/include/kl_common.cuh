@@ -26,6 +26,7 @@ inline dim3 klGrid(int fast, int slow) {
   return dim3(fast, layers == 1 ? slow : kMaxGridY, layers);
 }
 
+// Returns a block's index along the `slow` side of klGrid().
 __device__ inline int klGridRow() { return blockIdx.z * gridDim.y + blockIdx.y; }
 
 // The order in which resident blocks process the tiles of a matrix: bands of kGroup rows, column by column within a

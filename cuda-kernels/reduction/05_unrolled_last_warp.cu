@@ -5,7 +5,8 @@
 // @param   THREADS 256 {128,256,512}
 #include "passes.cuh"
 
-// Harris relied on the lanes of a warp running in lockstep. Since Volta, lanes must be synchronized explicitly.
+// Sums the 64 elements of `tree` into tree[0]. Harris relied on the lanes of a warp running in lockstep. Since
+// Volta, lanes must be synchronized explicitly.
 __device__ void lastWarp(float* tree) {
   const int lane = threadIdx.x;
   float value = tree[lane] + tree[lane + 32];

@@ -8,6 +8,10 @@
 // @param   LOADS 4 {1,2,4,8}
 #include "passes.cuh"
 
+// With 256 threads, 1056 blocks fill an H200 exactly once: 8 blocks on each of its 132 SMs.
+
+// Sums the 64 elements of `tree` into tree[0]. Harris relied on the lanes of a warp running in lockstep. Since
+// Volta, lanes must be synchronized explicitly.
 __device__ void lastWarp(float* tree) {
   const int lane = threadIdx.x;
   float value = tree[lane] + tree[lane + 32];

@@ -15,10 +15,12 @@ static_assert(THREADS * BLOCKS_PER_SM <= 2048, "an SM holds at most 2048 threads
 
 constexpr int kMostBlocks = 1024;
 
-// The words are initially zero. The upper half of a word is the launch number, from 1; the lower half is a sum.
+// A word has one block's sum in its lower half. Its upper half is the number of the launch that wrote it, from 1.
+// `launches` is the number of the last finished launch. All are initially zero.
 __device__ unsigned launches = 0;
 __device__ unsigned long long words[kMostBlocks];
 
+// Returns the sum of the warp's values to all lanes.
 __device__ float warpSum(float value) {
 #pragma unroll
   for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_xor_sync(~0u, value, lanes);
@@ -34,12 +36,14 @@ __device__ float blockSum(float value) {
   return threadIdx.x < 32 ? warpSum(threadIdx.x < THREADS / 32 ? ofWarp[threadIdx.x] : 0) : 0;
 }
 
+// Stores a sum and its launch number at once. A reader sees both or neither, so no fence is needed.
 __device__ void publish(unsigned long long* word, unsigned launch, float sum) {
   asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(word),
                "l"((unsigned long long)launch << 32 | __float_as_uint(sum))
                : "memory");
 }
 
+// Waits until the word of this launch is written, and returns its sum.
 __device__ float waitFor(const unsigned long long* place, unsigned launch) {
   unsigned long long word;
   do asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(word) : "l"(place) : "memory");
@@ -49,12 +53,13 @@ __device__ float waitFor(const unsigned long long* place, unsigned launch) {
 
 __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) sum(const float* __restrict__ x, float* y, long long n) {
   __shared__ unsigned launch;
-  // Loaded before the elements, so the load adds no latency.
+  // The number of this launch. Loaded before the elements, so the load adds no latency.
   const unsigned number = threadIdx.x == 0 ? *(volatile unsigned*)&launches + 1 : 0;
   const float4* quads = reinterpret_cast<const float4*>(x);
   const long long stride = (long long)gridDim.x * THREADS, first = (long long)blockIdx.x * THREADS + threadIdx.x;
   float own[LOADS] = {};
   for (long long i = first; i < n / 4; i += LOADS * stride) {
+    // __ldcs: elements are read only once, so they need not stay in the caches.
     float4 loaded[LOADS];
 #pragma unroll
     for (int load = 0; load < LOADS; ++load)
