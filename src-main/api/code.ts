@@ -25,7 +25,7 @@ export interface Instruction extends Counters {
   /** Offset in bytes from the start of the kernel. */
   offset: number
   sass: string
-  /** Source file; null without line information (`nvcc -lineinfo`). */
+  /** Source file; null if there is no line information (`nvcc -lineinfo`). */
   file: string | null
   line: number | null
 }
@@ -41,7 +41,7 @@ export interface SourceLine extends Counters {
 export interface Advice {
   rule: string
   text: string
-  /** Speedup in percent as estimated by ncu; null without an estimate. */
+  /** Speedup in percent that ncu estimates; null if ncu gives no estimate. */
   estimatedSpeedup: number | null
 }
 

@@ -14,13 +14,13 @@ export interface KernelPair {
    * launch order.
    */
   by: string
-  /** Time of `b` divided by time of `a`; null unless both were timed. */
+  /** Time of `b` divided by the time of `a`; null unless both kernels were timed. */
   ratio: number | null
   verdict: 'faster' | 'slower' | 'same' | 'unresolved'
 }
 
 /**
- * A group of kernels that was fused into fewer kernels or split into several. These kernels are not
+ * A group of kernels that were fused into fewer kernels or split into more. These kernels are not
  * listed in `pairs`, `onlyA` or `onlyB`.
  */
 export interface FusedKernels {
@@ -95,8 +95,8 @@ export function compareReports(a: Report, b: Report): Comparison {
 }
 
 /**
- * Returns the work counters in the report. Kernels without work counters are matched by grid, block
- * and time.
+ * Returns the kernel's work counters if the report has them. Kernels without work counters are
+ * matched by grid, block and time.
  */
 function workOf({ metrics }: Kernel): Unit['work'] {
   const executed = metrics['smsp__inst_executed.sum']?.value

@@ -17,8 +17,8 @@ export interface CompileOptions {
  * code.
  *
  * @returns a cubin
- * @throws {KernelLadderError} `missing` without nvcc; `failed` with nvcc's first error if the file
- * does not compile
+ * @throws {KernelLadderError} `missing` if nvcc is not installed; `failed` with nvcc's first error
+ * if the file does not compile
  * @example
  * ```js
  * import { compileCubin, emulate } from 'kernel-ladder'

@@ -94,7 +94,7 @@ export function occupancy(computeCapability: string, kernel: KernelResources): O
  * Returns how many waves a grid takes. Returns null if no block fits or the grid is empty.
  *
  * @param blocks number of blocks in the grid
- * @param smCount number of SMs of the GPU
+ * @param smCount number of SMs on the GPU
  * @param blocksPerSm blocks per SM as returned by `occupancy`
  * @example
  * ```js

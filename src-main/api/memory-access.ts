@@ -23,7 +23,7 @@ export interface Access {
   addresses: readonly number[]
   /** Bytes per lane: 1, 2, 4, 8 or 16. */
   bytes: number
-  /** Active lanes, one bit per lane. All lanes are active if absent. */
+  /** Active lanes, one bit per lane. If absent, all lanes are active. */
   mask?: number
 }
 

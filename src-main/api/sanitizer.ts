@@ -28,8 +28,8 @@ export interface Finding {
 export interface Findings {
   records: Finding[]
   /**
-   * False if the tool did not finish. An incomplete report without findings does not prove correct
-   * code.
+   * False if the tool did not finish. An incomplete report without findings does not prove that the
+   * code is correct.
    */
   complete: boolean
 }

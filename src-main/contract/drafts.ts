@@ -17,7 +17,7 @@ const DraftSummary = Draft.omit({ schema: true, source: true, params: true })
 
 type DraftSummary = z.infer<typeof DraftSummary>
 
-/** The place where a session's rung is edited: a copy or the ladder folder. */
+/** The place where edits to a session's rung are saved: a draft or the ladder folder. */
 export const EditingPlace = z.discriminatedUnion('at', [
   z.object({ at: z.literal('copy') }),
   z.object({ at: z.literal('folder'), path: FolderPath, file: z.string() }),
@@ -48,7 +48,8 @@ export const draftCalls = {
   /** Builds a draft. Requires nvcc but no GPU. */
   'drafts.build': { input: BuildDraft, output: RungBuild },
   /**
-   * Builds a draft and collects its counters on an emulated GPU. A new call cancels a running call.
+   * Builds a draft and collects its counters on an emulated GPU. A new call cancels the previous
+   * call if that call is still running.
    */
   'drafts.counters': { input: BuildDraft, output: RungCounters },
 } as const

@@ -28,7 +28,7 @@ const FolderFileName = z
 /** SHA-256 of a file in hex; null if the file does not exist. */
 const FileVersion = z.string().length(64).nullable()
 
-/** Maximum length of a file's text. It is below the hosts' limit for a call. */
+/** Maximum length of a file's text, chosen below the hosts' size limit for a call. */
 const maxText = 300_000
 
 /** An error in a folder, with its location if known. Lines and columns count from 1. */
@@ -160,14 +160,14 @@ export const folderCalls = {
    */
   'folders.build': { input: one.extend({ file: FolderFileName }), output: FolderBuild },
   /**
-   * Collects the counters of an edited, unsaved rung in a trusted folder. A new call cancels a
-   * running call.
+   * Collects the counters of an edited, unsaved rung in a trusted folder. A new call cancels the
+   * previous call if that call is still running.
    */
   'folders.counters': {
     input: one.extend({ file: FolderFileName, text: z.string().max(maxText) }),
     output: RungCounters,
   },
-  /** Starts a normal run now and after every save, until stopped. */
+  /** Starts a normal run now and after every save, until the watch is stopped. */
   'watch.start': { input: RunRequest, output: none },
   'watch.stop': { input: none, output: none },
   'watch.current': { input: none, output: WatchState },

@@ -64,11 +64,11 @@ export const RunEvent = z.discriminatedUnion('type', [
     target: z.string(),
     /** The task. Together with the problem and the GPU, it determines which throughput is shown. */
     task: Task.nullable(),
-    /** The problem; null for a ladder of programs. */
+    /** The problem; null for a program ladder. */
     problem: Problem.nullable(),
     rungs: z.array(z.object({ id: Identifier, title: z.string() })),
   }),
-  /** The GPU that runs the rungs. The event is sent again after the ceilings were measured. */
+  /** The GPU that runs the rungs. The event is sent again after the ceilings have been measured. */
   z.object({ type: z.literal('gpu'), device: Device, ceilings: Ceilings.nullable() }),
   /** Progress within a stage, counted in the stage's own steps. `total` is 0 while unknown. */
   z.object({
@@ -84,7 +84,7 @@ export const RunEvent = z.discriminatedUnion('type', [
     state: z.enum(['running', 'done', 'failed', 'skipped']),
     detail: z.string().optional(),
   }),
-  /** The current result of a rung. It replaces the rung's previous result. */
+  /** The current result of a rung. The event replaces the rung's previous result. */
   z.object({ type: z.literal('result'), result: RungResult }),
   /** The estimated cost of profiling, sent before it starts. */
   z.object({ type: z.literal('profile-plan'), plan: ProfilePlan }),
@@ -114,7 +114,7 @@ export type RunMessage = z.infer<typeof RunMessage>
 
 export const AppInfo = z.object({
   version: z.string(),
-  /** `report`: an exported HTML file with saved sessions and no core. */
+  /** `report`: an exported HTML file that contains saved sessions but no core. */
   host: z.enum(['electron', 'web', 'report']),
   /** The session that the UI opens first. */
   defaultSession: SessionRef,
@@ -173,7 +173,7 @@ export const calls = {
   'sessions.sources': call(z.object({ ref: SessionRef }), z.record(z.string(), z.string())),
   'sessions.deep': call(DeepRequest, DeepAnswer),
   'sessions.rename': call(RenameRequest, z.object({})),
-  /** Moves a session to the store's trash. It can be restored for thirty days. */
+  /** Moves a session to the store's trash, from which it can be restored for thirty days. */
   'sessions.delete': call(RefRequest, z.object({})),
   'sessions.restore': call(RefRequest, z.object({})),
   'sessions.deleted': call(z.object({}), z.array(DeletedSession)),
@@ -221,7 +221,8 @@ export interface Core {
 }
 
 /**
- * Validates an incoming message and answers it. All hosts use it, so no host can skip validation.
+ * Validates an incoming message and returns the reply. All hosts use it, so no host can skip
+ * validation.
  */
 export async function dispatch(core: Core, name: string, input: unknown): Promise<Reply<unknown>> {
   try {

@@ -62,7 +62,7 @@ export const AttemptSummary = z.object({
   checks: z.number().int(),
   target: LabOutcome.shape.target,
   timeMs: z.number().nullable(),
-  /** L2 state when the attempt was timed; null without a time. */
+  /** L2 state when the attempt was timed; null if it was not timed. */
   cacheState: CacheState.nullable(),
   /** Reference of the attempt's session; null if nothing was measured. */
   session: z.string().nullable(),
@@ -111,7 +111,7 @@ export const LabView = LabFile.pick({
   surprise: z.string().nullable(),
   starter: z.string(),
   draft: z.string(),
-  /** Time of the last draft save; null without a saved draft. */
+  /** Time when the draft was last saved; null if there is no saved draft. */
   draftAt: z.string().nullable(),
   answers: LabAnswers,
   /**
@@ -155,8 +155,9 @@ export const labCalls = {
   },
   'labs.get': { input: one, output: LabView },
   /**
-   * Saves the draft, some answers or both. `replaces` is the version that the edit started from. If
-   * another version was saved in the meantime, the draft is not saved and `other` is that version.
+   * Saves the draft, some answers, or both. `replaces` is the version that the edit started from.
+   * If another version was saved in the meantime, the draft is not saved and `other` is that
+   * version.
    */
   'labs.save': {
     input: one.extend({
@@ -175,8 +176,8 @@ export const labCalls = {
   'labs.reset': { input: one, output: none },
   'labs.build': { input: one.extend({ source: Source }), output: LabBuildReport },
   /**
-   * Runs the lab's checks as a normal run with events, cancellation and a session. The view then
-   * includes the attempt. The draft does not change.
+   * Runs the lab's checks as a normal run with events, cancellation and a session. The student's
+   * view then includes the attempt. The draft does not change.
    */
   'labs.check': {
     input: one.extend({ source: Source, target: LabTarget }),

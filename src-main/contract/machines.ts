@@ -11,7 +11,7 @@ const ListedMachine = z.object({
   name: Name,
   /** Host name or alias for `ssh`; null for Slurm on this machine. */
   ssh: z.string().nullable(),
-  /** sbatch options as one string; null without Slurm. */
+  /** sbatch options as one string; null if the machine does not use Slurm. */
   slurm: z.string().nullable(),
 })
 

@@ -10,7 +10,7 @@ export const ReportRequest = z.object({
   /** A second session to compare with the first. */
   compare: SessionRef.optional(),
   format: z.enum(reportFormats),
-  /** Writes CSV with one row per rung instead of one row per figure. */
+  /** Writes CSV with one row per rung instead of one row per value. */
   wide: z.boolean().optional(),
   /** Sections to include; all by default. Every report contains the summary and the provenance. */
   sections: z.array(ReportSection).optional(),

@@ -28,10 +28,10 @@ export const RungCounters = RungBuild.extend({
   metrics: z.record(z.string(), MetricValue).nullable(),
   /** Metrics of the original rung. */
   before: z.record(z.string(), MetricValue).nullable(),
-  /** Predicted times of the edited and the original rung; null without a prediction. */
+  /** Predicted times of the edited and the original rung; null if there is no prediction. */
   predicted: PredictedTime.nullable(),
   predictedBefore: PredictedTime.nullable(),
-  /** Problem size of the prediction, such as `512³`; null without a prediction. */
+  /** Problem size of the prediction, such as `512³`; null if there is no prediction. */
   predictedAt: z.string().nullable(),
   /** Machine code with counters. */
   profile: DeepProfile.nullable(),

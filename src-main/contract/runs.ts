@@ -10,7 +10,7 @@ import { At } from '../domain/task/problem-request'
 /** A ladder in a request: the id of a built-in ladder or the path of a ladder folder. */
 export const LadderName = z.string().min(1).max(4096)
 
-/** Index of a GPU. The limit is above the number of GPUs in any machine. */
+/** Index of a GPU. The limit exceeds the number of GPUs in any machine. */
 const GpuNumber = z.number().int().min(0).max(255)
 
 export const RunRequest = z.object({

@@ -16,7 +16,10 @@ export const RefRequest = z.object({ ref: SessionRef })
 
 export const DeletedSession = z.object({
   ref: SessionRef,
-  /** The user's title or, without one, the ladder's title. Null if the session cannot be read. */
+  /**
+   * The user's title, or the ladder's title if the user has set none. Null if the session cannot be
+   * read.
+   */
   title: z.string().nullable(),
   /** Deletion time in ISO 8601. */
   deletedAt: z.string(),

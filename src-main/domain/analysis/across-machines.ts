@@ -1,7 +1,7 @@
 /**
  * Compares the results of one ladder on several machines.
  *
- * The comparison covers counters and percentages of the GPU's peak. It excludes times on different
+ * The comparison covers counters and percentages of the GPU's peak, but not times on different
  * GPUs.
  */
 import { z } from 'zod'
@@ -14,13 +14,13 @@ import { comparability } from './comparability'
 
 const Side = z.object({
   status: RungStatus,
-  /** Median time in milliseconds, or null without a time. */
+  /** Median time in milliseconds, or null if the rung was not timed. */
   timeMs: z.number().nullable(),
-  /** L2 contents during timing, or null without a time. */
+  /** L2 contents during timing, or null if the rung was not timed. */
   cacheState: CacheState.nullable(),
   /**
    * Operations per second for a compute-bound task, or bytes per second for a memory-bound task on
-   * this GPU. Null without a time.
+   * this GPU. Null if the rung was not timed.
    */
   rate: MetricValue.nullable(),
   /** Rate as a percentage of this GPU's peak, or null if the peak is unknown. */

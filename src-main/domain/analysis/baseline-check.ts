@@ -60,7 +60,7 @@ export interface RungCheck {
   reasons: AnyMessage[]
   status: { baseline: RungStatus | null; now: RungStatus | null }
   medianMs: { baseline: number | null; now: number | null }
-  /** Change of the measured times, or null without a confidence interval. */
+  /** Change in the measured time, or null if there is no confidence interval. */
   change: Change | null
   /** Change relative to the reference, if the verdict is based on it. */
   normalized: Change | null
@@ -121,7 +121,7 @@ interface Terms {
   /** The threshold as a ratio of times. */
   threshold: number
   drift: Drift | null
-  /** Task of both sessions, or null if the tasks differ. */
+  /** The task that the two sessions share, or null if their tasks differ. */
   task: Task | null
   /** Whether the sessions differ in the computed work or in the measurement conditions. */
   otherWork: boolean
@@ -129,7 +129,7 @@ interface Terms {
 }
 
 /**
- * Returns the reasons why different clocks leave the verdict undecided. The list is empty if the
+ * Returns the reasons why clock differences leave the verdict undecided. The list is empty if the
  * rung is slower even after correcting for the clocks.
  */
 function clockDoubts(a: Timing, b: Timing, change: Change, threshold: number): AnyMessage[] {
@@ -264,8 +264,8 @@ function headlineOf(verdicts: readonly RungVerdict[], thresholdPercent: number):
 }
 
 /**
- * Compares a session with a baseline. `only` lists the rungs to check. By default, all rungs of
- * both sessions are checked.
+ * Compares a session with a baseline. `only` lists the rungs to check. By default, all rungs in
+ * either session are checked.
  */
 export function checkAgainst(
   a: Session,

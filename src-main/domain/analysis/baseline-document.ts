@@ -25,7 +25,7 @@ const CheckedSession = z.object({
   id: z.string(),
   createdAt: z.iso.datetime(),
   ladder: z.string(),
-  /** Problem of the session. Null for an import, whose problem is unknown. */
+  /** Problem of the session. Null for an imported session, because its problem is unknown. */
   problem: Problem.nullable(),
   gpu: z.string().nullable(),
   computeCapability: z.string().nullable(),
@@ -58,7 +58,7 @@ export const CiDocument = z.object({
       /** Status in each session. Null for a session that lacks the rung. */
       status: z.object({ baseline: RungStatus.nullable(), now: RungStatus.nullable() }),
       medianMs: z.object({ baseline: z.number().nullable(), now: z.number().nullable() }),
-      /** Change of the measured times, or null without a confidence interval. */
+      /** Change in the measured time, or null if there is no confidence interval. */
       change: ChangeDocument.nullable(),
       /** Change relative to the reference, or null if the verdict did not use it. */
       normalized: ChangeDocument.nullable(),

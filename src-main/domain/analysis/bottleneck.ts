@@ -96,8 +96,8 @@ export const Bottleneck = z.object({
    */
   also: z.array(z.enum(bottleneckClasses)),
   /**
-   * Whether the unit is between the two thresholds. The class is then the strongest of several
-   * limits.
+   * Whether the unit's utilization is between the two thresholds. The class is then the strongest
+   * of several limits.
    */
   leaning: z.boolean(),
   evidence: z.array(BottleneckEvidence),
@@ -153,8 +153,8 @@ export function nearLimit<T extends UnitLoad>(
 }
 
 /**
- * Tolerance factor for clock changes and profiler error. Arithmetic beyond the FMA pipe's busy time
- * by more than this factor ran on another unit.
+ * Tolerance factor for clock changes and profiler error. If the percentage of peak FP32 throughput
+ * exceeds the FMA utilization by more than this factor, another unit did the arithmetic.
  */
 const fmaAllowance = 1.1
 
@@ -197,8 +197,8 @@ const valueOf = ({ metrics }: RungResult, id: string): number | null => metrics[
 const labelOf = (id: string): string => metricDefinition(id)?.label ?? id
 
 /**
- * Returns DRAM utilization. Without ncu's percentage, it is computed from DRAM throughput and
- * memory bandwidth.
+ * Returns DRAM utilization. If ncu did not report the DRAM percentage, the metric is computed from
+ * DRAM throughput and memory bandwidth.
  */
 function dramFigure(session: Session, rung: RungResult): Figure {
   const measured = valueOf(rung, 'dramUtilization')
@@ -311,9 +311,9 @@ function queueOf(rung: RungResult): Pick<Bottleneck, 'class' | 'evidence'> | nul
 }
 
 /**
- * Returns the bottleneck of a rung. Returns null for a rung without relevant counters, because it
- * was not profiled. Also returns null for emulated rungs: they have no times, and the wave count at
- * a small emulated size does not apply to a GPU.
+ * Returns the bottleneck of a rung. Returns null if a rung has no relevant counters, because it was
+ * not profiled. Also returns null for emulated rungs: they have no times, and the wave count at a
+ * small emulated size does not apply to a GPU.
  */
 export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | null {
   if (isEmulated(session.target) || isPredicted(session.target)) return null
@@ -359,7 +359,7 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
     // Stalls in the queue of a nearly saturated unit confirm that the unit is the limit.
     if (queue && also.includes(queue.class))
       return bottleneckOf(queue.class, [...queue.evidence, ...evidence], { also })
-    // A unit without a measurement might be the saturated one.
+    // A unit that was not measured might be the saturated unit.
     if (queue || missing.length === 0)
       return bottleneckOf(first.class, [...evidence, ...(queue?.evidence ?? [])], {
         also: [...also, ...(queue ? [queue.class] : [])],

@@ -1,11 +1,10 @@
 /**
- * Connects a source change to the time that it saved, as far as the measurements support the
- * connection.
+ * Links a source change to the time that it saved, as far as the measurements support the link.
  *
- * The chain starts with a hunk's lines and the instructions executed on these lines, by opcode. It
- * continues with the counters that these instructions affect, and ends with the time. The link from
- * opcode to counter is hardware knowledge and not a measurement. A counter covers the whole kernel,
- * and several hunks may have changed it.
+ * The chain starts with a hunk's lines and the instructions executed on these lines, by opcode. The
+ * chain continues with the counters that these instructions affect, and ends with the time. The
+ * link from opcode to counter is hardware knowledge and not a measurement. A counter covers the
+ * whole kernel, and several hunks may have changed it.
  */
 import type { MetricDelta, TimeDelta } from './compare'
 import {
@@ -51,7 +50,7 @@ export interface ChainLink {
    * counts.
    */
   counted: LineCount[] | null
-  /** Counters of the whole kernel that the instructions affect, with a value for both rungs. */
+  /** Kernel-wide counters that the instructions affect, with a value for each rung. */
   counters: MetricDelta[]
 }
 

@@ -9,8 +9,8 @@ interface Climb {
   /** At least two timed rungs, each of which builds on the previous rung. */
   rungs: RungResult[]
   /**
-   * Time of the first rung divided by the time of the last rung. It is the product of the step
-   * factors.
+   * Time of the first rung divided by the time of the last rung. The ratio is the product of the
+   * step factors.
    */
   factor: number
 }
@@ -49,7 +49,8 @@ export interface TakenStep {
   /** Time of rung `from` divided by the time of this rung. */
   factor: number
   /**
-   * Whether `from` is not in the previous table row. The table must then show the name of `from`.
+   * Whether `from` is missing from the previous table row. The table must then show the name of
+   * `from`.
    */
   isElsewhere: boolean
 }

@@ -1,5 +1,5 @@
 /**
- * Determines whether figures of two sessions can be compared, and returns warnings for readers of
+ * Determines whether figures from two sessions can be compared, and returns warnings for readers of
  * the comparison.
  */
 import { message, type AnyMessage, Statement } from '../messages/message'
@@ -146,7 +146,7 @@ export const ratioWarnings = (session: Session): AnyMessage[] =>
   session.rungs.flatMap((rung) => ratioWarning(session, rung) ?? [])
 
 /**
- * Returns a list with one statement if two rungs of the same name compute different results.
+ * Returns a list with one statement if two rungs with the same name compute different results.
  * Otherwise the list is empty.
  */
 export const otherwiseComputed = (task: Task | null, a: RungResult, b: RungResult): AnyMessage[] =>

@@ -33,8 +33,8 @@ export const MetricDelta = z.object({
   ratio: z.number().nullable(),
   verdict: Verdict,
   /**
-   * Prediction in the header of rung b for this step, and whether it was correct. Null without a
-   * prediction.
+   * Prediction in the header of rung b for this step, and whether it was correct. Null if the
+   * header predicts nothing.
    */
   expected: z
     .object({ direction: z.enum(expectDirections), met: z.boolean().nullable() })
@@ -53,19 +53,19 @@ export const TimeDelta = z.object({
   /** Time of rung a divided by the time of rung b. A value above 1 means that b is faster. */
   speedup: z.number().nullable(),
   /**
-   * Sum of the spreads of both times. A difference below the noise or below half a percent is not
+   * Sum of the two times' spreads. A difference below the noise or below half a percent is not
    * significant.
    */
   noise: z.number().nullable(),
   verdict: Verdict,
-  /** Predicted times, or null for a rung without a prediction. Verdicts use the whole range. */
+  /** Predicted times, or null if the rung has no prediction. Verdicts use the whole range. */
   predicted: z.object({ a: PredictedTime.nullable(), b: PredictedTime.nullable() }).optional(),
 })
 export type TimeDelta = z.infer<typeof TimeDelta>
 
 /**
- * A parameter that differs between two builds of one source. A value is null for a build without
- * the parameter.
+ * A parameter that differs between two builds of one source. A value is null if the build lacks the
+ * parameter.
  */
 const ParameterDelta = z.object({
   name: z.string(),
@@ -96,7 +96,7 @@ export const dynamicMetricNoise = 0.01
 
 /**
  * Times within this relative difference are treated as equal, regardless of their spread. Clocks
- * and the load from other GPU users are not reproducible.
+ * and load from other GPU users vary between runs.
  */
 const leastTimeChange = 0.005
 
@@ -158,8 +158,8 @@ export const isPredicted = (a: RungResult, b: RungResult): boolean =>
   b.expect.length > 0 && (b.after === null || b.after === a.id)
 
 /**
- * Returns the parameters that differ. Returns an empty list for different sources, because equal
- * names may have different meanings.
+ * Returns the parameters that differ. Returns an empty list if the sources differ, because equal
+ * names may then have different meanings.
  */
 export const parameterDeltas = (a: RungResult, b: RungResult): ParameterDelta[] =>
   a.file === b.file

@@ -1,4 +1,4 @@
-/** Computes confidence intervals of times and of time ratios from samples. */
+/** Computes confidence intervals for times and time ratios from samples. */
 
 /** A closed interval. */
 export interface Interval {

@@ -15,7 +15,7 @@ export type LaunchLike = Pick<ProfiledKernel, 'grid' | 'block' | 'resources'>
 const product = (extent: readonly [number, number, number] | null): number | null =>
   extent && extent[0] * extent[1] * extent[2]
 
-/** Returns the threads per block, or null for an import without this information. */
+/** Returns the threads per block, or null if an import lacks this information. */
 export const threadsOf = ({ block }: LaunchLike): number | null => product(block)
 /**
  * Returns the threads per block from ncu, or from the runner if there is no ncu profile. Returns
@@ -112,8 +112,8 @@ function registers({ resources }: LaunchLike): Answer {
 }
 
 /**
- * Returns the figure of a rung. For several kernels, the figure is available only if all of them
- * have the same value. Otherwise it is unavailable, because the longest kernel is unknown.
+ * Returns a figure for the whole rung. For several kernels, the figure is available only if all of
+ * them have the same value. Otherwise it is unavailable, because the longest kernel is unknown.
  */
 function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
   const values = answers.map((answer) => ('value' in answer ? answer.value : null))

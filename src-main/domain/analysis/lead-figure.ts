@@ -1,7 +1,7 @@
 /**
- * The throughput shown next to a rung's time. It is bytes per second for a memory-bound task, and
- * operations per second for a compute-bound task. The choice is made once per session and applies
- * to all tables.
+ * The throughput shown next to a rung's time. The figure is bytes per second for a memory-bound
+ * task, and operations per second for a compute-bound task. The choice is made once per session and
+ * applies to all tables.
  */
 import { ceilingsOf, type Ceiling } from '../gpu/ceilings'
 import { message, type AnyMessage, type Statement } from '../messages/message'
@@ -107,7 +107,7 @@ export interface LeadFigure {
 
 /**
  * Returns the minimum bytes of a launch or the task's operations, divided by the time. Returns null
- * without a time.
+ * if the time is unknown.
  */
 export function leadFigure(
   session: LeadContext,
@@ -158,13 +158,13 @@ function gigabytes(
   return bytes === null ? null : bytes / (ms * 1e6)
 }
 
-/** Returns a rate such as `3.91 TB/s`, or an empty string for a rung without a time. */
+/** Returns a rate such as `3.91 TB/s`, or an empty string if the rung has no time. */
 export const rateText = (figure: Pick<LeadFigure, 'rate'> | null): string =>
   figure?.rate.value == null ? '' : formatValue(figure.rate.value, figure.rate.unit)
 
 /**
- * Returns the rate as text. A memory-bound task has `3.91 TB/s (81.5 % of DRAM)`, or the reason for
- * a missing share. A compute-bound task has `42.1 TFLOP/s`.
+ * Returns the rate as text. For a memory-bound task, the text is `3.91 TB/s (81.5 % of DRAM)`, or
+ * gives the reason for a missing share. For a compute-bound task, the text is `42.1 TFLOP/s`.
  */
 export function leadWords(
   session: LeadContext,

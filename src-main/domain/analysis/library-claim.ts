@@ -59,7 +59,7 @@ export function libraryClaim(session: Session, rung: RungResult): LibraryClaim |
   return { claim, ratios: Object.fromEntries(known) }
 }
 
-/** Returns a sentence about a session's fastest rung, or null without a reference. */
+/** Returns a sentence about a session's fastest rung, or null if there is no reference. */
 export function claimWords(session: Session): AnyMessage | null {
   const beside = session.rungs.flatMap((rung) => {
     const claimed = libraryClaim(session, rung)

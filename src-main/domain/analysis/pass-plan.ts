@@ -101,7 +101,7 @@ interface Preparation {
   /** Seconds for compiling and for the first launches. */
   seconds: number
   /**
-   * Seconds of loading before compilation, such as starting Python and importing packages. Absent
+   * Seconds spent before compilation, such as starting Python and importing packages. Absent
    * if not measured.
    */
   loadSeconds?: number | undefined
@@ -133,8 +133,8 @@ export function profileSeconds(
 }
 
 /**
- * Adds the import time to the first rung with imports, because a process imports packages only
- * once.
+ * Adds the import time to the first rung that imports packages, because a process imports packages
+ * only once.
  */
 function withImports(rungs: readonly PlannedRung[]): readonly PlannedRung[] {
   const first = rungs.find(({ prepared }) => prepared)

@@ -1,7 +1,7 @@
 /**
- * Hierarchical roofline of a session. It shows each rung's throughput over its operations per byte
- * of L1, L2 and device memory. The chart also shows the roofs of the GPU. Every figure includes its
- * origin.
+ * Computes the hierarchical roofline of a session. The chart plots each rung's throughput against
+ * its operations per byte of L1, L2, and device memory traffic. It also shows the GPU's roofs.
+ * Every figure includes its origin.
  *
  * Operations are the FP32 operations counted by ncu, if available. These counts exclude the tensor
  * pipe and are missing below the standard level. The task's operation count replaces them in both
@@ -66,18 +66,18 @@ export const shareOfPoint = ({
   shareOfRoof(throughput.value, roofGflops, bound)
 
 interface Roofline {
-  /** The arithmetic unit that this session's data type uses. It determines the roof. */
+  /** The arithmetic unit that this session's data type uses, which determines the roof. */
   arithmetic: 'fp32' | 'tensor'
   ceilings: SessionCeilings
   /**
    * Points in ladder order. A chart connects them with a line. Rungs without a point are omitted.
    */
   paths: Record<MemoryLevel, RooflinePoint[]>
-  /** Rungs without a point at a level, and the reason. */
+  /** Rungs that have no point at a level, and the reason. */
   missing: { rung: string; level: MemoryLevel; reason: Statement }[]
 }
 
-/** Registry ids of the traffic of each level in bytes. */
+/** Registry ids of the metrics for each level's traffic in bytes. */
 export const trafficMetric: Record<MemoryLevel, string> = {
   l1: 'l1Bytes',
   l2: 'l2Bytes',
@@ -103,8 +103,8 @@ const counted = (metrics: NcuMetrics | undefined, name: string): number | null =
 }
 
 /**
- * Returns the work of a session with an unknown task: the operations that ncu counted, over the
- * time under ncu.
+ * Returns the work in a session with an unknown task: the operations that ncu counted, divided by
+ * the time under ncu.
  */
 function importedWork({ metrics, ncuMetrics, profiledTime }: RungResult): Work | Gap {
   const executed = (op: string): number | null =>
@@ -124,8 +124,8 @@ function importedWork({ metrics, ncuMetrics, profiledTime }: RungResult): Work |
 }
 
 /**
- * Returns whether the tensor pipe computes the task. Returns false without tensor counters. If the
- * FP32 pipe executed all operations of the task, a busy tensor pipe did other work.
+ * Returns whether the tensor pipe computes the task. Returns false if there are no tensor counters.
+ * If the FP32 pipe executed all operations of the task, a busy tensor pipe did other work.
  */
 export function worksOnTensor({ problem, ladder }: Session, rung: RungResult): boolean {
   const counted = rung.metrics['fp32Operations']?.value ?? null

@@ -1,6 +1,6 @@
 /**
- * Measurements of a ladder's rung, and of the step to it from the previous rung. They are computed
- * from the recordings on every request. They are never stored, and never written into the measured
+ * Measurements of a ladder's rung, and of the step to it from the previous rung. The measurements
+ * are computed from the recordings on every request. Nothing is stored or written into the measured
  * source.
  */
 import { z } from 'zod'
@@ -27,7 +27,7 @@ const MeasuredStep = z.object({
   moved: z.enum(['up', 'down', 'same']).nullable(),
   /**
    * The change that the rung's current header predicts, and whether the measurement agrees. Absent
-   * without a prediction.
+   * if there is no prediction.
    */
   expected: z.enum(['up', 'down', 'same']).optional(),
   met: z.boolean().nullable().optional(),
@@ -65,7 +65,7 @@ export const RungMeasured = z.object({
 })
 export type RungMeasured = z.infer<typeof RungMeasured>
 
-/** A recording with the sources that it was made from, by rung id. */
+/** A recording and the sources that it was made from, by rung id. */
 export interface MeasuredRecording {
   name: string
   session: Session
@@ -143,9 +143,10 @@ const is4096 = ({ session }: MeasuredRecording): boolean => {
 }
 
 /**
- * Returns the recordings of a rung. The first recording has both rungs if possible, and otherwise
- * only this rung. Other recordings of the same problem on the same GPU follow, because they may
- * have additional counters. Recordings on the GPU of the first given recording are preferred.
+ * Returns the recordings of a rung. The first recording contains both rungs if possible, and
+ * otherwise only this rung. Other recordings of the same problem on the same GPU follow, because
+ * they may have additional counters. Recordings on the GPU of the first given recording are
+ * preferred.
  */
 function findRung(
   ladder: string,
@@ -290,12 +291,12 @@ function unusualScalars(task: Task | null, problem: Problem | null): Scalars {
   return Object.fromEntries(scalars.filter(([name, value]) => task?.scalars[name]?.value !== value))
 }
 
-/** Returns the change of a value as text, such as `15.3 → 32.2 %`. */
+/** Returns a value's change as text, such as `15.3 → 32.2 %`. */
 function valueWords({ unit, moved, from, to }: MeasuredStep): string {
   if (from === null || to === null) return 'not collected'
   const [a, b] = [formatValue(from, unit), formatValue(to, unit)]
   if (a !== b) return `${a.endsWith(` ${unit}`) ? a.slice(0, -unit.length - 1) : a} → ${b}`
-  // Both values print as the same text, so print the change as a percentage.
+  // The two values print as the same text, so print the change as a percentage.
   return moved === 'same' || from === 0
     ? b
     : `${b}, ${to > from ? '+' : '-'}${Math.abs((to / from - 1) * 100).toPrecision(1)} %`

@@ -8,8 +8,8 @@ export interface Slowdown {
   /** Whether the ladder declares that the rung is slower on purpose. */
   deliberate: boolean
   /**
-   * Whether the rung was measured to be slower, beyond both spreads. Null if either rung has no
-   * time.
+   * Whether the rung was measured to be slower by more than the spreads of the two times. Null if
+   * either rung has no time.
    */
   slower: boolean | null
   /** Note about the rung in the ladder file. */

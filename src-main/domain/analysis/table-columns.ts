@@ -34,7 +34,7 @@ const idle = new Set<string>(['ffmaShare', 'integerShare', 'memoryShare', 'contr
 const isOfProblem = ({ metrics }: RungResult, id: string): boolean =>
   metrics[id]?.value != null && !says(metrics[id].reason, 'emulation.launchesAt')
 
-/** Returns the counters of a table without times. */
+/** Returns the counters to show in a table without times. */
 export const countedColumns = ({ rungs }: Pick<Session, 'rungs'>): string[] =>
   counted.filter((id) => {
     const known = rungs.filter((rung) => isOfProblem(rung, id))

@@ -20,8 +20,8 @@ export interface Change extends Interval {
 }
 
 /**
- * Maximum drift of the reference for normalization. Under larger drift, a memory-bound rung and a
- * compute-bound reference may drift by different factors.
+ * Maximum drift of the reference for normalization. If the reference drifts more than this, a
+ * memory-bound rung and a compute-bound reference may drift by different factors.
  */
 const farthestDrift = 1.25
 

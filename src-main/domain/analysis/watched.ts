@@ -19,8 +19,8 @@ export const WatchedRung = z.object({
   beforeMs: z.number().nullable(),
   nowMs: z.number().nullable(),
   /**
-   * New time divided by the previous time, with its interval. Relative to the reference if the
-   * reference changed too.
+   * New time divided by the previous time, with its interval. The ratio is relative to the
+   * reference if the reference changed too.
    */
   change: z.object({ ratio: z.number(), low: z.number(), high: z.number() }).nullable(),
   /** Counters that differ from the last successful run, or null if either run has no counters. */
@@ -41,7 +41,7 @@ export const nothingWatched: Watched = { rungs: [], known: null }
 /** Changes below this percentage are ignored. */
 const thresholdPercent = 1
 
-/** Returns whether a rung ran successfully. An emulated run has counters and no times. */
+/** Returns whether a rung ran successfully. An emulated run has counters but no times. */
 const ranWell = ({ target }: Session, { status, timing }: RungResult): boolean =>
   status === 'ok' && (timing !== null || !can(target).times)
 

@@ -14,8 +14,8 @@ import {
 import type { Task } from '../task/task'
 
 /**
- * Maximum number of operations. It corresponds to a 512³ matrix product, which takes 0.2 to 2
- * seconds unless the kernel is naive.
+ * Maximum number of operations. The limit corresponds to a 512³ matrix product, which takes 0.2 to
+ * 2 seconds unless the kernel is naive.
  */
 const mostFlops = 3e8
 
@@ -82,8 +82,8 @@ export function shrunk(task: Task, problem: Problem, fits: (problem: Problem) =>
 }
 
 /**
- * Returns a measure of a problem's work, for comparing sizes. It is the number of operations or the
- * minimum number of bytes, whichever is larger.
+ * Returns a measure of a problem's work, for comparing sizes. The measure is the number of
+ * operations or the minimum number of bytes, whichever is larger.
  */
 export const workOf = (task: Task, problem: Problem): number =>
   Math.max(1, flops(task, problem) ?? 0, leastBytes(task, problem) ?? 0)

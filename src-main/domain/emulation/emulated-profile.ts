@@ -73,8 +73,8 @@ function kernelWith(kernel: DeepKernel, counts: Counts): DeepKernel {
 }
 
 /**
- * Returns a deep profile with counters. `listing` contains the launches of the rung in order,
- * without counters. `counts` contains the counts of each launch.
+ * Returns a deep profile with the emulator's counters. `listing` contains the rung's launches in
+ * order, without counters. `counts` contains the counts of each launch.
  */
 export const emulatedProfile = (listing: DeepProfile, counts: readonly Counts[]): DeepProfile => ({
   ...listing,

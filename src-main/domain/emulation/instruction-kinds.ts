@@ -27,7 +27,7 @@ export type InstructionKind = keyof typeof families
 const outside =
   'DADD DFMA DMNMX DMUL DSETP HADD2 HFMA2 HGMMA HMMA HMNMX2 HMUL2 HSETP2 IGMMA IMMA QGMMA'
 
-/** Category of each family, or null for a family without a category. */
+/** Category of each family, or null if the family has none. */
 const kindOfFamily = new Map<string, InstructionKind | null>([
   ...Object.entries(families).flatMap(([kind, names]) =>
     names.split(' ').map((name) => [name, kind as InstructionKind] as const),

@@ -22,8 +22,8 @@ export interface EmulatedBuffer {
   contents: Uint8Array | null
   /**
    * Contents for an earlier run, whose results are ignored. If a rung can keep state in device
-   * memory, it runs once with these contents and then several times with `contents`. Its results
-   * must be correct after any number of runs, regardless of earlier inputs.
+   * memory, it runs once with these contents and then several times with `contents`. The rung's
+   * results must be correct after any number of runs, regardless of earlier inputs.
    */
   earlier?: Uint8Array | null
   /** Whether the rung may write to the buffer. */
@@ -38,8 +38,8 @@ export interface EmulationJob extends RungWork {
   allocations?: readonly number[]
   workspaceBytes: number
   /**
-   * Whether to zero the workspace before each run. Otherwise, the workspace has the same initial
-   * contents as an output and keeps its contents between runs.
+   * Whether to zero the workspace before each run. Otherwise, the workspace starts with the same
+   * contents as an output and keeps them between runs.
    */
   zeroWorkspace?: boolean
   /** Variables that the host accesses, in the order of the probe's dummy addresses. */
@@ -59,7 +59,7 @@ export interface EmulationJob extends RungWork {
   memoryBytes: number
   /** Whether to run only a few blocks of each launch, in order to estimate the whole launch. */
   sample?: true
-  /** Range of blocks of each launch to run, by linear index. Other blocks do not run. */
+  /** Range of blocks to run in each launch, by linear index. Other blocks do not run. */
   blocks?: { first: number; count: number }
 }
 
@@ -83,7 +83,7 @@ export interface Stop {
   detail: string
   /**
    * Index of the launch, and the address in its code. The indices of the launches in `prepared`
-   * follow those of the other launches. Both are null if unknown.
+   * follow those of the other launches. The index and the address are null if unknown.
    */
   launch: number | null
   address: number | null
@@ -113,7 +113,7 @@ export interface EmulationAnswer {
   unsettled: boolean
   /** Names of read-only buffers that the rung changed. */
   changedInputs: string[]
-  /** Processing time of the launches in seconds, without the setup. */
+  /** Time spent running the launches in seconds, excluding setup. */
   seconds: number
 }
 

@@ -1,5 +1,5 @@
 /**
- * Observes how a rung's machine code uses each buffer. It detects whether the code reads the buffer
+ * Observes how a rung's machine code uses each buffer. Detects whether the code reads the buffer
  * before writing it, and how much of the buffer the code writes.
  */
 import { createDevice, newMemory, type Allocation } from '../emulator/device'
@@ -106,8 +106,8 @@ function executed(
 }
 
 /**
- * Observes the accesses of a job's launches. It runs the launches several times on the current
- * thread, so the job must be small.
+ * Observes the accesses of a job's launches. Runs the launches several times on the current thread,
+ * so the job must be small.
  */
 export function observeAccesses(job: EmulationJob): Observed {
   const own = (index: number): Uint8Array | null => job.buffers[index]!.contents

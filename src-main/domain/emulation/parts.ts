@@ -11,7 +11,7 @@ import { unwritten } from './job-memory'
 
 /**
  * Minimum number of warp instructions per part. For smaller parts, the extra memory and compilation
- * cost more than they save.
+ * cost more than running in parallel saves.
  */
 const leastInstructions = 1e6
 
@@ -28,8 +28,8 @@ const reachesOtherBlocks = ({ mnemonic, modifiers }: Instruction): boolean =>
     modifiers.some((word) => /^(STRONG\.)?(GPU|SYS)$/.test(word) || word === 'IVALL'))
 
 /**
- * Returns the number of consecutive blocks that must stay in one part. With clusters, it is one row
- * of the grid. Otherwise, it is 1. Returns null if blocks may depend on one another.
+ * Returns the number of consecutive blocks that must stay in one part. With clusters, the number is
+ * one row of the grid. Otherwise, it is 1. Returns null if blocks may depend on one another.
  */
 function unitOf(job: EmulationJob): number | null {
   const { launches, machineCode, memory, checks } = job
@@ -98,7 +98,7 @@ function written(before: Uint8Array | null, parts: readonly Uint8Array[]): Uint8
   return bytes
 }
 
-/** Merges the answers to the parts of a job into one answer. */
+/** Merges the answers for a job's parts into one answer. */
 export function joined(job: EmulationJob, answers: readonly EmulationAnswer[]): EmulationAnswer {
   const stopped = answers.findIndex(({ stop }) => stop !== null)
   // In an undivided job, the blocks after the stopped block would not have run.

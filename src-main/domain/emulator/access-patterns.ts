@@ -16,7 +16,7 @@ interface Pattern {
 /**
  * Returns the period of the cost, in bytes. Shifting all addresses by one period does not change
  * the cost. The period is one word for shared memory and one line for global memory. For accesses
- * that bypass L1, it is one line in both spaces.
+ * that bypass L1, the period is one line in both memory spaces.
  */
 export const periodOf = (space: 'global' | 'shared', bypass = false): number =>
   space === 'shared' && !bypass ? 4 : 128

@@ -7,8 +7,8 @@
  * `sharedPasses` matches the hardware counters. The tests compare the rules with 1,404 individually
  * measured accesses.
  *
- * The functions take one byte address per lane. They ignore the addresses of lanes outside the
- * mask.
+ * The functions take one byte address per lane. The functions ignore the addresses of lanes outside
+ * the mask.
  */
 import { warpSize } from '../gpu/sm-limits'
 
@@ -28,8 +28,8 @@ const lanesPerMatrix = 8
 interface SharedCost {
   wavefronts: number
   /**
-   * Number of wavefronts that the bytes of all lanes would need without bank conflicts. It never
-   * exceeds `wavefronts`, which is lower if lanes read the same words.
+   * Number of wavefronts that the bytes of all lanes would need without bank conflicts. The number
+   * is capped at `wavefronts`, which is lower if lanes read the same words.
    */
   ideal: number
 }
@@ -38,8 +38,8 @@ interface GlobalCost {
   /** Number of distinct 32-byte sectors. */
   sectors: number
   /**
-   * Minimum number of sectors for the bytes of all lanes. It never exceeds `sectors`, which is
-   * lower if lanes access the same bytes.
+   * Minimum number of sectors for the bytes of all lanes. The number is capped at `sectors`, which
+   * is lower if lanes access the same bytes.
    */
   ideal: number
   /** Number of distinct 128-byte lines. */
@@ -65,8 +65,8 @@ function lanesOf(mask: number): number[] {
 }
 
 /**
- * Returns the number of words accessed in the busiest bank. With `once`, a word that several lanes
- * access is counted once, as in a broadcast.
+ * Returns the number of words accessed in the bank with the most words. With `once`, a word that
+ * several lanes access is counted once, as in a broadcast.
  */
 function busiestBank(bytes: number, mask: number, addresses: Addresses, once: boolean): number {
   const seen = new Set<number>()
@@ -84,8 +84,8 @@ function busiestBank(bytes: number, mask: number, addresses: Addresses, once: bo
 }
 
 /**
- * Returns the number of lanes that one wavefront can serve. It is 32 for up to 4 bytes per lane, 16
- * for 8 bytes, and 8 for 16 bytes.
+ * Returns the number of lanes that one wavefront can serve. The number is 32 for up to 4 bytes per
+ * lane, 16 for 8 bytes, and 8 for 16 bytes.
  */
 export const lanesPerWavefront = (bytes: number): number =>
   Math.min(warpSize, wavefrontBytes / bytes)
@@ -285,7 +285,7 @@ const banksOf = (bytes: number, address: number): number[] =>
  *
  * One wavefront reads a group of lanes without bank conflicts in L1. The same wavefront writes each
  * lane that has no bank conflict in shared memory. The other lanes are written afterwards. Lanes
- * that write zeros do not read. They belong to the first group.
+ * that write zeros do not read, and belong to the first group.
  */
 function cachedCopy(
   bytes: number,

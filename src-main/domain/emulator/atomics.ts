@@ -95,14 +95,14 @@ function combineOf(at: Site): Combine {
   }
 }
 
-/** Returns the function for a 64-bit operation. It computes with BigInt or doubles. */
+/** Returns the function for a 64-bit operation. The function computes with BigInt or doubles. */
 function combineWide(at: Site): (old: bigint, value: bigint, other: bigint) => bigint {
   const toDouble = (bits: bigint): number =>
     doubleOf(Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn))
   if (at.has('F64')) {
     if (!at.has('ADD')) return at.unknown('an operation on F64 that is not a sum')
     at.expect('RN')
-    // Atomic operations return a signaling NaN unchanged. They do not make it quiet.
+    // Atomic operations return a signaling NaN unchanged instead of making it quiet.
     const isNaN = (bits: bigint): boolean =>
       isNaNDouble(Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn))
     return (old, value) => {

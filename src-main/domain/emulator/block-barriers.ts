@@ -23,8 +23,8 @@ export function completeBarrier(block: Block, index: number, trace: Trace | null
 }
 
 /**
- * Returns the function that executes BAR. It counts arrivals and releases the waiting warps once
- * all warps have arrived.
+ * Returns the function that executes BAR. The function counts arrivals and releases the waiting
+ * warps once all warps have arrived.
  */
 export function barrierControl(site: Site): Control {
   const numbers = site.all('immediate', 'register', 'uniform-register')

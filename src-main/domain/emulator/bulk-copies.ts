@@ -1,6 +1,7 @@
 /**
- * Executes copies of tensor-map boxes (UTMALDG, UTMASTG) and of plain byte ranges (UBLKCP). In the emulator, a copy completes when it is issued. Its barrier then counts the copied
- * bytes as arrived. ncu counts no sectors for these instructions.
+ * Executes copies of tensor-map boxes (UTMALDG, UTMASTG) and of plain byte ranges (UBLKCP). In the
+ * emulator, a copy completes when it is issued. The copy's barrier then counts the copied bytes as
+ * arrived. ncu counts no sectors for these instructions.
  */
 import type { MemoryOperand } from '../sass/instruction'
 import { barrierAt, change, type BarrierPlace } from './mbarriers'
@@ -76,7 +77,7 @@ class Mover {
     if (fault !== null) this.report(fault, warp, map.low + bytes, chunk)
   }
 
-  /** Copies bytes that are contiguous in both memories. */
+  /** Copies bytes that are contiguous in both global and shared memory. */
   move(warp: Warp, block: Block, offset: number, low: number, bytes: number): void {
     if (bytes === 0) return
     const place = block.shared + offset
@@ -104,7 +105,7 @@ class Mover {
   }
 }
 
-/** Reports the copied bytes to the copy's barrier as arrived. */
+/** Tells the copy's barrier that the copied bytes have arrived. */
 function complete(at: Site, warp: Warp, barrier: BarrierPlace | null, bytes: number): void {
   if (!barrier) return
   barrier.block.watch?.release(barrier.offset, barrier.block === warp.block ? warp.number : null)
@@ -185,7 +186,7 @@ function multicastOf(at: Site): Value {
   return (warp) => value(warp.base, 0) >>> 16
 }
 
-/** Copies the rows of a box. In shared memory, elements outside the array are set to zero. */
+/** Copies the rows of a box. Elements outside the array become zero in shared memory. */
 function moveRows(
   mover: Mover,
   warp: Warp,
@@ -212,8 +213,9 @@ function moveRows(
 }
 
 /**
- * Returns the function that executes UBLKCP. `S.G` copies to shared memory. Its barrier is in the
- * register after the address. The length is in 16-byte chunks.
+ * Returns the function that executes UBLKCP. `S.G` copies to shared memory. The address of the
+ * copy's barrier is in the register after the shared-memory address. The length is in 16-byte
+ * chunks.
  */
 function copyBytes(at: Site): Step {
   const toShared = at.matching(/^[SG]$/)[0] === 'S'

@@ -1,6 +1,6 @@
 /**
- * Products of bytes accumulated in 32-bit sums: dot products per lane (IDP) and matrix products of
- * a warp (IMMA).
+ * Byte products with 32-bit accumulators: per-lane dot products (IDP) and warp-wide matrix products
+ * (IMMA).
  */
 import { rowOf, rows } from './matrix-layout'
 import { eachLane, lanes, type Site } from './site'
@@ -23,8 +23,8 @@ function elementOf(at: Site, type: string | undefined): (bits: number, place: nu
 }
 
 /**
- * IDP: adds products of elements of a and b to c. It multiplies either four pairs of bytes, or two
- * halves of a by two bytes of b. These two bytes are in the low or high half of b.
+ * IDP: adds products of elements of a and b to c. IDP multiplies either four pairs of bytes, or two
+ * halves of a by two bytes of b. In the second case, the bytes are in either half of b.
  */
 function dotProduct(at: Site): Step {
   const four = at.has('4A')

@@ -1,4 +1,4 @@
-/** Properties of the code that a launch must know before it starts. */
+/** Properties of the code that must be known before a launch starts. */
 import { zeroRegister, type Instruction } from '../sass/instruction'
 
 /** Returns whether an instruction can access fewer than four bytes. */

@@ -1,9 +1,9 @@
 /**
  * Compiles straight-line segments of a kernel to WebAssembly that works on the device's memory. A
- * segment ends at the next control instruction. It is interpreted at first, and compiled if it runs
- * again. Each segment becomes one module. Within the module, each run of arithmetic and each memory
- * access is a separate function. A driver function calls these functions in order. It also calls
- * the interpreter for the remaining instructions.
+ * segment ends at the next control instruction. A segment is interpreted at first, and compiled if
+ * it runs again. Each segment becomes one module. Within the module, each run of arithmetic and
+ * each memory access is a separate function. A driver function calls these functions in order. The
+ * driver function also calls the interpreter for the remaining instructions.
  *
  * A module does not depend on addresses or arguments. All launches of the same code can therefore
  * share it, at any problem size.
@@ -31,8 +31,8 @@ interface SegmentSetting extends Omit<
   'fixFunction' | 'nativeMultiplyAdd' | 'constantPlace'
 > {
   /**
-   * Start of the launch's tables in the device's memory. `onPlace`, `fixPlace` and the places of
-   * the banks are byte offsets from this start.
+   * Start of the launch's tables in the device's memory. `onPlace`, `fixPlace`, and the bank
+   * positions are byte offsets from this start.
    */
   tables: number
   /** Constant banks in the tables. */
@@ -53,7 +53,7 @@ interface SegmentSetting extends Omit<
   memory: (FastSetting & { site: (index: number) => number }) | null
   /** Executes the instruction at `index` for the lanes in `active`. */
   step: (index: number, active: number) => void
-  /** Called when compiled code replaces the interpretation of an access. */
+  /** Called when an access runs as compiled code instead of being interpreted. */
   onAccess: (index: number, pattern: FastPattern) => void
 }
 
@@ -65,7 +65,7 @@ const three = [i32, i32, i32]
  */
 function triesMultiplyAdd(): boolean {
   const code = new Code(0)
-  // The test value is (1 + e)(1 - e) - 1. It is 0 if the CPU rounds the product separately.
+  // The test value (1 + e)(1 - e) - 1 is 0 if the CPU rounds the product separately.
   code.constant(0)
   for (const value of [1 + 2 ** -23, 1 - 2 ** -23, -1]) code.splat(bitsOf(value))
   code.vector(vector.relaxedMultiplyAdd)
@@ -197,7 +197,7 @@ class Driver {
   }
 
   /**
-   * Adds an instruction. `whole` is the compiled function for a full warp. It returns 0 if the
+   * Adds an instruction. `whole` is the compiled function for a full warp; it returns 0 if the
    * instruction must be interpreted.
    */
   instruction(instruction: Instruction, index: number, whole: number | null): void {

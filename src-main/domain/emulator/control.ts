@@ -8,7 +8,7 @@ import { systemCall } from './system-calls'
 import { barrierControl, completeBarrier } from './block-barriers'
 import { branch, converge, convergenceOf, giveWay, scatter, setConvergence } from './divergence'
 
-/** Instructions that can change where a warp continues. */
+/** Instructions that can change a warp's control flow. */
 const controls = new Set([
   'BRA',
   'BRX',
@@ -65,7 +65,7 @@ const barrierIndex = (site: Site): number => {
   return operand ? site.take(operand, 'value').index : site.unknown()
 }
 
-/** Returns the condition that a control instruction has in addition to its guard. */
+/** Returns the extra condition that a control instruction has beyond its guard. */
 const conditionOf = (site: Site): ((warp: Warp) => number) => site.predicate(site.predicates[0])
 
 /** Returns the function that executes a control instruction. */

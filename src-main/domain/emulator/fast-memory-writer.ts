@@ -1,6 +1,6 @@
 /**
- * Writes the WebAssembly function of one memory access. The function checks that the addresses
- * match a known pattern. It then executes the load, store or copy.
+ * Emits the WebAssembly function for one memory access. The function checks that the addresses
+ * match a known pattern, and then executes the load, store, or copy.
  */
 import {
   zeroRegister,
@@ -41,8 +41,8 @@ import { predicateIndex } from './site-operands'
 
 export interface FastSetting {
   /**
-   * Row of the first uniform register, and byte offset of the first predicate. Both are relative to
-   * the warp's base.
+   * Row of the first uniform register, and byte offset of the first predicate, relative to the
+   * warp's base.
    */
   registers: number
   predicates: number
@@ -99,7 +99,7 @@ export class Writer {
     this.giveUpIf()
   }
 
-  /** Pushes a lane's value of an address register. */
+  /** Emits code that pushes a lane's value of an address register. */
   private register(place: number, lane: number): void {
     const { code } = this
     const { register } = this.addresses[place]!
@@ -109,7 +109,8 @@ export class Writer {
   }
 
   /**
-   * Computes the first lane's value of each address. Converts shared-memory addresses to offsets.
+   * Emits code that computes the first lane's value for each address. Emits code that converts
+   * shared-memory addresses to offsets.
    */
   begin(): void {
     const { code } = this
@@ -143,8 +144,8 @@ export class Writer {
   }
 
   /**
-   * Writes the lookup of the address pattern. If the pattern is known and all addresses are within
-   * bounds, the code counts the access. Otherwise, the function returns 0.
+   * Emits code that looks up the address pattern. If the pattern is known and all addresses are
+   * within bounds, the code counts the access. Otherwise, the function returns 0.
    */
   compare(periods: readonly number[]): void {
     const { code } = this
@@ -230,14 +231,14 @@ export class Writer {
     }
   }
 
-  /** Pushes the byte address of a lane's value. */
+  /** Emits code that pushes the byte address of a lane's value. */
   private address(place: number, lane: number): void {
     this.register(place, lane)
     this.code.get(this.bases[place]!)
     this.code.op(scalar.add)
   }
 
-  /** Writes code that handles patterns of one shape and then returns from the function. */
+  /** Emits code that handles patterns of one shape and then returns from the function. */
   private inShape(shape: number, write: () => void): void {
     const { code } = this
     code.get(this.way)
@@ -250,8 +251,8 @@ export class Writer {
   }
 
   /**
-   * Writes code that transposes a 4 x 4 matrix of words in place. Its rows are in the first four
-   * locals.
+   * Emits code that transposes a 4 x 4 matrix of words in place. The matrix rows are in the first
+   * four locals.
    */
   private transpose(): void {
     const { code } = this
@@ -389,7 +390,7 @@ export class Writer {
     }
   }
 
-  /** Writes a copy from global to shared memory, lane by lane. */
+  /** Emits code that copies from global to shared memory, lane by lane. */
   copy(): void {
     const { code } = this
     for (let lane = 0; lane < lanes; lane++) {

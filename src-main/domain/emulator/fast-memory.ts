@@ -18,8 +18,8 @@ import { Writer, type FastSetting } from './fast-memory-writer'
 
 interface FastAccess {
   /**
-   * The compiled function. Its parameters are the byte address of the warp's registers, the lane
-   * mask, and the byte address of shared memory.
+   * The compiled function. The function's parameters are the byte address of the warp's registers,
+   * the lane mask, and the byte address of shared memory.
    */
   code: Code
   pattern: FastPattern

@@ -39,12 +39,12 @@ export interface FastPattern {
   bytes: number
 }
 
-/** Lanes used in the hash. Their distances from the first lane usually differ between patterns. */
+/** Lanes used in the hash, whose distances from the first lane usually differ between patterns. */
 const telling = [1, 8, 31]
 
 /**
- * Pushes the way index of a pattern. The index is a hash of the lane distances and the first
- * address.
+ * Emits code that pushes a pattern's way index. The index is a hash of the lane distances and the
+ * first address.
  */
 export function pushHash(
   code: Code,
@@ -69,7 +69,7 @@ export function pushHash(
   code.op(scalar.shrUnsigned)
 }
 
-/** Returns the way index of a pattern. The hash is the same as in the compiled code. */
+/** Returns a pattern's way index. The hash is the same as in the compiled code. */
 function hashOf(periods: readonly number[], addresses: readonly Int32Array[]): number {
   let hash = 0
   for (const [place, row] of addresses.entries()) {
@@ -79,7 +79,7 @@ function hashOf(periods: readonly number[], addresses: readonly Int32Array[]): n
   return Math.imul(hash, 0x9e3779b1) >>> 27
 }
 
-/** Pushes each address modulo its period, packed into one number above 0. */
+/** Emits code that pushes each address modulo its period, packed into one number above 0. */
 export function pushStart(
   code: Code,
   periods: readonly number[],

@@ -1,6 +1,6 @@
 /**
- * Computes the initial buffer contents for a rung. They match the runner's buffers, because the
- * values are the same function of seed, stream and index as in `cuda-kernels/runner/fill.hpp`.
+ * Computes the initial buffer contents for a rung. The contents match the runner's buffers, because
+ * the values are the same function of seed, stream and index as in `cuda-kernels/runner/fill.hpp`.
  */
 import { brainBits, halfBits, multiplyHigh } from './float'
 import { eightBits, smallFloats } from './small-floats'
@@ -171,8 +171,8 @@ function uniformOf({ high, low }: Long, dtype: string): number {
 }
 
 /**
- * Returns a random permutation of the numbers below `count`. It applies a four-round Feistel
- * network until the result is below `count`.
+ * Returns a random permutation of the numbers below `count`. The function applies a four-round
+ * Feistel network until the result is below `count`.
  */
 function permutation(count: number, random: ReturnType<typeof randomStream>) {
   let half = 1

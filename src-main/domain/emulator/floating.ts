@@ -102,8 +102,9 @@ function extremumFloat(at: Site): Step {
 }
 
 /**
- * Special functions. JavaScript computes them, and the result is rounded once. A GPU approximates
- * them with an error of up to two units in the last place, so the last bits can differ.
+ * Special functions. JavaScript computes each function, and the result is rounded once. A GPU
+ * approximates these functions with an error of up to two units in the last place, so the last bits
+ * can differ.
  */
 const special: Record<string, (a: number) => number> = {
   RCP: (a) => 1 / a,
@@ -121,17 +122,17 @@ function specialFunction(at: Site): Step {
   const a = at.float(at.source(0))
   const put = at.put()
   return eachLane((_, base, lane) => {
-    // Flush denormal inputs and results to zero. Exceptions are square roots and the argument of
-    // the exponential.
+    // Flush denormal inputs and results to zero. Square roots and the argument of the exponential
+    // are exceptions.
     const result = compute(flush(a(base, lane)))
     put(base, lane, bitsOf(flush(Math.fround(result))))
   })
 }
 
 /**
- * Returns the function that executes FCHK. FCHK tests whether a division a / b needs the slow path.
- * The result depends only on the operands' exponents. For values at the boundary, a GPU may decide
- * differently.
+ * Returns the function that executes FCHK. FCHK tests whether the division a / b needs the slow
+ * path. The result depends only on the operands' exponents. For values at the boundary, a GPU may
+ * decide differently.
  */
 function checkDivision(whole: Site): Step {
   const at = whole.compares()

@@ -1,9 +1,10 @@
 /**
- * Matrix products of a warpgroup: HGMMA, and QGMMA for FP8 in shared memory.
+ * Warpgroup matrix products: HGMMA, and QGMMA for FP8 in shared memory.
  *
  * Each of the four warps computes 16 of the 64 rows, independently of the others, when it issues
- * the instruction. Matrix descriptors locate B in shared memory. They also locate A, unless A is in
- * registers. The summation is the same as for HMMA, but FP8 sums and their results keep fewer bits.
+ * the instruction. Matrix descriptors locate B in shared memory. The descriptors also locate A,
+ * unless A is in registers. The summation is the same as for HMMA, but FP8 sums and their results
+ * keep fewer bits.
  */
 import { halfBits } from './float'
 import { lanes, type Site } from './site'

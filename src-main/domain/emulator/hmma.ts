@@ -1,4 +1,4 @@
-/** Matrix products of a warp (HMMA). */
+/** Warp-level matrix products (HMMA). */
 import { halfBits } from './float'
 import { lanes, type Site } from './site'
 import type { Step } from './warp'

@@ -1,6 +1,6 @@
 /**
- * Scratch memory of a launch. It contains the registers, shared memory and local memory of
- * concurrently running blocks, and the tables of the compiled code.
+ * Scratch memory for a launch. The scratch memory contains the registers, shared memory, and local
+ * memory of concurrently running blocks, and the compiled code's tables.
  */
 import { registersOf } from './code-facts'
 import type { Device } from './device'
@@ -11,7 +11,7 @@ import { lanes, type Views } from './site'
 /** Number of bytes that CUDA reserves at the start of shared memory. */
 export const reservedShared = 1024
 const uniformRows = 64
-/** Scratch bytes for the operands of a correctly rounded multiply-add of four lanes. */
+/** Scratch bytes for the operands of a correctly rounded four-lane multiply-add. */
 const fixBytes = 256
 /** Number of words for the predicates, which follow a warp's registers. */
 const predicateWords = lanes
@@ -20,7 +20,7 @@ const align = (bytes: number): number => Math.ceil(bytes / 256) * 256
 
 /**
  * Layout of the scratch memory in bytes. `start` and `tables` are offsets into the device's memory.
- * `sharedPlace` and `localPlace` are relative to a block's slot. All other places are relative to
+ * `sharedPlace` and `localPlace` are relative to a block's slot. All other offsets are relative to
  * `tables`.
  */
 export interface LaunchMemory {
@@ -34,7 +34,7 @@ export interface LaunchMemory {
   readonly predicateWords: number
   readonly sharedBytes: number
   readonly start: number
-  /** Bytes of one slot. Each concurrently running block has one slot. */
+  /** Bytes per slot. Each concurrently running block has one slot. */
   readonly blockBytes: number
   readonly sharedPlace: number
   readonly localPlace: number

@@ -11,14 +11,14 @@ export interface Launch {
   readonly code: readonly Instruction[]
   readonly grid: Extent
   readonly block: Extent
-  /** Bytes of static plus dynamic shared memory per block. */
+  /** Static plus dynamic shared memory per block, in bytes. */
   readonly sharedBytes: number
   /**
    * Number of blocks per cluster along x, 1 by default. The blocks of a cluster run concurrently
    * and can access one another's shared memory.
    */
   readonly clusterBlocks?: number
-  /** Bytes of stack per thread. */
+  /** Stack size per thread, in bytes. */
   readonly localBytes: number
   /**
    * Constant banks, keyed by number. Bank 0 contains the launch dimensions and parameters (see
@@ -60,12 +60,12 @@ export interface LaunchOptions {
   readonly written?: readonly Allocation[]
   /**
    * One flag per byte of buffer memory: whether the kernel may read the byte before it writes it.
-   * The launch also sets the flags of the bytes it writes, for the next launch.
+   * For the next launch, this launch also sets the flags of the bytes that it writes.
    */
   readonly writtenBytes?: Uint8Array
   /** Receives the number of executed warp instructions, at most about once per second. */
   readonly onProgress?: (instructions: number) => void
-  /** Receives the events of the launch. Tracing is slow, because all accesses are interpreted. */
+  /** Receives the launch's events. Tracing is slow, because all accesses are interpreted. */
   readonly trace?: Trace
   /** Receives the text that threads print, with linear block and thread indices. */
   readonly onPrint?: (printed: Printed) => void

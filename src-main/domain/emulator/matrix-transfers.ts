@@ -1,4 +1,4 @@
-/** Loads and stores of 8 x 8 matrices by a warp (LDSM, STSM). */
+/** Warp-level loads and stores of 8 x 8 matrices (LDSM, STSM). */
 import { addressOf, checked, countCost, traceOf, valueOperand, watchAll } from './memory-access'
 import { lanes, noCost, type Site } from './site'
 import type { Step } from './warp'

@@ -20,8 +20,8 @@ interface State {
   expected: number
   missing: number
   /**
-   * Number of announced bytes that have not arrived. It is negative if bytes arrived before they
-   * were announced.
+   * Number of announced bytes that have not arrived. The number is negative if bytes arrived before
+   * they were announced.
    */
   bytes: number
   parity: number
@@ -78,7 +78,7 @@ export function change(
   writeState(words, place >>> 2, state)
 }
 
-/** A barrier and its location, found by an address that contains the rank of the block. */
+/** A barrier and its location, looked up by an address that contains the block's rank. */
 export interface BarrierPlace {
   block: Block
   offset: number
@@ -172,7 +172,7 @@ function arrive(at: Site): Step {
       const word = found.place >>> 2
       puts[0]?.(base, lane, words[word]!)
       puts[1]?.(base, lane, words[word + 1]!)
-      // Each block has its own race-detector clocks. They exclude the warps of other blocks.
+      // Each block has its own race-detector clocks, which exclude other blocks' warps.
       if (found.block === warp.block) found.block.watch?.release(found.offset, warp.number)
       change(at, warp, found, { ...changeOf(value(base, lane)), leaves })
     })(warp, active)
@@ -243,7 +243,7 @@ export function phaseControl(at: Site): Control {
 function syncs(at: Site): Step {
   if (at.has('EXCH')) return exchange(at)
   if (at.has('ARRIVE')) return arrive(at)
-  // This is mbarrier.inval, which has no effect in the emulator.
+  // This instruction is mbarrier.inval, which has no effect in the emulator.
   if (at.has('CCTL')) {
     at.expect('IV')
     addressesOf(at)

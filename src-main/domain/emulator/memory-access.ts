@@ -53,8 +53,8 @@ const bankPatterns = (kind: 'load' | 'store' | 'atomic', bytes: number) =>
   }))
 
 /**
- * Returns a function that reports an instruction's accesses to the launch's trace. Without a trace,
- * the function does nothing.
+ * Returns a function that reports an instruction's accesses to the launch's trace. If there is no
+ * trace, the function does nothing.
  */
 export function traceOf(
   at: Site,
@@ -122,7 +122,8 @@ export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'gene
 
 /**
  * Returns whether the address is in a register pair. The disassembler omits `.64` for addresses
- * without a descriptor. This affects compare-and-swap, generic stores, and every access on sm_75.
+ * without a descriptor. This omission affects compare-and-swap, generic stores, and every access on
+ * sm_75.
  */
 const isPair = ({ width, descriptor, uniform }: MemoryOperand): boolean =>
   width === 64 || (descriptor === null && uniform === null)
@@ -130,8 +131,8 @@ const isPair = ({ width, descriptor, uniform }: MemoryOperand): boolean =>
 const whole = { low: 0, high: 0 }
 
 /**
- * Returns a function that computes both halves of a generic address. It propagates the carry
- * between the halves.
+ * Returns a function that computes both halves of a generic address. The function propagates the
+ * carry between the halves.
  */
 function wholeAddress(
   at: Site,
@@ -183,7 +184,7 @@ export const buffers = [new Int32Array(lanes), new Int32Array(lanes)] as const
 
 /**
  * Returns a function that writes each lane's address to `into` and returns the mask of lanes with a
- * valid address. It reports a finding for each out-of-bounds or misaligned address.
+ * valid address. The function reports a finding for each out-of-bounds or misaligned address.
  */
 export function checked(
   at: Site,
@@ -281,7 +282,9 @@ export const costsOf = (space: Space, kind: 'load' | 'store' | 'atomic', bytes: 
       ? sharedPatterns(kind, bytes)
       : globalPatterns(bytes)
 
-/** Returns the value operand of a store or an atomic. It is the first operand after the address. */
+/**
+ * Returns the value operand of a store or an atomic, which is the first operand after the address.
+ */
 export function valueOperand(at: Site, place = 0): Operand {
   const operands = at.all('memory', 'register', 'uniform-register')
   const memoryAt = operands.findIndex((operand) => operand.kind === 'memory')

@@ -39,8 +39,8 @@ function select(at: Site, read: (place: number) => Get): Step {
 }
 
 /**
- * Returns a function that reads a float operand's bits and applies `-` and `|x|`. A select changes
- * no other bits.
+ * Returns a function that reads a float operand's bits and applies `-` and `|x|`. A select
+ * instruction changes no other bits.
  */
 function floatBits(at: Site, place: number): Get {
   const operand = at.source(place)

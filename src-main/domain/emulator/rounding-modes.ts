@@ -1,4 +1,4 @@
-/** The rounding mode of a floating-point instruction, from its modifiers. */
+/** Determines the rounding mode of a floating-point instruction from its modifiers. */
 import type { Rounding } from './float'
 import type { Site } from './site'
 

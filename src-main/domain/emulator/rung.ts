@@ -2,9 +2,9 @@
  * Runs a rung on the emulated GPU. A rung is an ordered sequence of kernel launches, fills and
  * copies.
  *
- * The probe records the launches and their arguments (`parsers/cuda/runner-events.ts`). It uses
- * dummy addresses, with one address range per buffer. This module translates these addresses to
- * device addresses.
+ * The probe records the launches and their arguments (`parsers/cuda/runner-events.ts`). The probe
+ * uses dummy addresses, with one address range per buffer. This module translates these addresses
+ * to device addresses.
  */
 import { decodeInstruction, nameOfOpcode } from '../sass/decode'
 import type { Instruction } from '../sass/instruction'
@@ -183,13 +183,14 @@ interface RungRun extends RungWork {
   /** Mangled names of the variables that the host accesses. */
   readonly symbols?: readonly string[]
   /**
-   * Per-thread stack size set with cudaDeviceSetLimit. It applies to kernels whose stack can grow.
+   * Per-thread stack size set with cudaDeviceSetLimit. The size applies to kernels whose stack can
+   * grow.
    */
   readonly stackBytes?: number
   readonly options: LaunchOptions
   /** Runs one launch. By default, all selected blocks run to completion. */
   readonly execute?: (device: Device, launch: Launch, options: LaunchOptions) => LaunchResult
-  /** Returns the blocks of a launch to run. By default, all blocks run. */
+  /** Returns the blocks to run in a launch. By default, all blocks run. */
   readonly blocksOf?: (launch: RungLaunch) => NonNullable<Launch['blocks']>
   /** Called before each launch. The caller can therefore determine which launch raised a `Halt`. */
   readonly onLaunch?: () => void
@@ -216,8 +217,8 @@ function allocateVariables(device: Device, modules: readonly MachineCode[]): Map
 const defaultStack = 1024
 
 /**
- * Returns the stack size per thread. It is the size that the compiler computed. If the stack can
- * grow, it is at least `limit`.
+ * Returns the stack size per thread, as computed by the compiler. If the stack can grow, the size
+ * is at least `limit`.
  */
 function stackOf(kernel: MachineKernel, code: readonly Instruction[], limit: number): number {
   const own = kernel.stackBytes ?? kernel.frameBytes
@@ -294,13 +295,13 @@ interface LinkedRung {
    * Runs the launches. Variables and allocations of the rung keep their contents for the next run.
    */
   run: () => EmulatedLaunch[]
-  /** Variables of the modules in device memory. */
+  /** Module variables in device memory. */
   variables: readonly Allocation[]
 }
 
 export const runRung = (run: RungRun): EmulatedLaunch[] => linkRung(run).run()
 
-/** Allocates the variables of the modules and links the rung's kernels to them. */
+/** Allocates the module variables and links the rung's kernels to them. */
 export function linkRung(run: RungRun): LinkedRung {
   const { device, machineCode } = run
   const variables = allocateVariables(device, machineCode)

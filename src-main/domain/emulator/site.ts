@@ -1,5 +1,5 @@
 /**
- * An instruction that is being prepared for execution. Its operands are sorted into outputs and
+ * An instruction that is being prepared for execution, with its operands sorted into outputs and
  * inputs. Each operand becomes a function of the lane. Values that depend only on the launch, such
  * as immediates and constant banks, are looked up once.
  *
@@ -46,7 +46,7 @@ export interface EmulatorState {
    * these rows.
    */
   readonly registers: number
-  /** Bytes of shared memory per block and of local memory per thread. */
+  /** Shared memory per block and local memory per thread, in bytes. */
   readonly sharedBytes: number
   readonly localBytes: number
   /**
@@ -78,11 +78,11 @@ export interface EmulatorState {
   report(finding: Finding): void
   /** Receives a thread's printf output. */
   print(warp: Warp, lane: number, text: string): void
-  /** Called after an access of a whole warp, with the cost of the access. */
+  /** Called after a full-warp access, with the access's cost. */
   seen(at: number, addresses: readonly Int32Array[], cost: Cost): void
 }
 
-/** The cost of one memory access of a warp. */
+/** The cost of one memory access by a warp. */
 export interface Cost {
   /** Number of wavefronts, as counted by ncu's source counters. */
   wavefronts: number
@@ -121,7 +121,7 @@ export interface Finding {
   at: number
   write: boolean
   bytes: number
-  /** Linear index of the thread in its block, and linear index of the block. */
+  /** Linear index of the thread within its block, and linear index of the block. */
   thread: number
   block: number
   address: number

@@ -1,6 +1,6 @@
 /**
- * Conversions between numbers and floats with fewer than 32 bits. The results match those of the
- * runner (`cuda-kernels/runner/dtype.hpp`).
+ * Conversions between JavaScript numbers and floats with fewer than 32 bits. The results match
+ * those of the runner (`cuda-kernels/runner/dtype.hpp`).
  */
 
 interface SmallFloat {

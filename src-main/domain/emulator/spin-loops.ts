@@ -33,10 +33,10 @@ function targetOf({ mnemonic, operands }: Instruction): number | null {
  * Returns the indices of the instructions in waiting loops. The branch after such a loop is
  * included.
  *
- * The result includes loops that poll a barrier's phase or wait for registers. It excludes the
- * first poll before a loop, because that poll always runs exactly once. The result also includes
- * loops that contain YIELD and read data from other blocks. Their iteration count depends on the
- * progress of those blocks.
+ * The result includes loops that poll a barrier's phase or wait for registers. The result excludes
+ * the first poll before a loop, because that poll always runs exactly once. The result also
+ * includes loops that contain YIELD and read data from other blocks. The iteration count of such a
+ * loop depends on the progress of those blocks.
  */
 export function waitingLoops(code: readonly Instruction[]): ReadonlySet<number> {
   const found = new Set<number>()

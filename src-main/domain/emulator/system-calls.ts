@@ -1,6 +1,6 @@
 /**
- * Functions that CUDA provides and that kernels call by address: printf and the handler of failed
- * assertions.
+ * Functions that CUDA provides and that kernels call by address: printf and the assertion-failure
+ * handler.
  */
 import type { Operand } from '../sass/instruction'
 import { deviceHigh, functionHigh, localHigh, sharedHigh } from './device'

@@ -9,7 +9,7 @@ export interface TensorMap {
   elementBytes: number
   /** Size of the array in elements, innermost dimension first. */
   sizes: number[]
-  /** Size of one box, which one instruction copies, in elements. */
+  /** Size of a box in elements; one instruction copies one box. */
   box: number[]
   /** Distance in bytes between adjacent elements along each dimension. */
   strides: number[]
@@ -20,8 +20,8 @@ export interface TensorMap {
 }
 
 /**
- * Number of row-index bits that permute the 16-byte chunks. The values 1 to 3 correspond to rows of
- * 32, 64 and 128 bytes.
+ * Number of row-index bits that the swizzle uses to permute 16-byte chunks. The values 1 to 3
+ * correspond to rows of 32, 64 and 128 bytes.
  */
 export type Swizzle = 0 | 1 | 2 | 3
 
@@ -83,8 +83,8 @@ export interface BoxRow {
 
 /**
  * Returns the rows of a box at these coordinates, in shared-memory order. TMA never
- * reads outside the array, but it writes whole chunks. This was measured on an H200 by storing 4
- * floats through a map of 2 floats.
+ * reads outside the array, but it writes whole chunks. This behavior was measured on an H200 by
+ * storing 4 floats through a map of 2 floats.
  */
 export function boxRows(
   map: TensorMap,

@@ -1,6 +1,6 @@
 /**
- * Events that the emulator reports during a launch. They are used to predict the launch time. They
- * describe the instructions, memory accesses and waits of each warp.
+ * Events that the emulator reports during a launch. These events are used to predict the launch
+ * time. They describe each warp's instructions, memory accesses, and waits.
  */
 import type { Block, Warp } from './warp'
 
@@ -13,7 +13,7 @@ export type AccessSpace = 'global' | 'shared' | 'local'
 export type AccessKind = 'load' | 'store' | 'atomic' | 'copy' | 'copy-past-l1'
 
 /**
- * A synchronization point of warps or TMA. It is a block barrier (identified by
+ * A synchronization point for warps or TMA. It is a block barrier (identified by
  * number), an mbarrier (identified by offset), or the cluster barrier.
  */
 export type Meeting =

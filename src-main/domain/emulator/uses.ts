@@ -27,8 +27,8 @@ export type Trait =
   | `.${string}`
 
 /**
- * Access modifiers that do not affect results. Evidence is in docs/evidence/emulation.md, "Bits
- * without effect".
+ * Access modifiers that do not affect results. For the evidence, see docs/evidence/emulation.md,
+ * "Bits without effect".
  */
 const hints: ReadonlySet<string> = new Set([
   // Eviction priorities and L2 prefetch sizes.
@@ -46,7 +46,7 @@ const named: Readonly<Record<string, readonly string[]>> = {
   PLOP3: ['LUT'],
   UPLOP3: ['LUT'],
   // The disassembler derives these names from the operands of a multiplication. The encoding does
-  // not contain them.
+  // not contain these names.
   IMAD: ['MOV', 'IADD', 'SHL'],
   // MMA selects the pipe.
   HFMA2: ['MMA'],

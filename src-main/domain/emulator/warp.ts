@@ -116,7 +116,7 @@ export function newCounts(length: number): Counts {
   }
 }
 
-/** Hooks that observe reads and writes. They are called only while checks are on. */
+/** Hooks that observe reads and writes, called only while checks are on. */
 interface Watch {
   global(at: number, warp: Warp, lane: number, offset: number, bytes: number, write: boolean): void
   shared(
@@ -161,7 +161,7 @@ export interface Warp {
    * different masks for the same barrier.
    */
   readonly convergence: Int32Array
-  /** Masks of the lanes that exist and of the lanes that have not exited. */
+  /** Mask of the lanes that exist, and mask of the lanes that have not exited. */
   readonly lanes: number
   live: number
   splits: Split[]
@@ -171,7 +171,7 @@ export interface Warp {
 }
 
 /**
- * Executes a control instruction for the lanes in `active` of `split`. Sets the next instruction of
+ * Executes a control instruction for the split's lanes in `active`. Sets the next instruction of
  * these lanes and of the remaining lanes.
  */
 export type Control = (warp: Warp, split: Split, active: number) => void

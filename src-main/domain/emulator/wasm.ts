@@ -109,8 +109,8 @@ export const vector = {
   doubleAdd: 0xf0,
   doubleMul: 0xf2,
   /**
-   * Returns the second operand if it is larger, and the first operand otherwise. It never returns a
-   * NaN from the second operand.
+   * Returns the second operand if it is larger, and the first operand otherwise. The operation
+   * never returns a NaN from the second operand.
    */
   doubleLarger: 0xf7,
   /** Relaxed SIMD: rounds once if the CPU supports it, and twice otherwise. */
@@ -231,7 +231,7 @@ export class Code {
     this.bytes.signed(value)
   }
 
-  /** Writes a scalar load or store. The address is the stack value plus `offset`. */
+  /** Appends a scalar load or store. The address is the stack value plus `offset`. */
   memory(code: number, offset: number): void {
     this.op(code, 2)
     this.bytes.unsigned(offset)
@@ -242,7 +242,7 @@ export class Code {
     this.op(scalar.global, 0)
   }
 
-  /** Adds the number of lanes in a mask to an 8-byte counter in the tables. */
+  /** Appends code that adds the number of lanes in a mask to an 8-byte counter in the tables. */
   countLanes(place: number, mask: number): void {
     this.tables()
     this.tables()
@@ -268,7 +268,7 @@ export class Code {
     this.bytes.unsigned(offset)
   }
 
-  /** Writes a load or store of a single vector lane. */
+  /** Appends a load or store of a single vector lane. */
   laneMemory(code: number, offset: number, lane: number): void {
     this.vectorMemory(code, offset)
     this.bytes.push(lane)
@@ -321,9 +321,9 @@ export interface WasmFunction {
 }
 
 /**
- * Returns a module that imports a memory, functions and immutable globals. It exports the functions
- * whose indices are in `exported`. The n-th function after the imports is exported as `f<n>`,
- * starting with `f0`.
+ * Returns a module that imports a memory, functions and immutable globals. The module exports the
+ * functions whose indices are in `exported`. The n-th function after the imports is exported as
+ * `f<n>`, starting with `f0`.
  */
 export function encodeModule(
   memoryPages: number,

@@ -1,10 +1,10 @@
 /**
  * Tracks reads and writes to find reads of uninitialized memory and races between warps.
  *
- * A race is a pair of unordered accesses of different warps to the same location in shared memory.
+ * A race is a pair of unordered accesses by different warps to the same location in shared memory.
  * Vector clocks determine the order, so the detector finds a race regardless of which warp runs
  * first. The lanes of one warp are assumed to be ordered by the warp's code. Copies from other
- * blocks of a cluster are treated as one additional party, which only writes.
+ * blocks in a cluster are treated as one additional party, which only writes.
  */
 import type { Allocation } from './device'
 import type { Finding } from './site'
@@ -60,8 +60,8 @@ export function createWatch(setting: Setting): BlockWatch {
   /** Mask of warps that have read the unit since the last write. */
   const readers = new Int32Array(units)
   /**
-   * For each unit and warp: the clock value and the instruction of the last read. They are valid
-   * only for warps in `readers`.
+   * For each unit and warp: the clock value and the instruction of the last read. The values are
+   * valid only for warps in `readers`.
    */
   const readClock = new Int32Array(units * warps)
   const readPlace = new Int32Array(units * warps)
@@ -141,7 +141,7 @@ export function createWatch(setting: Setting): BlockWatch {
     copiedHere(at, thread, address, bytes) {
       const end = (address + bytes) / unit
       for (let unitAt = address / unit; unitAt < end; unitAt++) {
-        // The barrier of the other block ordered this copy after the earlier reads. This block's
+        // The other block's barrier ordered this copy after the earlier reads. This block's
         // clocks do not record this order, so discard the reads.
         readers[unitAt] = 0
         writer[unitAt] = outside

@@ -2,8 +2,8 @@
 import { z } from 'zod'
 
 /**
- * Reasons for reduced clocks, with their bits in nvmlClocksThrottleReasons (nvml.h). Idleness is
- * excluded, because low clocks are normal on an idle GPU.
+ * Reasons for reduced clocks, with their bits in nvmlClocksThrottleReasons (nvml.h). The "idle"
+ * reason is excluded, because low clocks are normal on an idle GPU.
  */
 const reasonBits = {
   applicationClocks: 0x02,

@@ -1,14 +1,14 @@
 /**
- * A table of GPUs. On machines without a GPU, it is used for compilation and for computing
+ * A table of GPUs. On machines without a GPU, the table is used for compilation and for computing
  * occupancy.
  *
- * SM counts are from NVIDIA's data sheets and architecture papers. A count that is not in these
- * sources is null. Compute capabilities are from https://developer.nvidia.com/cuda-gpus.
+ * SM counts are from NVIDIA's data sheets and architecture papers. A count is null if these sources
+ * do not state it. Compute capabilities are from https://developer.nvidia.com/cuda-gpus.
  */
 import { Device } from './device'
 import { isComputeCapability, smLimits, type ComputeCapability } from './sm-limits'
 
-/** Returns the data of a GPU in the table, with the field names of the session format. */
+/** Returns a GPU's data from the table, using the session format's field names. */
 export function tableDevice(
   gpu: { computeCapability: string; smCount: number | null } | null,
 ): Partial<Device> | null {

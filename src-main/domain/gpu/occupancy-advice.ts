@@ -6,8 +6,8 @@ import { registersPerThreadMax, threadsPerBlockMax, warpSize, type SmLimits } fr
 import { occupancy, type KernelResources, type OccupancyLimiter } from './occupancy'
 
 /**
- * A change to one resource. Together with the other changes of the same advice, it allows
- * `blocksPerSm` blocks.
+ * A change to one resource. Together with the other changes in the same advice, it allows
+ * `blocksPerSm` blocks per SM.
  */
 export interface ResourceChange {
   resource: 'registers' | 'shared' | 'threads'
@@ -37,16 +37,16 @@ export function withShared(kernel: KernelResources, bytes: number): KernelResour
   return { ...kernel, staticSharedBytes, dynamicSharedBytes: bytes - staticSharedBytes }
 }
 
-// With less shared memory, the driver may select another carve-out. The largest carve-out is always
-// available.
+// If the kernel uses less shared memory, the driver may select another carve-out. The largest
+// carve-out is always available.
 const free = ({ carveOutBytes: _, ...kernel }: KernelResources): KernelResources => kernel
 
 const limitOf = (limits: SmLimits, kernel: KernelResources, name: OccupancyLimiter): number =>
   occupancy(limits, kernel).limits[name] ?? Infinity
 
 /**
- * Returns the maximum number of registers per thread with which `blocks` fit. Other resources are
- * ignored. Returns 0 if no number is small enough.
+ * Returns the maximum number of registers per thread at which `blocks` blocks fit. Other resources
+ * are ignored. Returns 0 if no number is small enough.
  */
 function registersFor(limits: SmLimits, kernel: KernelResources, blocks: number): number {
   for (let registers = kernel.registers; registers >= 1; registers -= 1)
@@ -55,8 +55,8 @@ function registersFor(limits: SmLimits, kernel: KernelResources, blocks: number)
 }
 
 /**
- * Returns the maximum bytes of shared memory per block with which `blocks` fit. Returns null if
- * even 0 bytes are too many.
+ * Returns the maximum shared memory per block, in bytes, at which `blocks` blocks fit. Returns null
+ * if even 0 bytes are too many.
  */
 function sharedFor(limits: SmLimits, kernel: KernelResources, blocks: number): number | null {
   const share = Math.floor(limits.sharedPerSm / blocks / limits.sharedGranularity)
@@ -86,8 +86,8 @@ function oneMoreBlock(limits: SmLimits, kernel: KernelResources): OccupancyAdvic
 }
 
 /**
- * Returns the nearest smaller and the nearest larger block size with a higher occupancy. Both are
- * multiples of the warp size. Other resources do not change.
+ * Returns the nearest smaller and the nearest larger block size with a higher occupancy. Both block
+ * sizes are multiples of the warp size. Other resources do not change.
  */
 function otherBlockSizes(limits: SmLimits, kernel: KernelResources): OccupancyAdvice[] {
   const now = occupancy(limits, kernel).percent

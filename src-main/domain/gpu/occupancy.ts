@@ -7,8 +7,8 @@
  * built-in recordings.
  *
  * Some facts cannot be computed from the launch:
- * - The carve-out that the driver selects for a launch. Pass `carveOutBytes` if ncu reported it. It
- *   affects the shared-memory limit but, in the recordings, never the occupancy.
+ * - The carve-out that the driver selects for a launch. Pass `carveOutBytes` if ncu reported it.
+ * The carve-out affects the shared-memory limit but, in the recordings, never the occupancy.
  * - The number of clusters that fit on the GPU at the same time.
  * - Tensor memory limits of compute capability 10.0 and later.
  */
@@ -27,7 +27,7 @@ export interface KernelResources {
   threads: number
   /** Registers per thread, as reported by ptxas and CUDA. */
   registers: number
-  /** Shared memory per block in bytes, without the part that CUDA reserves. */
+  /** Shared memory per block in bytes, excluding the part that CUDA reserves. */
   staticSharedBytes: number
   dynamicSharedBytes: number
   /**
@@ -35,7 +35,7 @@ export interface KernelResources {
    */
   barriers?: number
   /**
-   * Bytes of shared memory configured for the SM at launch (launch__shared_mem_config_size). The
+   * Shared memory configured for the SM at launch, in bytes (launch__shared_mem_config_size). The
    * default is the maximum.
    */
   carveOutBytes?: number
@@ -49,7 +49,7 @@ export interface Occupancy {
   warpsPerBlock: number
   warpsPerSm: number
   warpsPerSmMax: number
-  /** Resident warps as a percentage of the maximum for an SM. */
+  /** Resident warps as a percentage of the SM's maximum. */
   percent: number
   /**
    * Number of blocks per SM that each resource allows. Null if the resource does not limit the
@@ -58,7 +58,7 @@ export interface Occupancy {
   limits: Record<OccupancyLimiter, number | null>
   /** Resources with the lowest limit. The list is empty if no block fits. */
   limiters: OccupancyLimiter[]
-  /** Resources of one block after rounding, including CUDA's share. */
+  /** Resources that one block uses after rounding, including CUDA's share. */
   allocated: { registersPerBlock: number; sharedBytesPerBlock: number }
   /** Reason that no block can run. Absent if blocks can run. */
   unlaunchable?: AnyMessage
@@ -68,12 +68,12 @@ const roundUp = (value: number, step: number): number => Math.ceil(value / step)
 
 const warpsOf = (threads: number): number => Math.ceil(threads / warpSize)
 
-/** Returns the number of registers of one warp, rounded up to the allocation granularity. */
+/** Returns the number of registers that one warp uses, rounded up to the allocation granularity. */
 const registersPerWarp = (registers: number): number =>
   roundUp(registers * warpSize, registerGranularity)
 
 /**
- * Returns the shared memory of one block in bytes, including rounding and the part that CUDA
+ * Returns the shared memory that one block uses in bytes, including rounding and the part that CUDA
  * reserves.
  */
 export const sharedAllocated = (limits: SmLimits, bytes: number): number =>
@@ -92,8 +92,8 @@ function sharedLimit(limits: SmLimits, kernel: KernelResources, allocated: numbe
 }
 
 /**
- * Returns the number of blocks per SM that the barriers allow. As in ncu and CUDA, it is at most
- * the SM's block limit.
+ * Returns the number of blocks per SM that the barriers allow. As in ncu and CUDA, the number is at
+ * most the SM's block limit.
  */
 const barrierLimit = (limits: SmLimits, barriers: number): number | null =>
   limits.barriersPerSm === null
@@ -115,7 +115,7 @@ function whyUnlaunchable(limits: SmLimits, kernel: KernelResources): AnyMessage 
       computeCapability: limits.computeCapability,
       bytes: shared,
     })
-  // CUDA assumes that the schedulers share the warps of a block evenly.
+  // CUDA assumes that a block's warps are distributed evenly over the schedulers.
   if (registersAllocated > limits.registersPerSm)
     return message('occupancy.registersOfBlock', {
       held: registersAllocated,
@@ -125,7 +125,8 @@ function whyUnlaunchable(limits: SmLimits, kernel: KernelResources): AnyMessage 
 }
 
 /**
- * Throws a RangeError if a count is fractional or too small. Such a count is a programming error.
+ * Throws a RangeError if a count is fractional or too small. A fractional or too small count is a
+ * programming error.
  */
 function requireCounts(kernel: KernelResources): void {
   const least = { threads: 1, registers: 0, staticSharedBytes: 0, dynamicSharedBytes: 0 } as const

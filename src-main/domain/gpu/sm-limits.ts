@@ -2,9 +2,9 @@
  * Resource limits of one SM, by compute capability.
  *
  * Threads, registers and shared memory are from "Technical Specifications per Compute Capability"
- * of the CUDA programming guide
+ * in the CUDA programming guide
  * (https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/compute-capabilities.html).
- * Granularities, carve-outs, blocks and barriers are from cuda_occupancy.h of CUDA 13.0. A test
+ * Granularities, carve-outs, blocks, and barriers are from CUDA 13.0's cuda_occupancy.h. A test
  * compares the rows with the results of that header.
  */
 
@@ -26,13 +26,13 @@ export interface SmLimits {
   computeCapability: ComputeCapability
   threadsPerSm: number
   blocksPerSm: number
-  /** Number of 32-bit registers of an SM. A block can use at most the same number. */
+  /** Number of 32-bit registers per SM. A single block can use all of them. */
   registersPerSm: number
-  /** Shared memory of an SM in bytes, with the largest carve-out. */
+  /** Shared memory per SM in bytes, with the largest carve-out. */
   sharedPerSm: number
   /**
-   * Maximum shared memory per block in bytes with opt-in. It includes static and dynamic shared
-   * memory.
+   * Maximum shared memory per block in bytes with opt-in. The maximum includes static and dynamic
+   * shared memory.
    */
   sharedPerBlock: number
   /** Shared memory in bytes that CUDA reserves per block. */
@@ -40,7 +40,7 @@ export interface SmLimits {
   sharedGranularity: number
   /** Possible shared-memory carve-outs in bytes, in ascending order. */
   carveOuts: readonly number[]
-  /** Number of hardware barriers of an SM. Null if barriers do not limit the number of blocks. */
+  /** Number of hardware barriers per SM. Null if barriers do not limit the number of blocks. */
   barriersPerSm: number | null
 }
 
@@ -53,7 +53,7 @@ export const registersPerThreadMax = 255
 /** Number of registers per allocation unit. Registers are allocated per warp. */
 export const registerGranularity = 256
 
-/** Number of schedulers of an SM. Each scheduler has a quarter of the registers. */
+/** Number of schedulers per SM. Each scheduler has a quarter of the registers. */
 export const schedulersPerSm = 4
 
 const KiB = 1024
@@ -110,7 +110,7 @@ export const isComputeCapability = (word: string): word is ComputeCapability =>
 
 /**
  * Returns the limits for a compute capability in CUDA's notation, such as `9.0`. Returns undefined
- * if it is not in the table.
+ * if the compute capability is not in the table.
  */
 export const smLimits = (computeCapability: string): SmLimits | undefined =>
   isComputeCapability(computeCapability) ? table[computeCapability] : undefined

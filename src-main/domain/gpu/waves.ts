@@ -9,14 +9,15 @@ export interface Waves {
   blocks: number
   /** Number of blocks that run concurrently: SMs × blocks per SM. */
   slots: number
-  /** Number of waves. It equals ncu's launch__waves_per_multiprocessor. */
+  /** Number of waves. The number equals ncu's launch__waves_per_multiprocessor. */
   waves: number
   /** Number of waves if the last wave counts as full. */
   wholeWaves: number
   /** Fraction of the slots that the last wave uses, from 0 (exclusive) to 1. */
   lastWaveFill: number
   /**
-   * Fraction of the slot time in use over the whole run, from 0 to 1. It equals waves / wholeWaves.
+   * Fraction of the slot time in use over the whole run, from 0 to 1. The fraction equals waves /
+   * wholeWaves.
    */
   efficiency: number
 }
@@ -48,7 +49,7 @@ interface ScheduledBlock {
 }
 
 export interface Schedule {
-  /** Blocks of each SM, in chronological order. */
+  /** Blocks on each SM, in chronological order. */
   sms: ScheduledBlock[][]
   /** Indices of the waves to draw. For a long run, these are the first waves and the last two. */
   drawnWaves: number[]

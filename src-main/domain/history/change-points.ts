@@ -44,7 +44,8 @@ interface Split {
 
 /**
  * Returns the best split with enough points on each side. The function computes all sums of
- * distances once. It then moves one point at a time to the left side and updates the sums.
+ * distances once. The function then moves one point at a time to the left side and updates the
+ * sums.
  */
 function bestSplit(values: readonly number[]): Split {
   const count = values.length

@@ -1,5 +1,5 @@
 /**
- * The history of a ladder: the times of its rungs over all sessions. There is one series for each
+ * A ladder's history: the times of its rungs across all sessions. There is one series for each
  * rung, problem and environment. The functions are pure.
  */
 import { currentId } from '../ladder/former-ids'
@@ -38,7 +38,7 @@ const Point = z.object({
 })
 type Point = z.infer<typeof Point>
 
-/** The data of a session that a history uses. */
+/** The session data that a history uses. */
 export const SessionPoints = z.object({
   ladder: Identifier,
   problem: Problem,
@@ -92,8 +92,8 @@ const Change = z.object({
   /** New level divided by the old level. */
   ratio: z.number(),
   /**
-   * New level divided by the old level, for times relative to the reference. It is near 1 if the
-   * speed of the whole GPU changed. Null if there is no reference.
+   * New level divided by the old level, for times relative to the reference. The ratio is near 1 if
+   * the whole GPU's speed changed. Null if there is no reference.
    */
   relative: z.number().nullable(),
   /**
@@ -121,7 +121,7 @@ export const historyShape = {
   /** Minimum change in percent. Smaller changes are not listed. */
   leastPercent: z.number(),
   series: z.array(Series),
-  /** Names of the sessions in the store that could not be read. */
+  /** Names of stored sessions that could not be read. */
   unreadable: z.array(z.string()),
 }
 export type History = z.infer<z.ZodObject<typeof historyShape>>

@@ -20,7 +20,7 @@ export const GradeRow = z.object({
   predictions: z.record(z.string(), z.string()),
   questions: z.record(z.string(), z.string()),
   timeMs: z.number().nullable(),
-  /** L2 state when the submission was timed; null without a time. */
+  /** L2 state when the submission was timed; null if it was not timed. */
   cacheState: CacheState.nullable().default(null),
   seconds: z.number(),
   /** Reason why the submission did not pass; empty if it passed. */
@@ -58,7 +58,7 @@ const inBrief = (reason: Statement): Statement => {
   return text.length > 500 ? `${text.slice(0, 500)}…` : reason
 }
 
-/** Returns the row of a submission without check results. Every check gets the same status. */
+/** Returns the row for a submission that has no check results. Every check gets the same status. */
 export const emptyRow = (
   lab: Lab,
   student: string,

@@ -1,4 +1,4 @@
-/** Buffer contents defined by a lab. They replace the fills of the lab's task. */
+/** Buffer contents defined by a lab, which replace the fills of the lab's task. */
 import { TaskFill, type Task } from '../task/task'
 import { message } from '../messages/message'
 import { taskFaults, type TaskFault } from '../task/faults'

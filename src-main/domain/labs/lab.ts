@@ -10,7 +10,7 @@ import { Name, TaskFill } from '../task/task'
 import { Identifier } from '../ladder/rung'
 import { SanitizerTool } from '../session/sanitizer'
 
-/** Text by the lab's author. It is inline Markdown with formulas between `$` signs. */
+/** Text written by the lab's author, as inline Markdown with formulas between `$` signs. */
 const Prose = z.string().trim().min(1).max(4000)
 const Title = z.string().trim().min(1).max(200)
 /**
@@ -27,7 +27,8 @@ const RelativeBound = z.strictObject({ rung: Identifier, factor: z.number().posi
 const part = { id: PartId, title: Title.optional() }
 
 /**
- * Check that the result is correct at every size, within the error bound that applies to all rungs.
+ * Checks that the result is correct at every size, within the error bound that applies to all
+ * rungs.
  */
 export const CorrectnessCheck = z.strictObject({
   kind: z.literal('correctness'),
@@ -39,7 +40,7 @@ export const CorrectnessCheck = z.strictObject({
 export type CorrectnessCheck = z.infer<typeof CorrectnessCheck>
 
 /**
- * Check that compute-sanitizer reports no findings. The tool slows kernels down a hundredfold, so
+ * Checks that compute-sanitizer reports no findings. The tool slows kernels down a hundredfold, so
  * choose a small size.
  */
 export const SanitizerCheck = z.strictObject({
@@ -51,8 +52,8 @@ export const SanitizerCheck = z.strictObject({
 export type SanitizerCheck = z.infer<typeof SanitizerCheck>
 
 /**
- * Check that a counter at the lab's size is within bounds. Bounds are inclusive and in the metric's
- * unit.
+ * Checks that a counter at the lab's size is within bounds. Bounds are inclusive and in the
+ * metric's unit.
  */
 export const MetricCheck = z.strictObject({
   kind: z.literal('metric'),
@@ -68,19 +69,19 @@ export const MetricCheck = z.strictObject({
 export type MetricCheck = z.infer<typeof MetricCheck>
 
 /**
- * Check that the time at the lab's size is at most `factor` times the rung's time in the same run.
+ * Checks that the time at the lab's size is at most `factor` times the rung's time in the same run.
  */
 export const TimeCheck = z.strictObject({
   kind: z.literal('time'),
   ...part,
   below: RelativeBound,
-  /** Tolerance of the limit as a fraction, in addition to the measured spread of both times. */
+  /** Tolerance of the limit as a fraction, in addition to the measured spread of the two times. */
   noise: z.number().min(0).max(1).default(0.02),
 })
 export type TimeCheck = z.infer<typeof TimeCheck>
 
 /**
- * Check of the compiler's resource report for this GPU, using the maximum over the file's kernels.
+ * Checks the compiler's resource report for this GPU, using the maximum over the file's kernels.
  */
 export const StaticCheck = z.strictObject({
   kind: z.literal('static'),
@@ -147,7 +148,8 @@ export const LabSource = z.strictObject({
 })
 
 /**
- * Path of a ladder folder inside the lab's folder. It begins with a dot; `.` is the lab's folder.
+ * Path of a ladder folder inside the lab's folder. The path begins with a dot; `.` is the lab's
+ * folder.
  */
 const LadderPath = z
   .string()
@@ -267,8 +269,8 @@ export const rungsBeside = (lab: Pick<LabFile, 'before' | 'checks' | 'prediction
 ]
 
 /**
- * Returns the lowest profile level that collects every counter used to judge the lab, or `none`
- * without counters.
+ * Returns the lowest profile level that collects every counter used to judge the lab, or `none` if
+ * judging uses no counters.
  */
 export function profileLevelOf(lab: Pick<LabFile, 'checks' | 'predictions'>): ProfileLevel {
   const metrics = [
@@ -284,7 +286,7 @@ export function profileLevelOf(lab: Pick<LabFile, 'checks' | 'predictions'>): Pr
 
 /**
  * Returns a cycle of labs in which each lab requires the next one, starting with the first id.
- * Returns null without a cycle.
+ * Returns null if there is no cycle.
  */
 export function findCycle(needs: ReadonlyMap<string, readonly string[]>): string[] | null {
   const finished = new Set<string>()

@@ -14,7 +14,7 @@ export type Direction = z.infer<typeof Direction>
 
 /**
  * The student's prediction. `factor` is the predicted ratio of the new value to the old value, or
- * null without a prediction of the factor.
+ * null if the factor was not predicted.
  */
 export const PredictionGiven = z.object({
   direction: Direction,
@@ -115,7 +115,7 @@ export const LabOutcome = z.object({
   target: Target,
   /** The GPU; null if none was available. */
   device: z.object({ name: z.string(), computeCapability: z.string() }).nullable(),
-  /** L2 state when the attempt was timed. Null without a time; absent in older outcomes. */
+  /** L2 state when the attempt was timed. Null if it was not timed; absent in older outcomes. */
   cacheState: CacheState.nullable().optional(),
   /** Reason why part of the attempt could not be measured; null if all of it was measured. */
   reason: Statement.nullable(),

@@ -1,5 +1,5 @@
 /**
- * Compares predicted figures. A comparison is true only if it is true for the full range of both
+ * Compares predicted figures. A comparison is true only if it holds over the full ranges of the two
  * figures.
  */
 import type { MetricValue } from '../metrics/metrics'

@@ -1,4 +1,4 @@
-/** The values that the answer formula of a question can use, and their sources. */
+/** The values that a question's answer formula can use, and their sources. */
 import { metricDefinition } from '../metrics/metrics'
 import { Sizes } from '../task/problem'
 import { evaluate, parseExpression } from '../task/expression'

@@ -1,6 +1,6 @@
 /**
  * Compares predictions with measurements and explains the differences. The explanations use the
- * counters of the attempt and of the rung that it is compared with. Pure.
+ * counters of the attempt and of the rung that the attempt is compared with. Pure.
  */
 import { type Lab, type LabPrediction, type LabQuestion } from './lab'
 import { figureOf } from './judge/verdict'
@@ -59,7 +59,7 @@ function move(id: string, { before, after, factor }: Pair): AnyMessage {
 const moved = (metric: string, pair: Pair): AnyMessage =>
   message('reflect.moved', { moved: move(metric, pair) })
 
-/** Metrics for the work of a launch. They do not depend on its speed. */
+/** Metrics for a launch's work, which do not depend on its speed. */
 const work = [
   'instructions',
   'sharedLoads',

@@ -65,8 +65,8 @@ export function normalizedTokens(source: string): string[] {
  */
 const gramLength = 12
 /**
- * Number of consecutive grams in a window. One gram per window is used as a fingerprint. This finds
- * every copied sequence of at least gram + window − 1 tokens.
+ * Number of consecutive grams in a window. One gram per window is used as a fingerprint. This
+ * choice finds every copied sequence of at least gram + window − 1 tokens.
  */
 const windowLength = 6
 
@@ -104,8 +104,8 @@ interface Likeness {
 }
 
 /**
- * Minimum number of own fingerprints for a comparison. A single changed line of the starter
- * produces almost this many.
+ * Minimum number of own fingerprints that a comparison requires. A single changed line of the
+ * starter produces almost this many.
  */
 const fewest = 8
 

@@ -111,8 +111,8 @@ const leadsOut = (directory: string): boolean =>
   isInFolder(directory) && directory.split('/').includes('..')
 
 /**
- * Merges the settings of a ladder and a rung. Lists are concatenated; other values of the rung
- * override the ladder's.
+ * Merges a ladder's settings and a rung's settings. Lists are concatenated. For other values, the
+ * rung's value overrides the ladder's.
  */
 export function mergedSettings(
   ladder: BuildSettings | undefined,

@@ -1,7 +1,7 @@
 /**
  * Wraps a rung that was compiled elsewhere so that the runner can load it. The generated C++ source
- * registers the kernels of a fat binary with the CUDA runtime, just like code from nvcc. It
- * launches one of these kernels as described in the ladder.
+ * registers the kernels of a fat binary with the CUDA runtime, just like code from nvcc. The
+ * generated source launches one of these kernels as described in the ladder.
  */
 import { message, type AnyMessage } from '../messages/message'
 import { extent } from '../task/python'
@@ -73,7 +73,7 @@ export function launchFault(
   return null
 }
 
-/** Returns the declaration of a local variable with an argument's value. */
+/** Returns the declaration of a local variable that holds an argument's value. */
 function argumentLine(task: Task, argument: Argument, bytes: number, index: number): string {
   const name = `argument${index}`
   switch (argument.kind) {

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { Identifier, Parameters } from './rung'
 
 /**
- * Maximum source length. It is larger than any CUDA source that users edit, and below the hosts'
- * size limit for a call.
+ * Maximum source length. The limit is larger than any CUDA source that users edit, and below the
+ * hosts' size limit for a call.
  */
 const maxSourceLength = 300_000
 
@@ -14,11 +14,11 @@ export const Draft = z.object({
   schema: z.literal(1),
   id: DraftId,
   ladder: Identifier,
-  /** Id of the session's rung that was copied. */
+  /** Id of the session rung that was copied. */
   parent: Identifier,
   /**
-   * Id of the ladder's rung that the draft runs after. It is the parent, or the parent's original
-   * if the parent is a draft.
+   * Id of the ladder rung that the draft runs after. This rung is the parent, or the parent's
+   * original if the parent is a draft.
    */
   base: Identifier,
   /** The draft's id in the ladder, as declared in the source. */

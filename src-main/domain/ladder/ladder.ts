@@ -43,14 +43,15 @@ export const LadderEntry = z.object({
 export type LadderEntry = z.infer<typeof LadderEntry>
 
 /**
- * Figures that the author of a published ladder measured. They are shown next to our measurements.
+ * Figures that the author of a published ladder measured. These figures are shown next to our
+ * measurements.
  */
 export const Published = z.object({
   /** The author; absent if the document has none. */
   author: z.string().min(1).optional(),
   title: z.string().min(1),
   url: z.url().optional(),
-  /** The author's GPU; absent without figures. */
+  /** The author's GPU; absent if there are no figures. */
   gpu: z.string().min(1).optional(),
   size: Sizes,
   /** Throughput in GFLOP/s by rung id. */
@@ -83,8 +84,8 @@ export const LadderFile = z.object({
    */
   testAt: z.array(At).optional(),
   /**
-   * The rung that ratios are relative to. Its launches alternate with those of every other rung.
-   * Null without a reference.
+   * The rung that ratios are relative to. Its launches are interleaved with those of every other
+   * rung. Null if there is no reference.
    */
   reference: Identifier.nullable(),
   /** Build settings for all rungs. */
@@ -120,12 +121,12 @@ export type LadderRung = z.infer<typeof LadderRung>
 export const Ladder = LadderFile.omit({ schema: true, order: true, rungs: true }).extend({
   /** Path of the ladder folder. Absent for built-in ladders and in older sessions. */
   folder: z.string().min(1).optional(),
-  /** The task. Null in an import, whose task is unknown, and in a ladder of programs. */
+  /** The task. Null in an import, whose task is unknown, and in a program ladder. */
   task: Task.nullable(),
   /** All scalars of the task by name. */
   scalars: Scalars,
   options: Options,
-  /** Problem sizes. The list is empty in an import and in a ladder of programs. */
+  /** Problem sizes. The list is empty in an import and in a program ladder. */
   sizes: z.array(Sizes),
   rungs: z.array(LadderRung),
 })

@@ -1,6 +1,7 @@
 /**
- * The `launch` entry of a rung whose file is machine code or PTX. It contains the kernel name,
- * dimensions and arguments. Extents, byte counts and arguments are expressions over the task.
+ * The `launch` entry of a rung whose file is machine code or PTX. The entry contains the kernel
+ * name, dimensions, and arguments. Extents, byte counts and arguments are expressions over the
+ * task.
  */
 import { z } from 'zod'
 import { checkFormula, type Report } from '../task/faults'
@@ -82,7 +83,7 @@ export function checkLaunch(task: Task, launch: LaunchDescription, report: Repor
   }
 }
 
-/** Reports values that are invalid extents, sizes or integers at one problem. */
+/** Reports invalid extents, sizes, and integers for one problem. */
 export function checkLaunchAt(
   task: Task,
   own: Case,

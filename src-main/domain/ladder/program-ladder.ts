@@ -1,6 +1,6 @@
 /**
- * A ladder folder of programs. Each rung is a command. Kernel Ladder checks its exit code and
- * output. The ladder has no task, because only the output of each program is known.
+ * A ladder folder whose rungs are programs. Each rung is a command. Kernel Ladder checks its exit
+ * code and output. The ladder has no task, because only the output of each program is known.
  */
 import { z } from 'zod'
 import { message, type AnyMessage } from '../messages/message'

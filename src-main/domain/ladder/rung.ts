@@ -10,7 +10,7 @@ export const numberOfId = (id: string): string | null =>
   /^\d{1,4}(?=[a-z]?(?![\da-z]))/i.exec(id)?.[0] ?? null
 
 /**
- * An id of a rung or ladder: letters, digits, `_`, `-` and `.`. Ids become file names, arguments
+ * A rung or ladder id: letters, digits, `_`, `-` and `.`. Ids become file names, arguments
  * and URLs.
  */
 export const Identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/, {
@@ -33,7 +33,10 @@ export type RungParameter = z.infer<typeof RungParameter>
 /** Returns whether a rung's file is Python instead of CUDA C++. */
 export const isPythonFile = (file: string): boolean => file.endsWith('.py')
 
-/** Returns whether a file is PTX, machine code or a shared library. Such files have no header. */
+/**
+ * Returns whether a file is PTX, machine code or a shared library. Such compiled files have no
+ * header.
+ */
 export const isCompiledFile = (file: string): boolean => /\.(ptx|cubin|so)$/.test(file)
 
 /** Returns whether a compiled file needs a launch description in its ladder. */
@@ -63,7 +66,7 @@ export const RungHeader = z.object({
   params: z.array(RungParameter),
   /** Supported choices for each option of the task. */
   options: z.record(z.string(), z.array(z.string()).min(1)),
-  /** Task flags that the rung turns on, in the task's order. */
+  /** Task flags that the rung turns on, in the order that the task lists them. */
   flags: z.array(z.string()),
   /**
    * Minimum compute capability in nvcc's notation (`sm_75`), optionally with a feature letter
@@ -85,7 +88,7 @@ export type Parameters = z.infer<typeof Parameters>
 /** Matches a line comment in CUDA C++ or Python. */
 const comment = /^\s*(?:\/\/|#(?:\s|$))/
 
-/** Returns the number of lines in a source's header comment, or 0 without one. */
+/** Returns the number of lines in a source's header comment, or 0 if it has none. */
 export function headerLines(text: string): number {
   const lines = text.split('\n')
   const first = lines.findIndex((line) => !comment.test(line))

@@ -6,7 +6,7 @@ import { Code, encodeModule, i32, scalar, v128, vector } from '../wasm'
 
 interface SumForm {
   rows: number
-  /** Number of columns, a multiple of four. */
+  /** Number of columns; must be a multiple of four. */
   columns: number
   depth: number
   /**
@@ -25,8 +25,8 @@ interface AlignedSums {
   /** Elements of the right matrix in row-major order. Row k has one element per column. */
   right: Float64Array
   /**
-   * Sums in row-major order. The array contains the addends before `add` and the untruncated sums
-   * after it.
+   * Sums in row-major order. The array contains the addends before the `add` call and the
+   * untruncated sums after the call.
    */
   sums: Float64Array
   add(): void
@@ -106,7 +106,7 @@ export function align(code: Code, scale: number, sum: number, bits: number): voi
   code.set(sum)
 }
 
-/** Writes a loop that runs `body` for each value of `counter` from 0 up to `end` (exclusive). */
+/** Emits a loop that runs `body` for each value of `counter` from 0 up to `end` (exclusive). */
 function repeat(code: Code, counter: number, end: number, step: number, body: () => void): void {
   code.constant(0)
   code.set(counter)

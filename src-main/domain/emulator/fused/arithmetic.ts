@@ -1,4 +1,4 @@
-/** Writers for the floating-point and integer arithmetic in a run of instructions. */
+/** Code generators for the floating-point and integer arithmetic in a run of instructions. */
 import { type Operand, truePredicate } from '../../sass/instruction'
 import { scalar, vector, highPart, lowHalves, evenWords, oddWords, zipLow, zipHigh } from '../wasm'
 import {

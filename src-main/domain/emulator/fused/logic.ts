@@ -1,4 +1,4 @@
-/** Writers for the truth tables and comparisons in a run of instructions. */
+/** Code generators for the truth tables and comparisons in a run of instructions. */
 import type { Instruction } from '../../sass/instruction'
 import { predicateTrue } from '../warp'
 import { scalar, vector } from '../wasm'
@@ -32,7 +32,8 @@ interface LogicCodes {
 }
 
 /**
- * Writes a truth table of three inputs as an OR of its minterms. Common tables use shorter code.
+ * Emits code that evaluates a three-input truth table as an OR of its minterms. Common tables use
+ * shorter code.
  */
 function truthTable(
   run: RunWriter,

@@ -78,7 +78,7 @@ const lowBits = [0xe0000000 | 0, -1] as const
 const leastDenormal = 2 ** -149
 
 /**
- * Returns the function of an instruction, or null if the instruction must be interpreted. The
+ * Returns an instruction's compiled function, or null if the instruction must be interpreted. The
  * function has the same parameters as a compiled memory access.
  */
 export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): Code | null {

@@ -1,4 +1,4 @@
-/** Writers for the instructions in a run that move constants, bytes and predicates. */
+/** Code generators for the instructions in a run that move constants, bytes, and predicates. */
 import type { Operand } from '../../sass/instruction'
 import { predicateTrue } from '../warp'
 import { vector } from '../wasm'

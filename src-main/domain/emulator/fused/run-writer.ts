@@ -1,5 +1,5 @@
 /**
- * Writes the WebAssembly function of a run. A run is a sequence of arithmetic instructions. The
+ * Emits the WebAssembly function for a run. A run is a sequence of arithmetic instructions. The
  * writer handles operands, the loop over the lanes, and the locals for registers and predicates.
  */
 import {
@@ -32,7 +32,9 @@ export interface FusedSetting {
    */
   fixFunction: number
   fixPlace: number
-  /** Byte offset of the active-lane counters for guarded instructions. Each counter has 8 bytes. */
+  /**
+   * Byte offset of the active-lane counters for guarded instructions. Each counter takes 8 bytes.
+   */
   onPlace: number
   /** Byte offset of the first predicate, relative to the warp's registers. */
   predicatePlace: number
@@ -43,8 +45,8 @@ class Unsupported extends Error {}
 const isUnsupported = new Unsupported()
 
 /**
- * Throws a shared error object. A kernel can trigger this error at every other instruction, and
- * capturing a stack trace each time would be slow.
+ * Throws a shared error object. A kernel can trigger this error at every other
+ * instruction, and capturing a stack trace each time would be slow.
  */
 export const unsupported = (): never => {
   throw isUnsupported
@@ -129,7 +131,7 @@ export class RunWriter {
     return local
   }
 
-  /** Pushes the lane mask of a predicate operand. */
+  /** Pushes a predicate operand's lane mask. */
   predicateValue(operand: Predicate): void {
     const index = predicateIndex(operand)
     if (index === predicateTrue) {
@@ -267,8 +269,7 @@ export class RunWriter {
   }
 
   /**
-   * Appends an instruction. Writes nothing and returns false if the instruction must be
-   * interpreted.
+   * Appends an instruction. Emits nothing and returns false if the instruction must be interpreted.
    */
   add(
     instruction: Instruction,

@@ -1,6 +1,6 @@
 /**
- * Default titles of checks. They describe the requirement of a check to which the author gave no
- * title.
+ * Default check titles. If the author gave a check no title, its default title describes the
+ * requirement.
  */
 import type { LabCheck, StaticCheck } from '../lab'
 import { message, type Statement } from '../../messages/message'

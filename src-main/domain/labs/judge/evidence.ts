@@ -29,7 +29,7 @@ export interface LabEvidence {
 }
 
 /**
- * Returns the fault in the submission that prevented its measurement, or null without such a fault.
+ * Returns the fault in the submission that prevented its measurement, or null if there is none.
  */
 export function ownFault(evidence: LabEvidence): Statement | null {
   if (evidence.build && !evidence.build.ok)

@@ -1,4 +1,4 @@
-/** The verdict of one check, and the figures that are shown with the verdict. */
+/** The verdict on one check, and the figures that are shown with it. */
 import type { CheckResult, LabFigure } from '../outcome'
 import { message, type Statement } from '../../messages/message'
 import { metricDefinition, unavailable, type MetricValue } from '../../metrics/metrics'
