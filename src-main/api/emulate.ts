@@ -27,9 +27,9 @@ export type KernelArgument =
 export interface EmulatedLaunch {
   /** Mangled kernel name, or a substring that matches exactly one kernel. */
   kernel: string
-  /** Blocks along x, y and z. Missing dimensions are 1. */
+  /** Blocks along x, y and z. Missing dimensions default to 1. */
   grid: readonly number[]
-  /** Threads along x, y and z. Missing dimensions are 1. */
+  /** Threads along x, y and z. Missing dimensions default to 1. */
   block: readonly number[]
   dynamicSharedBytes?: number
   arguments: readonly KernelArgument[]
@@ -61,7 +61,8 @@ export interface EmulationRequest {
    */
   buffers: Readonly<Record<string, Uint8Array | number>>
   /**
-   * Detects races and reads of uninitialized memory. The checks slow emulation down several times.
+   * Detects races and reads of uninitialized memory. The checks make emulation several times
+   * slower.
    */
   checks?: boolean
   /** Maximum warp instructions per launch. The default is 100 million. */
@@ -124,14 +125,14 @@ function argumentBytes(
 
 /**
  * Executes kernels without a GPU and counts instructions, shared wavefronts, sectors and tags as
- * ncu does. Counts were validated against compute capability 9.0 only. Nothing is timed.
+ * ncu does. Counts were validated only on compute capability 9.0. Nothing is timed.
  * docs/evidence/emulation.md lists the comparisons with a GPU.
  *
  * @param code a cubin (`compileCubin`, or `nvcc -arch=sm_90 -lineinfo -cubin`), or a library or
  * program that nvcc built and that contains cubins
  * @throws {KernelLadderError} if the machine code is damaged
  * @throws {RangeError} if the code has no cubin or lacks a requested kernel, or if arguments do not
- * fit
+ * match the kernel's parameters
  * @example
  * ```js
  * import { readFile } from 'node:fs/promises'

@@ -1,4 +1,6 @@
-/** Computes the occupancy and waves of a launch by the rules of CUDA's occupancy calculator. */
+/**
+ * Computes a launch's occupancy and waves according to the rules of CUDA's occupancy calculator.
+ */
 import { gpus as knownGpus } from '../domain/gpu/gpu-table'
 import { occupancy as occupancyOf } from '../domain/gpu/occupancy'
 import { inEnglish } from '../domain/text/english'
@@ -10,7 +12,7 @@ export interface Gpu {
   name: string
   /** Compute capability, such as `9.0`. */
   computeCapability: string
-  /** Number of SMs; null if NVIDIA has not published it. */
+  /** Number of SMs; null if NVIDIA has not published the number. */
   smCount: number | null
 }
 
@@ -36,7 +38,7 @@ export interface Occupancy {
   /** Resident warps as a percentage of the SM's maximum. */
   percent: number
   /**
-   * Maximum blocks per SM for each resource considered on its own. Null if the resource sets no
+   * Maximum blocks per SM, with each resource considered on its own. Null if the resource sets no
    * limit.
    */
   limits: Readonly<Record<OccupancyLimiter, number | null>>

@@ -1,11 +1,14 @@
-/** Computes the cost of a warp's memory instruction by the rules of compute capability 9.0. */
+/**
+ * Computes the cost of a warp's memory instruction according to the rules of compute capability
+ * 9.0.
+ */
 import { globalAccess as globalOf, sharedAccess as sharedOf } from '../domain/emulator/accesses'
 import { warpSize } from '../domain/gpu/sm-limits'
 
 export interface SharedCost {
   /** Number of passes through shared memory. */
   wavefronts: number
-  /** Number of wavefronts without any bank conflicts. */
+  /** Number of wavefronts if there were no bank conflicts. */
   ideal: number
 }
 

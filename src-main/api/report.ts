@@ -115,7 +115,9 @@ export function readNcuCsv(text: string): Report {
   }
 }
 
-/** A counter for ranking lines. Names ending in `Excess` rank by the counter minus its ideal. */
+/**
+ * A counter for ranking lines. Names ending in `Excess` rank by the counter minus its ideal value.
+ */
 export type LineCounter =
   | 'samples'
   | 'executed'

@@ -53,7 +53,7 @@ export type FolderFile = z.infer<typeof FolderFile>
 export const FolderView = z.object({
   path: FolderPath,
   trusted: z.boolean(),
-  /** The ladder; null if an error makes it unusable. */
+  /** The ladder; null if an error makes the ladder unusable. */
   ladder: Ladder.nullable(),
   faults: z.array(FolderFault),
   /** All files, with the ladder file first. */
@@ -83,7 +83,7 @@ export type SaveAnswer = z.infer<typeof SaveAnswer>
 
 /** The result of compiling one of the folder's sources. */
 export const BuiltSource = z.object({
-  /** Name of the source in the folder, and the id of its rung. The id is null for the reference. */
+  /** The source's name in the folder, and its rung's id. The id is null for the reference. */
   file: z.string(),
   rung: Identifier.nullable(),
   built: z.boolean(),
@@ -97,7 +97,8 @@ export const FolderBuild = z.object({
   /** The target architecture, such as `sm_90`. */
   architecture: z.string(),
   /**
-   * False if no GPU was found. The code is then compiled for the GPU of the built-in recordings.
+   * False if no GPU was found. If so, the code is compiled for the GPU that the built-in recordings
+   * were made on.
    */
   ownGpu: z.boolean(),
   sources: z.array(BuiltSource),
@@ -129,7 +130,7 @@ const one = z.object({ path: FolderPath })
 const none = z.object({})
 
 export const folderCalls = {
-  /** Recently opened folders, latest first. */
+  /** Recently opened folders, most recent first. */
   'folders.list': { input: none, output: z.object({ folders: z.array(RecentFolder) }) },
   /** Reads the ladder file and its sources without building or running anything. */
   'folders.open': { input: one, output: FolderView },
@@ -144,7 +145,7 @@ export const folderCalls = {
       folders: z.array(z.object({ path: z.string(), isLadder: z.boolean() })),
     }),
   },
-  /** Writes a file of an opened folder, unless it has changed since `version`. */
+  /** Writes a file in an opened folder, unless the file has changed since `version`. */
   'folders.save': {
     input: one.extend({
       file: FolderFileName,

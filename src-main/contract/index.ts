@@ -48,7 +48,7 @@ export const DoctorReport = z.object({
   gpus: z.array(z.object({ name: z.string(), memoryTotalBytes: z.number().nullable() })),
   /** Whether this machine can build, verify and time rungs. */
   canRun: z.boolean(),
-  /** Whether this machine can also read the counters of rungs. */
+  /** Whether this machine can also read rungs' counters. */
   canProfile: z.boolean(),
 })
 export type DoctorReport = z.infer<typeof DoctorReport>
@@ -62,7 +62,10 @@ export const RunEvent = z.discriminatedUnion('type', [
     type: z.literal('started'),
     ladder: Identifier,
     target: z.string(),
-    /** The task. Together with the problem and the GPU, it determines which throughput is shown. */
+    /**
+     * The task. Together with the problem and the GPU, the task determines which throughput is
+     * shown.
+     */
     task: Task.nullable(),
     /** The problem; null for a program ladder. */
     problem: Problem.nullable(),
@@ -120,7 +123,7 @@ export const AppInfo = z.object({
   defaultSession: SessionRef,
   /** Whether a GPU was found. If so, `local` is the default target. */
   hasGpu: z.boolean(),
-  /** Whether nvcc was found. Rungs can then be built even without a GPU. */
+  /** Whether nvcc was found. If so, rungs can be built even without a GPU. */
   hasCompiler: z.boolean(),
   /** GPUs with predicted times; absent in a report. */
   predictedGpus: z.array(z.string()).optional(),
@@ -161,7 +164,7 @@ export const calls = {
   'ladders.measured': call(z.object({ ladder: Identifier }), z.record(z.string(), RungMeasured)),
   'sessions.list': call(z.object({}), z.array(SessionSummary)),
   /**
-   * Returns the history of a ladder over the store's timed sessions. Null selects the most recently
+   * Returns a ladder's history across the store's timed sessions. Null selects the most recently
    * timed ladder.
    */
   'sessions.history': call(
@@ -209,7 +212,7 @@ export type Reply<T> = { ok: true; value: T } | { ok: false; error: ErrorShape }
 /** The interface between the core and its hosts. */
 export interface Core {
   call<N extends CallName>(name: N, input: z.output<Calls[N]['input']>): Promise<CallOutput<N>>
-  /** Subscribes to messages of runs and returns a function that ends the subscription. */
+  /** Subscribes to run messages and returns a function that ends the subscription. */
   subscribe(listener: (message: RunMessage) => void): () => void
   /**
    * Imports a file from this machine. Only hosts can call this function, because a page must not

@@ -43,11 +43,14 @@ export type LabSummary = z.infer<typeof LabSummary>
 
 /** Lab files that can have recorded outcomes. */
 export const recordable = ['starter', 'solution'] as const
-/** The checked code: an unchanged file of the lab, or the student's own code. */
+/** The checked code: an unchanged lab file, or the student's own code. */
 export const LabCode = z.enum([...recordable, 'own'])
 export type LabCode = z.infer<typeof LabCode>
 
-/** A built-in outcome for the target `recorded`. `gpu` names the GPU that it was measured on. */
+/**
+ * A built-in outcome for the target `recorded`. `gpu` names the GPU that the outcome was measured
+ * on.
+ */
 export const RecordedOutcome = z.object({ which: z.enum(recordable), gpu: z.string() })
 export type RecordedOutcome = z.infer<typeof RecordedOutcome>
 
@@ -139,7 +142,8 @@ export type LabView = z.infer<typeof LabView>
 
 export const LabBuildReport = LabOutcome.shape.build.extend({
   /**
-   * False if no GPU was found. The code is then compiled for the GPU of the built-in recordings.
+   * False if no GPU was found. If so, the code is compiled for the GPU that the built-in recordings
+   * were made on.
    */
   ownGpu: z.boolean(),
 })

@@ -1,4 +1,4 @@
-/** Calls about remote machines that can execute runs. */
+/** Calls for managing remote machines that can execute runs. */
 import { z } from 'zod'
 import { ErrorShape } from '../domain/errors'
 import { SlurmOptions } from '../domain/remote/machine-file'

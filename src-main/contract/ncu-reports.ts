@@ -1,5 +1,5 @@
 /**
- * Calls that download or open the ncu report of a session. The report may still be on the remote
+ * Calls that download or open a session's ncu report. The report may still be on the remote
  * machine.
  */
 import { z } from 'zod'

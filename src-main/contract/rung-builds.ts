@@ -18,7 +18,7 @@ export const RungBuild = z.object({
 
 export type RungBuild = z.infer<typeof RungBuild>
 
-/** Counters of an edited rung at a small problem size that the emulator finishes within seconds. */
+/** An edited rung's counters at a small problem size that the emulator can run within seconds. */
 export const RungCounters = RungBuild.extend({
   /** Name of the emulated GPU. */
   gpu: z.string(),

@@ -15,7 +15,7 @@ const GpuNumber = z.number().int().min(0).max(255)
 
 export const RunRequest = z.object({
   ladder: LadderName,
-  /** Rung ids; all rungs of the ladder by default. The reference always runs too. */
+  /** Rung ids; all of the ladder's rungs by default. The reference always runs too. */
   rungs: z.array(Identifier).min(1).optional(),
   /** One value for all sizes of the ladder's task. */
   size: z.number().int().optional(),
@@ -25,8 +25,8 @@ export const RunRequest = z.object({
   target: TargetText,
   profile: ProfileLevel.default('card'),
   /**
-   * Timing in addition to single launches. Bursts take about six seconds per rung, and sustained
-   * launches three.
+   * Additional timing modes besides single launches. Bursts take about six seconds per rung, and
+   * sustained launches three.
    */
   timing: TimingWay.optional(),
   /** L2 state before each timed launch; cold by default. */
@@ -35,7 +35,7 @@ export const RunRequest = z.object({
    * Index of the GPU among this machine's visible GPUs, from 0. The default is CUDA's first GPU.
    */
   gpu: GpuNumber.optional(),
-  /** Id of a draft, which runs as an extra rung after its original. */
+  /** Id of a draft, which runs as an extra rung right after the rung that it edits. */
   draft: DraftId.optional(),
   /** Rungs to measure but not to profile. */
   profileSkip: z.array(Identifier).optional(),

@@ -24,7 +24,7 @@ export const SanitizeRequest = z.object({
   /** The task's sizes, scalars and options by name. Defaults are the ladder's values. */
   at: At.optional(),
   params: Parameters.default({}),
-  /** Target of the job; this machine's GPU by default. */
+  /** The job's target; this machine's GPU by default. */
   target: SanitizeTarget.optional(),
 })
 

@@ -1,4 +1,4 @@
-/** Calls about finished sweeps of a rung's parameters. */
+/** Calls for finished sweeps over a rung's parameters. */
 import { z } from 'zod'
 import { Identifier } from '../domain/ladder/rung'
 import { KeptTuning, ListedTuning, TuningId } from '../domain/tune/kept-tuning'

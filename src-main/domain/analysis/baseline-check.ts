@@ -29,10 +29,10 @@ import {
 import type { Interval } from './confidence-intervals'
 
 /**
- * Verdicts of a rung.
+ * Possible verdicts on a rung.
  *
  * - slower, faster: the whole interval is beyond the threshold.
- * - same: the rung is not slower by more than the threshold.
+ * - same: any slowdown is at most the threshold.
  * - broken: the rung passed in the baseline but does not pass now.
  * - mended: the rung did not pass in the baseline but passes now.
  * - new: the rung is not in the baseline.
@@ -118,7 +118,7 @@ const decided = (verdict: RungVerdict, ...reasons: AnyMessage[]): Decision => ({
 
 interface Terms {
   thresholdPercent: number
-  /** The threshold as a ratio of times. */
+  /** The threshold as a time ratio. */
   threshold: number
   drift: Drift | null
   /** The task that the two sessions share, or null if their tasks differ. */

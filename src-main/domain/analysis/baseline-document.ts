@@ -1,4 +1,7 @@
-/** The JSON document of `report --ci --json`. docs/schemas/ci.json is generated from this schema. */
+/**
+ * The JSON document that `report --ci --json` prints. docs/schemas/ci.json is generated from this
+ * schema.
+ */
 import { z } from 'zod'
 import { checkVerdicts, rungVerdicts, type BaselineCheck, type RungCheck } from './baseline-check'
 import type { Change } from './time-change'
@@ -25,7 +28,7 @@ const CheckedSession = z.object({
   id: z.string(),
   createdAt: z.iso.datetime(),
   ladder: z.string(),
-  /** Problem of the session. Null for an imported session, because its problem is unknown. */
+  /** The session's problem. Null for an imported session, because its problem is unknown. */
   problem: Problem.nullable(),
   gpu: z.string().nullable(),
   computeCapability: z.string().nullable(),
@@ -55,7 +58,7 @@ export const CiDocument = z.object({
       title: z.string(),
       verdict: z.enum(rungVerdicts),
       reasons: z.array(Statement).min(1),
-      /** Status in each session. Null for a session that lacks the rung. */
+      /** Status in each session. Null if the session lacks the rung. */
       status: z.object({ baseline: RungStatus.nullable(), now: RungStatus.nullable() }),
       medianMs: z.object({ baseline: z.number().nullable(), now: z.number().nullable() }),
       /** Change in the measured time, or null if there is no confidence interval. */

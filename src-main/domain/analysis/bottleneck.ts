@@ -39,7 +39,7 @@ export const bottleneckClasses = [
 ] as const
 export type BottleneckClass = (typeof bottleneckClasses)[number]
 
-/** Thresholds in percent. The tail threshold is a fraction instead. */
+/** Thresholds in percent. The tail threshold is a fraction instead of a percentage. */
 export const bottleneckThresholds = {
   /**
    * Threshold for memory units and issue slots. Source: ncu's rule SOLBottleneck (“greater than
@@ -62,7 +62,7 @@ export const bottleneckThresholds = {
 } as const
 
 export const Derivation = z.discriminatedUnion('kind', [
-  /** DRAM traffic divided by the measured time, relative to the memory bandwidth `ceilingGBs`. */
+  /** DRAM traffic per measured time, relative to the memory bandwidth `ceilingGBs`. */
   z.object({ kind: z.literal('dram-traffic'), ceilingGBs: z.number() }),
   /**
    * Fraction of block-slot time that the grid uses over its waves, from 0 to 1. Assumes that all
@@ -75,7 +75,7 @@ export const Derivation = z.discriminatedUnion('kind', [
 export type Derivation = z.infer<typeof Derivation>
 
 export const BottleneckEvidence = z.object({
-  /** Id of a registry metric or of a derived figure. `how` describes the derivation. */
+  /** Id of a registry metric or a derived figure. `how` describes the derivation. */
   id: z.string(),
   label: z.string(),
   value: z.number(),
@@ -83,7 +83,7 @@ export const BottleneckEvidence = z.object({
   threshold: z.number(),
   /** Whether a value above or below the threshold supports the class. */
   side: z.enum(['above', 'below']),
-  /** Derivation of the figure. Absent for a measured metric. */
+  /** How the figure is derived. Absent for a measured metric. */
   how: Derivation.optional(),
 })
 export type BottleneckEvidence = z.infer<typeof BottleneckEvidence>
@@ -91,13 +91,13 @@ export type BottleneckEvidence = z.infer<typeof BottleneckEvidence>
 export const Bottleneck = z.object({
   class: z.enum(bottleneckClasses),
   /**
-   * Classes of other units that are at their limit, or as close to it as the first unit. The class
-   * of the closest unit comes first.
+   * Classes of other units that are at their limit, or as close to their limit as the first unit.
+   * The class of the closest unit comes first.
    */
   also: z.array(z.enum(bottleneckClasses)),
   /**
-   * Whether the unit's utilization is between the two thresholds. The class is then the strongest
-   * of several limits.
+   * Whether the unit's utilization is between the two thresholds. If so, the class is only the
+   * strongest of several limits.
    */
   leaning: z.boolean(),
   evidence: z.array(BottleneckEvidence),
@@ -167,7 +167,7 @@ function exceedsFma(session: Session, rung: RungResult): boolean {
 }
 
 /**
- * Returns the metric of the unit that does the task's main work. The unit is device memory, the
+ * Returns the metric for the unit that does the task's main work. The unit is device memory, the
  * tensor pipe or the FMA pipe.
  */
 export function ownUtilization(
@@ -207,8 +207,8 @@ function dramFigure(session: Session, rung: RungResult): Figure {
   const ceiling = ceilingsOf(session).memory.dram.value.value
   if (bytes === null || !ceiling || !rung.timing) return { id: 'dramUtilization', value: null }
   const perSecond = bytes / (rung.timing.medianMs * 1e6)
-  // With a warm L2, the timed launch found data in L2 that the profiled launch had to load. The
-  // value is then null.
+  // With a warm L2, the timed launch found data in L2 that the profiled launch had to load. In that
+  // case, the value is null.
   return {
     id: 'dramUtilization',
     value: shareOfRoof(perSecond, ceiling, 'memory').share,
@@ -377,7 +377,7 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
 }
 
 /**
- * Returns the most frequent stall reason. A latency verdict lists it as the first thing to
+ * Returns the most frequent stall reason. A latency verdict lists this reason as the first thing to
  * investigate.
  */
 function longestWait(rung: RungResult): BottleneckEvidence[] {

@@ -3,8 +3,8 @@
  *
  * The chain starts with a hunk's lines and the instructions executed on these lines, by opcode. The
  * chain continues with the counters that these instructions affect, and ends with the time. The
- * link from opcode to counter is hardware knowledge and not a measurement. A counter covers the
- * whole kernel, and several hunks may have changed it.
+ * link from opcode to counter is hardware knowledge, not a measurement. A counter covers the whole
+ * kernel, and several hunks may have changed it.
  */
 import type { MetricDelta, TimeDelta } from './compare'
 import {
@@ -18,7 +18,7 @@ import {
 } from '../session/deep'
 
 /**
- * Lines of a file, counted from 1, with both ends included. The range is empty if `to` is below
+ * An inclusive range of lines in a file, counted from 1. The range is empty if `to` is below
  * `from`.
  */
 export interface LineRange {
@@ -32,7 +32,7 @@ export interface Hunk {
 }
 
 export interface ChainSide {
-  /** The rung's source file by its name in the session. */
+  /** Name of the rung's source file in the session. */
   file: string
   /** Deep profile, or null if the rung was not profiled at the deep level. */
   deep: DeepProfile | null
@@ -71,7 +71,8 @@ interface LineCount {
 interface Chain {
   links: ChainLink[]
   /**
-   * Changes on lines outside any hunk. The compiler or a constant from another file caused them.
+   * Changes on lines outside any hunk. The compiler or a constant from another file caused these
+   * changes.
    */
   elsewhere: HistogramDelta[] | null
   /** Counters that changed although no hunk's opcodes explain the change. */
@@ -154,8 +155,8 @@ function executed(instructions: readonly Instruction[] | null): Map<string, numb
 }
 
 /**
- * Returns the sum of a counter. Instructions without the counter do not access that memory and
- * count as zero.
+ * Returns the sum of a counter over the instructions. Instructions without the counter do not
+ * access that memory and count as zero.
  */
 const countOf = (instructions: readonly Instruction[], kind: LineCount['kind']): number =>
   instructions.reduce((sum, instruction) => sum + (instruction[kind] ?? 0), 0)

@@ -49,7 +49,7 @@ export interface TakenStep {
   /** Time of rung `from` divided by the time of this rung. */
   factor: number
   /**
-   * Whether `from` is missing from the previous table row. The table must then show the name of
+   * Whether `from` is missing from the previous table row. If so, the table must show the name of
    * `from`.
    */
   isElsewhere: boolean
@@ -73,7 +73,7 @@ export function stepWords(session: Session, rung: RungResult): Statement | null 
   return step.isElsewhere ? message('summary.stepFrom', { factor, from: step.from.id }) : factor
 }
 
-/** Returns a sentence with the factor and the two rungs that it compares. */
+/** Returns a sentence with the factor and the two rungs that the factor compares. */
 export function climbWords(session: Session): AnyMessage | null {
   const climb = climbOf(session)
   if (!climb) return null

@@ -18,8 +18,8 @@ export interface Comparability {
    */
   refusals: AnyMessage[]
   /**
-   * Differences between the sessions other than the code. Each may explain a difference in the
-   * figures.
+   * Differences between the sessions other than the code. Each of these may explain a difference in
+   * the figures.
    */
   warnings: AnyMessage[]
 }
@@ -55,7 +55,7 @@ function clockWarning(left: Session, right: Session): AnyMessage[] {
 
 type Measured = Pick<Session, 'settings' | 'device'>
 
-/** Returns whether both sessions ran on, or were predicted for, different GPUs. */
+/** Returns whether the two sessions ran on, or were predicted for, different GPUs. */
 export const haveOtherGpus = (a: OnGpu, b: OnGpu): boolean => {
   if (a.device && b.device) return a.device.name !== b.device.name
   const [left, right] = [predictedFor(a), predictedFor(b)]
@@ -117,8 +117,8 @@ function computed(task: Task | null, { flags }: Computing): AnyMessage {
 const computeTheSame = (a: Computing, b: Computing): boolean => a.flags.join() === b.flags.join()
 
 /**
- * Returns warnings for a comparison of two rungs of a task. The list is empty if both rungs compute
- * the same result.
+ * Returns warnings for a comparison of two rungs of the same task. The list is empty if both rungs
+ * compute the same result.
  */
 export const rungWarnings = (task: Task | null, a: RungResult, b: RungResult): AnyMessage[] =>
   computeTheSame(a, b)

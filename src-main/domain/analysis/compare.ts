@@ -33,8 +33,8 @@ export const MetricDelta = z.object({
   ratio: z.number().nullable(),
   verdict: Verdict,
   /**
-   * Prediction in the header of rung b for this step, and whether it was correct. Null if the
-   * header predicts nothing.
+   * The prediction that rung b's header makes for this step, and whether it was correct. Null if
+   * the header predicts nothing.
    */
   expected: z
     .object({ direction: z.enum(expectDirections), met: z.boolean().nullable() })
@@ -46,14 +46,14 @@ export const TimeDelta = z.object({
   aMs: z.number().nullable(),
   bMs: z.number().nullable(),
   /**
-   * L2 contents while each rung was timed, or null if the runner did not time it. Times with
+   * L2 contents while each rung was timed, or null if the runner did not time the rung. Times with
    * different L2 contents or on different GPUs are not compared.
    */
   cacheState: z.object({ a: CacheState.nullable(), b: CacheState.nullable() }),
   /** Time of rung a divided by the time of rung b. A value above 1 means that b is faster. */
   speedup: z.number().nullable(),
   /**
-   * Sum of the two times' spreads. A difference below the noise or below half a percent is not
+   * Sum of the two times' spreads. A difference below this noise or below half a percent is not
    * significant.
    */
   noise: z.number().nullable(),
@@ -86,8 +86,8 @@ export const RungComparison = z.object({
 export type RungComparison = z.infer<typeof RungComparison>
 
 /**
- * Noise of structural counters. These counters are reproducible, but changes that print as 1.00×
- * are ignored.
+ * Noise threshold for structural counters. These counters are reproducible, but changes that print
+ * as 1.00× are ignored.
  */
 const structuralNoise = 0.005
 
@@ -152,7 +152,7 @@ function expectationMet(
 
 /**
  * Returns whether b's header predicts the step from a to b. If the header has an @after rung, that
- * rung must be a.
+ * rung must be rung a.
  */
 export const isPredicted = (a: RungResult, b: RungResult): boolean =>
   b.expect.length > 0 && (b.after === null || b.after === a.id)

@@ -42,9 +42,10 @@ function outside(count: number): number {
 }
 
 /**
- * Returns the 95 % confidence interval of the median, or null below six samples. The interval is
- * between two order statistics and is widened to the quartiles. Clocks and temperature drift during
- * sampling, so many samples carry less information than their number suggests.
+ * Returns the 95 % confidence interval of the median, or null if there are fewer than six samples.
+ * The interval is between two order statistics and is widened to the quartiles. Clocks and
+ * temperature drift during sampling, so many samples carry less information than their number
+ * suggests.
  */
 export function medianInterval(samples: readonly number[]): Interval | null {
   if (samples.length < fewestSamples) return null

@@ -59,7 +59,7 @@ function resident(
   })
 }
 
-/** Returns the occupancy of one launch on a GPU, or why it is unknown. */
+/** Returns the occupancy of one launch on a GPU, or why the occupancy is unknown. */
 export const launchOccupancy = resident
 
 const computedFrom = (launch: LaunchLike, { computeCapability }: DeviceLike) => {
@@ -113,7 +113,8 @@ function registers({ resources }: LaunchLike): Answer {
 
 /**
  * Returns a figure for the whole rung. For several kernels, the figure is available only if all of
- * them have the same value. Otherwise it is unavailable, because the longest kernel is unknown.
+ * them have the same value. Otherwise the figure is unavailable, because the longest kernel is
+ * unknown.
  */
 function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
   const values = answers.map((answer) => ('value' in answer ? answer.value : null))
@@ -173,7 +174,7 @@ export function withSmallWaves(
 const ofOneLaunch = ['theoreticalOccupancy', 'achievedOccupancy', 'wavesPerSm'] as const
 
 /**
- * Removes occupancy and waves from rows that combine different kernels of a range, because both
+ * Removes occupancy and waves from rows that combine a range's different kernels, because these
  * metrics describe a single launch. Earlier versions saved such rows for imports and programs.
  */
 export function withoutRangeOccupancy(session: Session): Session {

@@ -26,7 +26,7 @@ export interface Lead {
 }
 
 /**
- * Assumed ridge point of an unknown GPU in operations per byte. Current GPUs have roughly this
+ * Assumed ridge point for an unknown GPU in operations per byte. Current GPUs have roughly this
  * value.
  */
 const usualRidge = 10
@@ -73,8 +73,8 @@ export function leadPipe(context: LeadContext): (typeof pipes)[keyof typeof pipe
 }
 
 /**
- * Returns whether most rungs keep the tensor pipe busier than the FMA pipe. The data type of the
- * result does not show this, because 3xTF32 has FP32 results.
+ * Returns whether most rungs keep the tensor pipe busier than the FMA pipe. The result's data type
+ * does not show which pipe is busier, because 3xTF32 has FP32 results.
  */
 function isMostlyTensor({ rungs }: Pick<Session, 'rungs'>): boolean {
   const both = rungs.flatMap(({ metrics }) => {
@@ -96,7 +96,7 @@ export function leadMetric(session: LeadContext & Pick<Session, 'rungs'>): strin
 
 export interface LeadFigure {
   rate: MetricValue
-  /** Percentage of the roof. Null if the roof is unknown or below the rate. */
+  /** The rate as a percentage of the roof. Null if the roof is unknown or below the rate. */
   share: number | null
   /**
    * Reason why a known roof does not limit the rate. Null if the share is known or the roof is

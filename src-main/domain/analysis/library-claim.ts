@@ -1,8 +1,9 @@
 /**
  * Determines whether a rung can be called faster than the reference.
  *
- * Interleaved launches heat each other. Bursts run on a GPU that was idle before. Power consumption
- * limits the clock of sustained launches. The code is faster only if all three timings agree.
+ * Interleaved launches heat each other. Bursts run on a GPU that was idle beforehand. Power
+ * consumption limits the clock of sustained launches. The code is faster only if all three timings
+ * agree.
  */
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { formatRatio } from '../metrics/units'
@@ -28,7 +29,7 @@ interface LibraryClaim {
 }
 
 /**
- * Returns whether a rung's options differ from those of the run, such as FP16 inputs. A rung with
+ * Returns whether a rung's options, such as FP16 inputs, differ from the run's options. A rung with
  * other data types computes a different product.
  */
 export const hasOtherOptions = ({ ladder }: Session, id: string): boolean =>

@@ -25,23 +25,23 @@ const knownWith = message('tools.knownWith', {
 interface LevelCost {
   /** Number of replay passes per kernel. */
   passes: number
-  /** Time of a pass divided by the time of the launch, averaged over the passes of the level. */
+  /** Time of a pass divided by the time of the launch, averaged over the level's passes. */
   slowdown: number
   /**
-   * Overhead in seconds per pass of a kernel: flushing caches, restoring memory and reading
+   * Overhead in seconds per kernel pass, for flushing caches, restoring memory, and reading
    * counters.
    */
   secondsPerPass: number
 }
 
 /**
- * Costs of the levels, fitted on an H200.
+ * Cost of each profiling level, fitted to H200 measurements.
  *
  * - card: gemm-fp32 at 4096, accurate to within 1/7 over the whole ladder.
  * - standard: gemm-tensor and gemm-3xtf32 at 4096, accurate to within 1/10 (recordings.test.ts).
  * - deep: some passes instrument the kernel and take about a nanosecond per instruction. The
- *   unprofiled time does not include this cost. A rung without stalls took 2.4 times the estimate.
- *   The whole ladder gemm-fp32 took 1.2 times the estimate.
+ *   unprofiled time does not include this cost. A rung with no stalls took 2.4 times the estimate.
+ *   The whole gemm-fp32 ladder took 1.2 times the estimate.
  */
 const costs: Record<CollectingLevel, LevelCost> = {
   card: { passes: 1, slowdown: 1, secondsPerPass: 0.013 },
@@ -64,7 +64,7 @@ export const ProfilePlan = z.object({
   passes: z.number().int(),
   /** The GPU and ncu version for which the pass count is known. */
   knownWith: Statement,
-  /** Whether the current GPU differs from the GPU with the known pass count. */
+  /** Whether the current GPU differs from the GPU for which the pass count is known. */
   otherGpu: z.boolean(),
   rungs: z.array(
     z.object({
@@ -76,7 +76,7 @@ export const ProfilePlan = z.object({
     }),
   ),
   /**
-   * Total seconds of all rungs that are not skipped, including startup. Rungs with an unknown time
+   * Total seconds for all rungs that are not skipped, including startup. Rungs with an unknown time
    * add nothing.
    */
   seconds: z.number(),

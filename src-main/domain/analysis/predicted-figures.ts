@@ -39,7 +39,7 @@ interface CycleLine {
   file: string
   line: number
   text: string | null
-  /** Share of all warp cycles of the rung. */
+  /** Share of the rung's total warp cycles. */
   share: number
 }
 

@@ -4,8 +4,8 @@
  * Every figure includes its origin.
  *
  * Operations are the FP32 operations counted by ncu, if available. These counts exclude the tensor
- * pipe and are missing below the standard level. The task's operation count replaces them in both
- * cases. Each point includes the origin of its count. An imported session has no problem, and its
+ * pipe and are missing below the standard level. In both cases, the task's operation count is used
+ * instead. Each point includes the origin of its count. An imported session has no problem, and its
  * time was measured under ncu.
  */
 import { ceilingsOf, memoryLevels, type MemoryLevel, type SessionCeilings } from '../gpu/ceilings'

@@ -1,7 +1,7 @@
 /**
- * Measurements of a ladder's rung, and of the step to it from the previous rung. The measurements
- * are computed from the recordings on every request. Nothing is stored or written into the measured
- * source.
+ * Measurements of a ladder rung, and of the step from the previous rung to this rung. The
+ * measurements are computed from the recordings on every request. Nothing is stored or written into
+ * the measured source.
  */
 import { z } from 'zod'
 import { compareRungs, type MetricDelta } from './compare'
@@ -41,7 +41,7 @@ export const RungMeasured = z.object({
   recording: z.string(),
   device: z.string().nullable(),
   problem: Problem.nullable(),
-  /** Scalars of the problem that differ from the task's defaults. */
+  /** Problem scalars that differ from the task's defaults. */
   unusual: Scalars,
   medianMs: z.number(),
   /** L2 contents while this rung and the previous rung were timed. */
@@ -136,7 +136,7 @@ function findIn(
   return [{ recording, rung, before: usual ?? ofBefore[0] ?? null }]
 }
 
-/** Returns whether a recording has size 4096. Recordings at this size are preferred. */
+/** Returns whether a recording was made at size 4096. Recordings at this size are preferred. */
 const is4096 = ({ session }: MeasuredRecording): boolean => {
   const sizes = Object.values(session.problem?.sizes ?? {})
   return sizes.length > 0 && sizes.every((size) => size === 4096)
@@ -145,8 +145,8 @@ const is4096 = ({ session }: MeasuredRecording): boolean => {
 /**
  * Returns the recordings of a rung. The first recording contains both rungs if possible, and
  * otherwise only this rung. Other recordings of the same problem on the same GPU follow, because
- * they may have additional counters. Recordings on the GPU of the first given recording are
- * preferred.
+ * they may have additional counters. Recordings made on the same GPU as the first given recording
+ * are preferred.
  */
 function findRung(
   ladder: string,
@@ -221,7 +221,7 @@ function stepsOf({ header: { expect } }: LadderRung, findings: readonly Finding[
   })
 }
 
-/** Returns the measurements of each rung of a ladder in a recording, by rung id. */
+/** Returns the measurements of each ladder rung in a recording, by rung id. */
 export function measuredOf(
   ladder: Ladder,
   today: ReadonlyMap<string, RungToday>,

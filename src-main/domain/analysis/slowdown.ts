@@ -20,7 +20,7 @@ export interface Slowdown {
 
 /**
  * Returns the size of a change as the logarithm of its factor, regardless of its direction. A
- * change to or from zero is the largest.
+ * change to or from zero counts as the largest.
  */
 const distance = ({ a, b }: MetricDelta): number => {
   const [left, right] = [a?.value ?? 0, b?.value ?? 0]

@@ -1,4 +1,4 @@
-/** Selects the figures that a table of rungs shows, depending on the session's data. */
+/** Selects the figures that a rung table shows, depending on the session's data. */
 import { says } from '../messages/message'
 import { sameSizes } from '../task/problem'
 import type { RungResult, Session } from '../session/session'
@@ -42,8 +42,8 @@ export const countedColumns = ({ rungs }: Pick<Session, 'rungs'>): string[] =>
   })
 
 /**
- * Returns whether the author's published figures apply to the problem of this session. Otherwise
- * they do not belong in the same table.
+ * Returns whether the author's published figures apply to this session's problem. Figures for
+ * another problem do not belong in the same table.
  */
 export const isPublishedSize = ({ ladder, problem }: Session): boolean =>
   ladder.published !== undefined &&

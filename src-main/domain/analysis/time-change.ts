@@ -20,8 +20,9 @@ export interface Change extends Interval {
 }
 
 /**
- * Maximum drift of the reference for normalization. If the reference drifts more than this, a
- * memory-bound rung and a compute-bound reference may drift by different factors.
+ * Maximum reference drift at which times are still normalized by the reference. If the reference
+ * drifts more than this, a memory-bound rung and a compute-bound reference may drift by different
+ * factors.
  */
 const farthestDrift = 1.25
 
@@ -60,7 +61,7 @@ function followsFromSamples({ medianMs, spread, samplesMs }: Timing): boolean {
   )
 }
 
-/** Returns the change of a rung's time, or the reasons why its samples are inconclusive. */
+/** Returns the change in a rung's time, or the reasons why its samples are inconclusive. */
 export function changeOf(a: RungResult, b: RungResult): Change | AnyMessage[] {
   if (!isTimed(a) || !isTimed(b))
     return [message('baseline.noTime', { where: where(!isTimed(a), !isTimed(b)) })]
@@ -93,7 +94,7 @@ export const clockOf = ({
   return known.length === 0 ? null : known.reduce((sum, clock) => sum + clock, 0) / known.length
 }
 
-/** Drift of the reference, and how to correct for it. */
+/** The reference's drift, and how to correct for it. */
 export interface Drift {
   reference: string
   change: Change

@@ -1,7 +1,7 @@
 /**
- * Computes the effect of a save on the rungs of a watched ladder. Each rung of a round is compared
- * with its last successful run. A round may cover only some rungs. If a rung fails, its earlier
- * result remains the baseline.
+ * Computes the effect of a save on a watched ladder's rungs. Each rung in a round is compared with
+ * its last successful run. A round may cover only some rungs. If a rung fails, its earlier result
+ * remains the baseline.
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
@@ -58,7 +58,7 @@ function changedCounters(
 }
 
 /**
- * Returns the comparison of a round with the previous results. `order` has the ids of the ladder's
+ * Compares a round with the previous results. `order` has the ids of the ladder's
  * current rungs.
  */
 export function watchRound(

@@ -18,7 +18,7 @@ export interface CheckedOutput {
   shape: readonly number[]
   rule: CheckRule
   actual: Uint8Array
-  /** Expected values as doubles. For an exact check, they have the buffer's type instead. */
+  /** Expected values as doubles, or in the buffer's type for an exact check. */
   expected: Uint8Array
   /** Scale values as doubles, or null if the rule has no scale. */
   scale: Uint8Array | null
@@ -127,8 +127,8 @@ function indexOf(shape: readonly number[], at: number): number[] {
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
 
 /**
- * Returns an element in the session format. NaN becomes null, or a string with its bits in an exact
- * check.
+ * Returns an element in the session format. NaN becomes null, or, in an exact check, a string that
+ * contains the NaN's bits.
  */
 function kept(
   value: number,
@@ -149,7 +149,7 @@ function kept(
   return String(dtype === 'i64' ? BigInt.asIntN(64, bits) : bits)
 }
 
-/** Checks the outputs of a rung. `outOfBounds` and `changedInputs` are names of buffers. */
+/** Checks a rung's outputs. `outOfBounds` and `changedInputs` list buffer names. */
 export function verify(
   outputs: readonly CheckedOutput[],
   { outOfBounds, changedInputs }: Pick<Verify, 'outOfBounds' | 'changedInputs'>,

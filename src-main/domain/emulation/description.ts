@@ -1,4 +1,4 @@
-/** Compares the host code's description of its launches with the compiled machine code. */
+/** Compares the host code's launch descriptions with the compiled machine code. */
 import { message, type AnyMessage } from '../messages/message'
 import type { MachineCode } from '../sass/machine-code'
 

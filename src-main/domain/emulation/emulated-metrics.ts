@@ -1,8 +1,8 @@
 /**
  * Computes registry metrics from the emulator's counts.
  *
- * docs/evidence/emulation.md lists which instructions each ncu counter covers. The list is derived
- * from deep profiles of an H200.
+ * docs/evidence/emulation.md lists which instructions each ncu counter covers. That list is derived
+ * from deep profiles measured on an H200.
  */
 import type { Counts } from '../emulator/warp'
 import { message, type Statement } from '../messages/message'
@@ -13,7 +13,7 @@ import { sharedAccesses } from '../metrics/bank-conflict-metrics'
 import { instructionKinds } from '../metrics/instruction-mix-metrics'
 import { instructionKind } from './instruction-kinds'
 
-/** Counts of one launch, and each instruction's opcode with its modifiers. */
+/** One launch's counts, and each instruction's opcode with its modifiers. */
 interface CountedLaunch {
   opcodes: readonly string[]
   counts: Counts
@@ -35,8 +35,8 @@ const globalLoads = new Set(['LDG', 'LDGSTS'])
 const globalStores = new Set(['STG'])
 
 /**
- * Generic accesses. The emulator determines only at run time whether they access shared or global
- * memory.
+ * Generic accesses. The emulator determines only at run time whether such a copy accesses shared or
+ * global memory.
  */
 const genericLoads = new Set(['LD'])
 
@@ -61,7 +61,7 @@ function kindsOf(launches: readonly CountedLaunch[]): Record<string, number | St
   return sums
 }
 
-/** Returns all metrics that do not depend on time, computed from the launches of a rung. */
+/** Returns all metrics that do not depend on time, computed from a rung's launches. */
 export function emulatedMetrics(
   launches: readonly CountedLaunch[],
   notEmulated: Statement,

@@ -22,8 +22,8 @@ const mostFlops = 3e8
 const mostBytes = 4e7
 
 /**
- * Maximum number of values to try for a size. If a constraint requires a larger step, the size is
- * not reduced.
+ * Maximum number of values to try when reducing a size. If a constraint requires a larger step, the
+ * size is not reduced.
  */
 const mostTried = 4096
 
@@ -88,7 +88,7 @@ export function shrunk(task: Task, problem: Problem, fits: (problem: Problem) =>
 export const workOf = (task: Task, problem: Problem): number =>
   Math.max(1, flops(task, problem) ?? 0, leastBytes(task, problem) ?? 0)
 
-/** Returns the total number of bytes in all buffers of a case. */
+/** Returns the total size of a case's buffers in bytes. */
 export const bufferBytes = (task: Task, own: Case): number =>
   buffersOf(task, own).reduce(
     (sum, { dtype, shape }) =>

@@ -16,7 +16,7 @@ const mostShown = 32
 /** A launch, with the data needed to locate findings in the source code. */
 export interface LaunchPlaces {
   kernel: MachineKernel
-  /** Readable name of the kernel. */
+  /** The kernel's readable name. */
   name: string
   grid: Extent
   block: Extent
@@ -43,7 +43,7 @@ export const toolOfStop = ({ kind }: Stop): SanitizerTool | null => stopTools[ki
 const direction = ({ write }: { write: boolean }): string => (write ? 'write' : 'read')
 const access = ({ write }: { write: boolean }): string => (write ? 'Write' : 'Read')
 
-/** Returns the description of a finding in compute-sanitizer's wording. */
+/** Returns a finding's description in compute-sanitizer's wording. */
 function wordsOf(finding: Finding): string {
   const size = `${direction(finding)} of size ${finding.bytes} bytes`
   switch (finding.kind) {
@@ -141,8 +141,8 @@ export function faultReason(records: readonly SanitizerRecord[]): Statement | nu
 }
 
 /**
- * Returns messages with the text that threads printed, and a message with the number of omitted
- * lines.
+ * Returns messages with the text that threads printed, and a message that states how many lines
+ * were omitted.
  */
 export function printedLines(
   rung: string,

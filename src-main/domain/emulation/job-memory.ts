@@ -1,4 +1,4 @@
-/** The memory of an emulation job: its device and the buffers in that device. */
+/** An emulation job's memory: its device and the buffers on that device. */
 import { createDevice, newMemory, type Allocation, type Device } from '../emulator/device'
 import { firstAllocation } from '../emulator/rung'
 
@@ -20,8 +20,8 @@ interface JobMemory {
 export const unwritten = 0xff
 
 /**
- * Memory of the last job on this thread, cached for the next job. New memory causes one page fault
- * per page, and releasing it causes a garbage collection.
+ * The last job's memory on this thread, cached for the next job. New memory causes one page fault
+ * per page, and releasing memory triggers a garbage collection.
  */
 let spare: { memory: WebAssembly.Memory; limit: number } | null = null
 const mostSpareBytes = 2 ** 28

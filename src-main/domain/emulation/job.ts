@@ -1,7 +1,7 @@
 /**
- * Runs the job of one worker. A job consists of the machine code, launches and buffers of a rung,
- * which runs on the emulated GPU. The answer contains counts, findings and results. Jobs and
- * answers can be sent between threads.
+ * Runs one worker's job. A job consists of the machine code, launches, and buffers of a rung to run
+ * on the emulated GPU. The answer contains counts, findings and results. Jobs and answers can be
+ * sent between threads.
  */
 import { OutOfDeviceMemory } from '../emulator/device'
 import type { Printed } from '../emulator/launch-types'
@@ -21,9 +21,9 @@ export interface EmulatedBuffer {
   /** Initial contents. Null for write-only buffers. */
   contents: Uint8Array | null
   /**
-   * Contents for an earlier run, whose results are ignored. If a rung can keep state in device
-   * memory, it runs once with these contents and then several times with `contents`. The rung's
-   * results must be correct after any number of runs, regardless of earlier inputs.
+   * Contents for an earlier run, whose results are ignored. A rung that can keep state in device
+   * memory runs once with these contents and then several times with `contents`. The rung's results
+   * must be correct after any number of runs, regardless of earlier inputs.
    */
   earlier?: Uint8Array | null
   /** Whether the rung may write to the buffer. */
@@ -34,7 +34,9 @@ export interface EmulationJob extends RungWork {
   machineCode: readonly MachineCode[]
   /** One-time work before the first run. The buffers contain no data at that time. */
   prepared?: RungWork
-  /** Size in bytes of each allocation by the rung, in the order of the probe's dummy addresses. */
+  /**
+   * Size of each of the rung's allocations in bytes, in the order of the probe's dummy addresses.
+   */
   allocations?: readonly number[]
   workspaceBytes: number
   /**
@@ -44,7 +46,9 @@ export interface EmulationJob extends RungWork {
   zeroWorkspace?: boolean
   /** Variables that the host accesses, in the order of the probe's dummy addresses. */
   symbols: string[]
-  /** Stack size per thread set with cudaDeviceSetLimit, or null if the host did not set it. */
+  /**
+   * Per-thread stack size set with cudaDeviceSetLimit, or null if the host did not set the limit.
+   */
   stackBytes: number | null
   /** Buffers in the order of the probe's dummy addresses. The first buffer has range 1. */
   buffers: EmulatedBuffer[]
@@ -64,7 +68,7 @@ export interface EmulationJob extends RungWork {
 }
 
 export interface EmulatedKernel {
-  /** Mangled name of the kernel. */
+  /** The kernel's mangled name. */
   kernel: string
   instructions: number
   barriers: number
@@ -72,25 +76,28 @@ export interface EmulatedKernel {
   blocks: number
   counts: Counts
   findings: Finding[]
-  /** Whether the kernel reads clock64 or globaltimer. In the emulator, they do not measure time. */
+  /**
+   * Whether the kernel reads clock64 or globaltimer. In the emulator, these registers do not
+   * measure time.
+   */
   readsClock: boolean
 }
 
 /** The reason that a rung stopped early. */
 export interface Stop {
   kind: HaltReason
-  /** Details of the reason, such as the name of an instruction or a limit. */
+  /** Details of the reason, such as an instruction name or a limit. */
   detail: string
   /**
-   * Index of the launch, and the address in its code. The indices of the launches in `prepared`
-   * follow those of the other launches. The index and the address are null if unknown.
+   * Index of the launch, and the address in its code. Launches in `prepared` have indices after
+   * those of the other launches. The index and the address are null if unknown.
    */
   launch: number | null
   address: number | null
   mnemonic: string | null
   /**
    * Linear indices of the thread and block that caused the stop. Null if no single thread caused
-   * it.
+   * the stop.
    */
   by: { thread: number; block: number } | null
 }
@@ -101,7 +108,7 @@ export interface EmulationAnswer {
   /** Results of the one-time launches that completed. */
   prepared: EmulatedKernel[]
   stop: Stop | null
-  /** First printf outputs of the threads, in order. */
+  /** First printf outputs by the threads, in order. */
   printed: (Printed & { launch: number })[]
   /** Total number of printf calls by all threads. */
   prints: number
@@ -142,7 +149,7 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
 const mostAgain = 3
 
 /**
- * Returns whether the job runs its rung several times. The job must request it, and the kernels
+ * Returns whether the job runs its rung several times. The job must request reruns, and the kernels
  * must be able to keep state.
  */
 export const isRepeated = ({

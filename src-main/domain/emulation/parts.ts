@@ -1,7 +1,7 @@
 /**
  * Splits a rung into parts that idle threads can run. Each part executes some of the launch's
- * blocks in separate memory. The counts and writes are then merged. If no block reads data from
- * another block, the result is the same as for running all blocks in order.
+ * blocks in separate memory. Afterwards, the parts' counts and writes are merged. If no block reads
+ * data from another block, the result is the same as if all blocks ran in order.
  */
 import { instructionsOf } from '../emulator/rung'
 import type { Counts } from '../emulator/warp'
@@ -48,8 +48,8 @@ function unitOf(job: EmulationJob): number | null {
 }
 
 /**
- * Splits a job into at most `most` parts, in block order. Returns only the job itself if its blocks
- * may depend on one another. `estimated` is the total number of warp instructions.
+ * Splits a job into at most `most` parts, in block order. Returns the unsplit job if its blocks may
+ * depend on one another. `estimated` is the total number of warp instructions.
  */
 export function partsOf(job: EmulationJob, most: number, estimated: number): EmulationJob[] {
   const worthwhile = Number.isFinite(estimated) ? Math.floor(estimated / leastInstructions) : 1
@@ -86,7 +86,7 @@ function together(kernels: readonly EmulatedKernel[]): EmulatedKernel {
 }
 
 /**
- * Merges the contents of a buffer from all parts. Each byte is taken from the last part that
+ * Merges a buffer's contents from all parts. Each byte is taken from the last part that
  * changed it.
  */
 function written(before: Uint8Array | null, parts: readonly Uint8Array[]): Uint8Array {

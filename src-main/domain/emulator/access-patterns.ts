@@ -14,9 +14,9 @@ interface Pattern {
 }
 
 /**
- * Returns the period of the cost, in bytes. Shifting all addresses by one period does not change
- * the cost. The period is one word for shared memory and one line for global memory. For accesses
- * that bypass L1, the period is one line in both memory spaces.
+ * Returns the period, in bytes, at which an access's cost repeats. Shifting all addresses by one
+ * period does not change the cost. The period is one word for shared memory and one line for global
+ * memory. For accesses that bypass L1, the period is one line in both memory spaces.
  */
 export const periodOf = (space: 'global' | 'shared', bypass = false): number =>
   space === 'shared' && !bypass ? 4 : 128
@@ -29,7 +29,7 @@ const most = 64
 
 const lowest = (mask: number): number => 31 - Math.clz32(mask & -mask)
 
-/** Returns the cost cache of an instruction. On a cache miss, it calls `compute`. */
+/** Returns an instruction's cost cache. On a cache miss, the cache calls `compute`. */
 export function patternsOf(
   periods: readonly [number, number?],
   compute: (mask: number, addresses: Int32Array, second: Int32Array | null) => Cost,

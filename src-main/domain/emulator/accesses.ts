@@ -28,8 +28,8 @@ const lanesPerMatrix = 8
 interface SharedCost {
   wavefronts: number
   /**
-   * Number of wavefronts that the bytes of all lanes would need without bank conflicts. The number
-   * is capped at `wavefronts`, which is lower if lanes read the same words.
+   * Number of wavefronts that the bytes of all lanes would need if there were no bank conflicts.
+   * The number is capped at `wavefronts`, which is lower if lanes read the same words.
    */
   ideal: number
 }
@@ -159,9 +159,9 @@ export function sharedAccess(
  * wavefronts (`l1tex__data_pipe_lsu_wavefronts…`) and extra wavefronts due to conflicts
  * (`l1tex__data_bank_conflicts…`).
  *
- * A group is the set of lanes that one wavefront can serve. For 8- or 16-byte loads, it is twice as
- * large if every lane reads the same address as a neighbor. The busiest bank of a group determines
- * its cost.
+ * A group is the set of lanes that one wavefront can serve. For 8- or 16-byte loads, the group is
+ * twice as large if every lane reads the same address as a neighbor. A group's busiest bank
+ * determines the group's cost.
  */
 export function sharedPasses(
   kind: 'load' | 'store' | 'atomic',
@@ -182,8 +182,8 @@ export function sharedPasses(
 }
 
 /**
- * Returns whether the lanes of each active pair read the same address. The lanes are 1 apart in all
- * pairs, or 2 apart in all pairs.
+ * Returns whether the lanes of each active pair read the same address. The paired lanes are 1 apart
+ * in all pairs, or 2 apart in all pairs.
  */
 const sharesInPairs = (mask: number, addresses: Addresses): boolean =>
   [1, 2].some((distance) =>
@@ -284,8 +284,8 @@ const banksOf = (bytes: number, address: number): number[] =>
  * Returns the cost of LDGSTS through L1. L1 stores its lines in the same banks as shared memory.
  *
  * One wavefront reads a group of lanes without bank conflicts in L1. The same wavefront writes each
- * lane that has no bank conflict in shared memory. The other lanes are written afterwards. Lanes
- * that write zeros do not read, and belong to the first group.
+ * lane that has no bank conflict in shared memory. The other lanes are written in later wavefronts.
+ * Lanes that write zeros do not read, and belong to the first group.
  */
 function cachedCopy(
   bytes: number,

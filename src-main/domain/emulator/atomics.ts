@@ -161,8 +161,8 @@ export function atomic(at: Site, space: Space, returns: boolean): Step {
     returns && destination !== null && !at.destinationIsZero ? [at.put(0), at.put(1)] : []
   const check = checked(at, space, bytes, true, addressOf(at, at.memory(), space))
   const { origin, stride } = originOf(at, space)
-  // POPC.INC combines all lanes that increment the same word. Together, they cost as much as one
-  // lane.
+  // POPC.INC combines all lanes that increment the same word. Together, these lanes cost as much as
+  // one lane.
   const costs = costsOf(space, counted ? 'store' : 'atomic', bytes)
   const traced = traceOf(at, space, 'atomic', bytes, returns)
   const [addresses] = buffers

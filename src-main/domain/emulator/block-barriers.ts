@@ -69,7 +69,7 @@ export function barrierControl(site: Site): Control {
       value: combination === 'AND' ? 1 : 0,
     }
     block.barriers.set(number, barrier)
-    // Each arriving warp specifies the thread count of the barrier. The count stays valid even if
+    // Each arriving warp specifies the barrier's thread count. The count stays valid even if
     // that warp exits before the other warps arrive.
     barrier.wanted = wanted ?? barrier.wanted
     const rest = split.mask & ~active

@@ -1,4 +1,4 @@
-/** Creates the blocks of a cluster and runs their warps in turn until all warps have exited. */
+/** Creates a cluster's blocks and runs their warps in turn until all warps have exited. */
 import { truePredicate, type Instruction } from '../sass/instruction'
 import type { Launch } from './launch-types'
 import type { LaunchMemory } from './launch-memory'
@@ -87,8 +87,8 @@ function ready(split: Split, timedOut: boolean): boolean {
 }
 
 /**
- * Runs each warp of the blocks for one turn. With `timedOut`, waits that can time out end. Returns
- * false if no warp could run.
+ * Runs each of the blocks' warps for one turn. With `timedOut`, waits that can time out end.
+ * Returns false if no warp could run.
  */
 function runTurns(
   blocks: readonly Block[],
@@ -108,8 +108,8 @@ function runTurns(
 
 /**
  * Runs the blocks of a cluster until all their warps have exited. `run` runs a split until it
- * waits, exits or uses up its turn. `warpsMayEnd` means that a trace ends some warps early. Other
- * warps may then wait for these warps forever. Throws `Halt` on a deadlock.
+ * waits, exits or uses up its turn. `warpsMayEnd` means that a trace ends some warps early. In that
+ * case, other warps may wait for these warps forever. Throws `Halt` on a deadlock.
  */
 export function runCluster(
   { blocks }: Cluster,

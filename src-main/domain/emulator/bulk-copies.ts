@@ -129,8 +129,8 @@ function copyBox(at: Site, toShared: boolean): Step {
   const mover = new Mover(at, toShared)
   let known: { bytes: DataView; low: number; high: number; map: TensorMap } | null = null
   /**
-   * Returns the tensor map at an address. A map in the kernel's parameters never changes, so it is
-   * cached.
+   * Returns the tensor map at an address. A tensor map in the kernel's parameters never changes, so
+   * the map is cached.
    */
   const mapAt = (lowAddress: number, highAddress: number): TensorMap => {
     if (known && known.low === lowAddress && known.high === highAddress) return known.map
@@ -143,8 +143,8 @@ function copyBox(at: Site, toShared: boolean): Step {
     return read
   }
   /**
-   * Bit mask of the ranks of the blocks that receive the box. The shared-memory offset of the box
-   * is the same in all of these blocks.
+   * Bit mask of the receiving blocks' ranks. The box has the same shared-memory offset in all of
+   * these blocks.
    */
   const to = at.has('MULTICAST') ? multicastOf(at) : null
   return (warp) => {
@@ -177,7 +177,7 @@ function cachePolicy(at: Site): void {
 }
 
 /**
- * Returns a function that reads the block mask of a multicast. The mask is the high half of the
+ * Returns a function that reads a multicast's block mask. The mask is the high half of the
  * last register.
  */
 function multicastOf(at: Site): Value {

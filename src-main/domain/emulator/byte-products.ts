@@ -6,7 +6,10 @@ import { rowOf, rows } from './matrix-layout'
 import { eachLane, lanes, type Site } from './site'
 import type { Step } from './warp'
 
-/** Returns a function that extracts one byte or half from a word. Index 0 is the lowest. */
+/**
+ * Returns a function that extracts one byte or half from a word. Index 0 selects the lowest byte or
+ * half.
+ */
 function elementOf(at: Site, type: string | undefined): (bits: number, place: number) => number {
   switch (type) {
     case 'S8':
@@ -51,7 +54,7 @@ const columns = 8
 /**
  * IMMA: computes 16 x 8 sums over a depth of 16 or 32 bytes. Sums wrap around on overflow. In each
  * group of 8 rows of A (or columns of B), lane l has row l / 4. In each group of 16 bytes along k,
- * it has word l % 4.
+ * lane l has word l % 4.
  */
 function matrixProduct(at: Site): Step {
   const shape = at.oneOf(['16816', '16832']) ?? at.unknown()

@@ -33,8 +33,8 @@ const stackPointer = 1
 
 /**
  * Returns whether the stack can grow beyond the size that the compiler computed. Calls can grow the
- * stack. `alloca` can also grow it, because it changes the stack pointer by the value of a
- * register.
+ * stack. `alloca` can also grow the stack, because it changes the stack pointer by a register's
+ * value.
  */
 export const growsStack = (code: readonly Instruction[]): boolean =>
   code.some(({ mnemonic, operands }) => {

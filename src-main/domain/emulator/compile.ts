@@ -1,12 +1,12 @@
 /**
- * Compiles straight-line segments of a kernel to WebAssembly that works on the device's memory. A
+ * Compiles a kernel's straight-line segments to WebAssembly that works on the device's memory. A
  * segment ends at the next control instruction. A segment is interpreted at first, and compiled if
  * it runs again. Each segment becomes one module. Within the module, each run of arithmetic and
  * each memory access is a separate function. A driver function calls these functions in order. The
  * driver function also calls the interpreter for the remaining instructions.
  *
  * A module does not depend on addresses or arguments. All launches of the same code can therefore
- * share it, at any problem size.
+ * share the module, at any problem size.
  */
 import type { Instruction } from '../sass/instruction'
 import type { Device } from './device'
@@ -60,8 +60,8 @@ interface SegmentSetting extends Omit<
 const three = [i32, i32, i32]
 
 /**
- * Returns whether the host supports the relaxed SIMD multiply-add and the CPU rounds it only once.
- * Node 20 needs `--experimental-wasm-relaxed-simd`, which a host can set at run time.
+ * Returns whether the host supports the relaxed SIMD multiply-add and the CPU rounds its result
+ * only once. Node 20 needs `--experimental-wasm-relaxed-simd`, which a host can set at run time.
  */
 function triesMultiplyAdd(): boolean {
   const code = new Code(0)
@@ -89,14 +89,14 @@ const imports = [
 const [fixFunction, stepFunction] = [0, 1]
 
 /**
- * Compiles the instructions from `first` up to `end` (exclusive). None of them may be a control
- * instruction.
+ * Compiles the instructions from `first` up to `end` (exclusive). None of these instructions may be
+ * a control instruction.
  */
 type SegmentCompiler = (first: number, end: number) => Segment
 
 interface Compiled {
   module: WebAssembly.Module
-  /** Export name of the driver function. */
+  /** The driver function's export name. */
   exported: string
   accesses: readonly { index: number; pattern: FastPattern }[]
 }
@@ -183,7 +183,7 @@ export function segmentCompiler(
   }
 }
 
-/** Builds the driver function of a segment, which calls the functions of the segment's parts. */
+/** Builds a segment's driver function, which calls the functions for the segment's parts. */
 class Driver {
   readonly code = new Code(3)
   private readonly active = this.code.local(i32)

@@ -95,7 +95,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       }
       const holds = conditionOf(site)
       site.expect('U')
-      // With ANY, all lanes of the split branch if any lane does, even lanes that the guard
+      // With ANY, if any lane branches, all of the split's lanes branch, even lanes that the guard
       // excludes. The lanes share the uniform registers, so they must stay together.
       const any = site.has('ANY')
       return (warp, split, active) => {
@@ -176,7 +176,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       const among = operand ? site.int(operand) : () => -1
       site.expect('ALL')
       // With COLLECTIVE, the target marks the end of the collective section. The emulator ignores
-      // it.
+      // this target.
       if (site.has('COLLECTIVE')) site.target()
       return (warp, split, active) => {
         const lane = active === 0 ? 0 : 31 - Math.clz32(active & -active)

@@ -64,7 +64,7 @@ function floatToInteger(at: Site): Step {
   const ftz = !from64 && at.has('FTZ') ? flush : (value: number) => value
   const wide = at.has('U64') || at.has('S64')
   // On a GPU, a conversion from float to an integer of at most 32 bits always has NTZ. Conversions
-  // from double or to a 64-bit integer never have it.
+  // from double or to a 64-bit integer never have NTZ.
   const toZero = at.has('NTZ')
   if (wide ? toZero : from64 === toZero) return at.unknown('a conversion that a GPU refuses')
   if (wide) {
@@ -260,7 +260,7 @@ function pack(at: Site): Step {
   if (!brain && !at.has('F16')) return at.unknown()
   at.expect('F32', 'PACK_AB')
   const to = brain ? brainBits : halfBits
-  // A GPU ignores or rejects the sign bits of these operands. No compiler sets them.
+  // A GPU ignores or rejects the sign bits of these operands. No compiler sets these bits.
   const [a, b] = [at.raw(at.source(0)), at.raw(at.source(1))].map(
     (bits): Get =>
       (base, lane) =>

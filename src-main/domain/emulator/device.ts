@@ -1,6 +1,6 @@
 /**
  * The memory of an emulated GPU, stored in one flat array. The array contains a task's buffers,
- * followed by the temporary memory of a launch (registers, shared and local memory).
+ * followed by a launch's temporary memory (registers, shared memory, and local memory).
  *
  * A device address combines a fixed high half with the offset into the array. Therefore, 64-bit
  * address arithmetic works as on a GPU. Invalid addresses are detected.

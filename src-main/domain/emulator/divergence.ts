@@ -1,4 +1,4 @@
-/** Divergence within a warp. Lanes split at a branch and reconverge at a barrier. */
+/** Handles divergence within a warp. Lanes split at a branch and reconverge at a barrier. */
 import { warpLanes, type Wait, type Split, type Counts, type Warp } from './warp'
 
 /**
@@ -54,7 +54,7 @@ export function scatter(
   if (rest !== 0) warp.splits.push({ at: index + 1, mask: rest, waits: null })
 }
 
-/** Returns the union of the convergence-barrier masks of the lanes in `mask`. */
+/** Returns the union of the convergence-barrier masks for the lanes in `mask`. */
 export function convergenceOf({ convergence }: Warp, barrier: number, mask: number): number {
   let union = 0
   for (let rest = mask; rest !== 0; rest &= rest - 1)
@@ -118,7 +118,7 @@ export function converge(warp: Warp): void {
     if (waits?.kind !== 'warp') continue
     const { mask } = waits
     // CUDA does not define the behavior if a mask omits waiting lanes. In the emulator, a lane that
-    // its own mask omits waits for the lanes in the mask.
+    // is missing from its own mask waits for the lanes in the mask.
     const all = waiting.filter((split) => split.mask & mask || split.waits === waits)
     const arrived = all.reduce((union, split) => union | split.mask, 0)
     const wanted = mask & warp.live
@@ -138,7 +138,7 @@ const nextTurn: Wait = { kind: 'until', over: () => true, end: () => {}, timesOu
 
 /**
  * Handles YIELD and NANOSLEEP, which appear in loops that may wait for other lanes. The other lanes
- * run next. Lanes that wait to reconverge with the yielding lanes stop waiting for them. Otherwise,
+ * run next. Lanes that wait to reconverge with the yielding lanes stop waiting. Otherwise,
  * a lane that has acquired a lock would wait for lanes that spin on the lock.
  */
 export function giveWay(warp: Warp, split: Split): void {

@@ -46,7 +46,7 @@ export interface FastSetting {
    */
   registers: number
   predicates: number
-  /** Whether shared-memory addresses contain the rank of the block. */
+  /** Whether shared-memory addresses contain the block's rank. */
   clustered: boolean
 }
 

@@ -1,9 +1,9 @@
 /**
- * Runs loads, stores and copies of a whole warp as WebAssembly for known address patterns.
+ * Runs full-warp loads, stores, and copies as WebAssembly for known address patterns.
  *
  * The compiled function requires that all addresses are within bounds and match a cached pattern of
- * distances from the first lane. The cost is then known. Otherwise, the function returns 0. The
- * access is then interpreted, and its pattern is cached for later accesses.
+ * distances from the first lane. If they do, the cost is known. Otherwise, the function returns 0.
+ * The access is then interpreted, and its pattern is cached for later accesses.
  */
 import {
   type Instruction,
@@ -29,7 +29,7 @@ const widths: Record<string, number> = { '64': 8, '128': 16 }
 
 /**
  * Returns the compiled access, or null if the instruction must be interpreted. `site` is the byte
- * offset of its patterns in the launch's tables.
+ * offset of the instruction's patterns in the launch's tables.
  */
 export function fastAccess(
   instruction: Instruction,

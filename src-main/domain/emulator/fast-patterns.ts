@@ -1,5 +1,5 @@
 /**
- * The table of cached address patterns of an instruction: its layout, lookup in compiled code, and
+ * An instruction's table of cached address patterns: layout, lookup in compiled code, and
  * insertion.
  */
 import { Code, scalar } from './wasm'
@@ -16,14 +16,14 @@ const ways = 32
 export const boundsBytes = 16
 
 /**
- * Byte offsets of the fields of a cache way. Each way stores one pattern. The fields are the start,
+ * Byte offsets of a cache way's fields. Each way stores one pattern. The fields are the start,
  * the shape, the hit count (8 bytes), and the smallest and largest distance for each address.
  */
 export const [shapeAt, timesAt, reachAt, wayHeader] = [4, 8, 16, 32]
 
 /**
- * Shapes of a pattern. All lanes use the same address, the lanes' addresses are contiguous, or
- * neither is true.
+ * Possible pattern shapes. All lanes use the same address, the lanes' addresses are contiguous, or
+ * neither applies.
  */
 export const shapes = { any: 0, same: 1, contiguous: 2 } as const
 
@@ -105,7 +105,7 @@ export interface FastSite {
   readonly costs: (Cost | undefined)[]
 }
 
-/** Stores the pattern of an interpreted access. Returns the evicted pattern and its hit count. */
+/** Stores an interpreted access's pattern. Returns the evicted pattern and its hit count. */
 export function keepPattern(
   words: Int32Array,
   site: FastSite,
@@ -152,14 +152,14 @@ function takeCount(
   return { cost, times }
 }
 
-/** Returns and resets the hit counts of all cached patterns of an instruction. */
+/** Returns and resets the hit counts of an instruction's cached patterns. */
 export const takeCounts = (
   words: Int32Array,
   site: FastSite,
 ): readonly { cost: Cost; times: number }[] =>
   site.costs.flatMap((_, way) => takeCount(words, site, way) ?? [])
 
-/** Stores the lowest allowed address of the instruction and the size of the allowed range. */
+/** Stores the instruction's lowest allowed address and the size of its allowed range. */
 export function setBounds(
   words: Int32Array,
   site: FastSite,

@@ -13,8 +13,8 @@ export type FillRule =
   | { kind: 'permutation' }
 
 /**
- * Placement of special values. A line has `length` elements. One out of `every` lines contains
- * special values. The kinds in `specialKinds` alternate.
+ * Placement of special values. A line consists of `length` elements. One out of `every` lines
+ * contains special values. The kinds in `specialKinds` alternate.
  */
 interface Special {
   every: number
@@ -205,7 +205,7 @@ function writeSpecials(
   const bits: Long = { high: 0, low: 0 }
   for (let line = every - 1; line < count / length; line += every) {
     const { value, everywhere } = specialKinds[((line + 1) / every - 1) % specialKinds.length]!
-    // All element indices are below `count`, so these stream indices are unused.
+    // All element indices are below `count`, so fills do not use these stream indices.
     random(count + line, bits)
     const start = line * length
     if (everywhere) for (let i = start; i < start + length; i++) write(i, value)

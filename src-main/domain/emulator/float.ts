@@ -110,7 +110,7 @@ export function multiplyAddDirected(a: number, b: number, c: number, mode: Round
 
 /**
  * Returns the bits of the FP16 nearest to `value`. `value` must be exact or rounded to more than
- * twice the precision of FP16. Rounding twice is then harmless.
+ * twice the precision of FP16. Under this condition, rounding twice is harmless.
  */
 export function halfBits(value: number): number {
   if (Number.isNaN(value)) return 0x7fff
@@ -143,8 +143,8 @@ export function bfloatBitsOf(value: number, error = 0): number {
   const float = Math.fround(value)
   const left = value - float + error
   if (Number.isNaN(left) || left === 0 || !Number.isFinite(float)) return brainBits(float)
-  // Truncate to a float and set the lowest bit if truncation lost any bits. The next rounding is
-  // then correct.
+  // Truncate to a float and set the lowest bit if truncation lost any bits. This bit makes the next
+  // rounding correct.
   const bits = bitsOf(float)
   const towardsZero = float !== 0 && left > 0 !== float > 0 ? bits - 1 : bits
   return brainBits(floatOf(towardsZero | 1))

@@ -35,8 +35,7 @@ interface Descriptor {
   /** Byte offset of the matrix in shared memory. */
   start: number
   /**
-   * Byte distance between blocks of the matrix along the leading dimension, and along the other
-   * dimension.
+   * Byte distances between matrix blocks along the leading dimension and along the other dimension.
    */
   leading: number
   stride: number
@@ -45,7 +44,7 @@ interface Descriptor {
 
 function descriptorOf(low: number, high: number): Descriptor | null {
   // With a base offset, the tile and its swizzle pattern start at different addresses. The emulator
-  // does not support this.
+  // does not support base offsets.
   if ((high >>> 17) & 7) return null
   return {
     start: (low & 0x3fff) << 4,
@@ -56,10 +55,10 @@ function descriptorOf(low: number, high: number): Descriptor | null {
 }
 
 /**
- * Returns the byte offsets of the elements from the start of the matrix, before swizzling. `outer`
- * counts rows of A or columns of B, and k is the summed dimension. Eight rows of 16, 32, 64 or 128
- * bytes are contiguous. The row size depends on the swizzle. If `transposed`, rows run along
- * `outer`.
+ * Returns the elements' byte offsets from the start of the matrix, before swizzling. `outer`
+ * counts rows of A or columns of B, and k is the summed dimension. Eight rows of 16, 32, 64, or 128
+ * bytes each are contiguous. The row size depends on the swizzle. If `transposed` is true, rows run
+ * along `outer`.
  */
 function elementOffsets(
   { leading, stride, swizzle }: Descriptor,
@@ -216,7 +215,7 @@ function groupProduct(at: Site): Step {
     const row = (pair & 1 ? 8 : 0) + (lane >> 2)
     return row * columns + 8 * (pair >> 1) + 2 * (lane & 3) + (wide ? part & 1 : 0)
   }
-  // nvcc emits an empty product, without a result or matrices, after products that it serializes.
+  // After products that it serializes, nvcc emits an empty product that has no result or matrices.
   const hasResult = to[0]! >= 0
   return (warp, active) => {
     if (active !== warp.lanes) at.unknown('a part of the warp')

@@ -1,6 +1,6 @@
 /**
- * Integer arithmetic, logic, shifts and comparisons. Uniform instructions use the same code. For
- * example, UIADD3 uses the code of IADD3.
+ * Integer arithmetic, logic, shifts and comparisons. Uniform instructions use the same code as
+ * per-lane instructions. For example, UIADD3 uses the code of IADD3.
  */
 import { multiplyHigh, multiplyHighSigned } from './float'
 import { eachLane, type Get, type Site } from './site'
@@ -145,7 +145,7 @@ function multiplyAdd(at: Site): Step {
 }
 
 /**
- * LEA: computes (a << shift) + b. With HI, it adds the high word of the shifted two-word value a:c
+ * LEA: computes (a << shift) + b. With HI, LEA adds the high word of the shifted two-word value a:c
  * instead.
  */
 function shiftAdd(at: Site): Step {
@@ -235,7 +235,7 @@ function compare(whole: Site): Step {
       const y = signed ? b(base, lane) : b(base, lane) >>> 0
       const order = x < y ? -1 : x > y ? 1 : 0
       // This instruction compares the high words of 64-bit numbers. If the high words are equal,
-      // the result of the low-word comparison decides.
+      // the low-word comparison decides.
       const yes =
         extended && order === 0 && !['EQ', 'NE', 'T', 'F'].includes(name)
           ? ((lowHolds >>> lane) & 1) === 1
@@ -275,7 +275,7 @@ function extremum(at: Site, plus: boolean): Step {
 }
 
 function add(at: Site): Step {
-  // GPUs ignore the bit that would negate the first operand. No compiler sets the bit.
+  // GPUs ignore the bit that would negate the first operand. No compiler sets this bit.
   const a = at.raw(at.source(0))
   const b = at.int(at.source(1))
   const put = at.put()

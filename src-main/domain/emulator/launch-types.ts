@@ -14,8 +14,8 @@ export interface Launch {
   /** Static plus dynamic shared memory per block, in bytes. */
   readonly sharedBytes: number
   /**
-   * Number of blocks per cluster along x, 1 by default. The blocks of a cluster run concurrently
-   * and can access one another's shared memory.
+   * Number of blocks per cluster along x. The default is 1. A cluster's blocks run concurrently and
+   * can access one another's shared memory.
    */
   readonly clusterBlocks?: number
   /** Stack size per thread, in bytes. */
@@ -26,8 +26,8 @@ export interface Launch {
    */
   readonly banks: ReadonlyMap<number, Uint8Array>
   /**
-   * Linear indices of the blocks to run. By default, all blocks run. The other blocks in the
-   * clusters of these blocks also run.
+   * Linear indices of the blocks to run. By default, all blocks run. The other blocks in their
+   * clusters also run.
    */
   readonly blocks?: BlockSelection
 }
@@ -42,7 +42,7 @@ export interface Printed {
 }
 
 export interface LaunchOptions {
-  /** Maximum number of warp instructions. The launch stops after this number. */
+  /** Maximum number of warp instructions, after which the launch stops. */
   readonly limit: number
   /** Whether to check for reads of uninitialized memory and for races. The checks are slow. */
   readonly checks: boolean

@@ -1,7 +1,8 @@
 /**
- * Runs a kernel launch. Blocks run one after another, but the blocks of a cluster run concurrently.
- * Between barriers, the warps of a block take turns. Lanes that are at the same instruction execute
- * it together. The counts are exact and do not depend on the order of the warps.
+ * Runs a kernel launch. Blocks run one after another, except that a cluster's blocks run
+ * concurrently. Between barriers, the warps of a block take turns. Lanes at the same instruction
+ * execute the instruction together. The counts are exact and do not depend on the order in which
+ * warps run.
  */
 import { growsStack, isNarrow } from './code-facts'
 import { addBlock, runCluster } from './block-turns'
@@ -43,7 +44,7 @@ const turn = 4096
 const [closeRead, mostCloseReads] = [64, 256]
 
 /**
- * Minimum time between progress reports, and number of warp instructions between two checks of that
+ * Minimum time between progress reports, and number of warp instructions between checks of that
  * time.
  */
 const [tellEveryMs, lookEvery] = [1000, 100_000]
@@ -178,8 +179,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
 
   const steps: (Step | null)[] = new Array<Step | null>(code.length).fill(null)
   /**
-   * Returns the function that executes an instruction, and creates it on first use. Code that a
-   * kernel never executes may contain unknown instructions.
+   * Returns the function that executes an instruction, creating the function on first use. Code
+   * that a kernel never executes may contain unknown instructions.
    */
   const step = (index: number): Step => (steps[index] ??= stepOf(code[index]!, index, machine))
   /**
@@ -198,8 +199,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const controlAt: (Control | null)[] = code.map(() => null)
   const guards = code.map(guardOf)
   /**
-   * For each instruction, the index of the next control instruction. For a control instruction, it
-   * is the instruction's own index.
+   * For each instruction, the index of the next control instruction. For a control instruction, the
+   * entry is the instruction's own index.
    */
   const ends = new Int32Array(code.length + 1).fill(code.length)
   for (let index = code.length - 1; index >= 0; index--)
@@ -242,7 +243,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
 
   let instructions = 0
   /**
-   * State of the clock. `before` and `began` are the instruction counts at the start of the segment
+   * The clock's state. `before` and `began` are the instruction counts at the start of the segment
    * and of the block. `from` is the index of the segment's first instruction. `closeReads` counts
    * successive close reads, and `skipped` is the time that the clock has skipped.
    */
@@ -278,7 +279,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     running = warp.block.number
     for (let segment = 0; segment < turn; segment++) {
       const from = split.at
-      // A branch in corrupt code may point between two instructions.
+      // A branch in corrupt code may target an address between two instructions.
       const end = ends[from] ?? code.length
       if (end >= code.length) throw new Halt('trap', code[from] ?? null, 'runs off its end')
       const { mask } = split

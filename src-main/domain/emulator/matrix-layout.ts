@@ -65,8 +65,8 @@ const float = new Float32Array(word.buffer)
 
 /**
  * Reads a matrix fragment from registers. In each group of 8 rows, lane l has row l / 4. In each
- * group of 4 registers along k, it has register l % 4. `sources` lists the register rows, starting
- * with those for the first 8 matrix rows.
+ * group of 4 registers along k, lane l has register l % 4. `sources` lists the register rows,
+ * starting with those for the first 8 matrix rows.
  */
 export function readFragment(
   words: Int32Array,

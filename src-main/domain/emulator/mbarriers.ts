@@ -1,12 +1,12 @@
 /**
  * Barriers in shared memory (`mbarrier`): SYNCS and ARRIVES.
  *
- * The layout of the 64 bits follows nvcc's code. The number of expected threads, less than 2^20,
- * starts at bit 1. The number of missing threads starts at bit 43. Both fields store 2^20 minus the
- * number. The phase parity is bit 63.
+ * The layout of the barrier's 64 bits follows nvcc's code. The number of expected threads, less
+ * than 2^20, starts at bit 1. The number of missing threads starts at bit 43. These two fields
+ * store 2^20 minus the number. The phase parity is bit 63.
  *
  * It is unknown where the hardware stores the number of outstanding bytes. Compiled code does not
- * read this number. The emulator stores it in bits 21 to 42.
+ * read this number. The emulator stores the number in bits 21 to 42.
  */
 import type { Meeting, Trace } from './trace'
 import { type Block, type Control, type Step, type Warp } from './warp'
@@ -113,8 +113,8 @@ export function barrierAt(
 }
 
 /**
- * Returns a function that reads the address operand of SYNCS. The address of each lane includes the
- * rank of the block.
+ * Returns a function that reads the address operand of SYNCS. Each lane's address includes the
+ * block's rank.
  */
 const addressesOf = (at: Site) => addressOf(at, at.memory(), 'generic-shared')
 
@@ -145,7 +145,7 @@ function exchange(at: Site): Step {
   }
 }
 
-/** Maps the modifier of an arrival to its effect, a function of the register's value. */
+/** Maps an arrival's modifier to its effect, which is a function of the register's value. */
 const changes: Record<string, (value: number) => Change> = {
   '': (bytes) => ({ arrivals: 1, bytes }),
   A1T0: () => ({ arrivals: 1, bytes: 0 }),
@@ -154,7 +154,7 @@ const changes: Record<string, (value: number) => Change> = {
   A0TX: (bytes) => ({ arrivals: 0, bytes: -bytes }),
 }
 
-/** SYNCS.ARRIVE: arrives at a barrier and returns the previous 64 bits of the barrier. */
+/** SYNCS.ARRIVE: arrives at a barrier and returns the barrier's previous 64 bits. */
 function arrive(at: Site): Step {
   at.expect('TRANS64')
   const kind = at.matching(/^A[01R]T[01RX]$/)[0] ?? ''
@@ -196,9 +196,9 @@ function arriveAfterCopies(at: Site): Step {
 }
 
 /**
- * SYNCS.PHASECHK: tests whether a phase is complete. The highest bit of the register is the parity
- * of the phase. TRYWAIT waits as long as other warps can run. On a GPU, TRYWAIT times out after an
- * unspecified time, so the iteration count of a TRYWAIT loop varies.
+ * SYNCS.PHASECHK: tests whether a phase is complete. The register's highest bit is the phase
+ * parity. In the emulator, TRYWAIT waits as long as other warps can run. On a GPU, TRYWAIT times
+ * out after an unspecified time, so the iteration count of a TRYWAIT loop varies.
  */
 export function phaseControl(at: Site): Control {
   const address = addressesOf(at)

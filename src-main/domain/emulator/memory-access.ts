@@ -16,7 +16,7 @@ export type Space = AccessSpace
 
 interface Width {
   bytes: number
-  /** Whether values of 1 and 2 bytes are sign-extended. */
+  /** Whether 1-byte and 2-byte values are sign-extended. */
   signed: boolean
 }
 
@@ -95,8 +95,9 @@ export const rankShift = 24
 export const offsetMask = (1 << rankShift) - 1
 
 /**
- * Returns a function that computes each lane's address. The address is an offset in its space, or
- * NaN if it is invalid. With `generic-shared`, the address includes the rank of the block.
+ * Returns a function that computes each lane's address. The address is an offset in its memory
+ * space, or NaN if the address is invalid. With `generic-shared`, the address includes the block's
+ * rank.
  */
 export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'generic-shared'): Get {
   const { words } = at.views
@@ -104,7 +105,7 @@ export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'gene
   const uniform = rowOf(operand.uniform, zeroUniformRegister, at.machine.registers)
   const { offset, scale } = at.take(operand, 'register', 'uniform register', 'offset', 'scale')
   if (space !== 'global') {
-    // In a cluster, a block can also address its own shared memory with its rank.
+    // In a cluster, a block can also use its rank to address its own shared memory.
     const mask = space === 'shared' && at.machine.clustered ? offsetMask : -1
     return (base, lane) => {
       let address = offset

@@ -1,5 +1,5 @@
 /**
- * Functions that execute loads and stores, and a table of all instructions of the load-store unit.
+ * Functions that execute loads and stores, and a table of all load-store unit instructions.
  */
 import {
   addressOf,

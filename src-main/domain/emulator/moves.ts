@@ -95,8 +95,8 @@ function special(at: Site): Step {
 }
 
 /**
- * R2UR: returns the value of the first active lane. The predicate becomes true in lanes with any
- * other value. With OR, it also stays true in lanes in which it was already true.
+ * R2UR: returns the value of the first active lane. The predicate becomes true in lanes that have
+ * any other value. With OR, the predicate also stays true in lanes where it was already true.
  */
 function toUniform(at: Site): Step {
   const a = at.int(at.source(0))

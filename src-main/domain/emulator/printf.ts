@@ -1,8 +1,8 @@
-/** Formats the output of a kernel's printf from its format string and its buffer of arguments. */
+/** Formats a kernel's printf output from its format string and its argument buffer. */
 
 /** Reads the arguments in order. Each method returns the next argument. */
 interface PrintfArguments {
-  /** Returns the bits of the next argument, an integer or pointer of 4 or 8 bytes. */
+  /** Returns the bits of the next argument, which is a 4-byte or 8-byte integer or pointer. */
   bits(bytes: 4 | 8): bigint
   double(): number
   /** Returns the string that the next argument points to. */

@@ -21,7 +21,7 @@ import { Halt } from './warp'
 import { writtenBytes } from './watch'
 
 export interface RungLaunch {
-  /** Mangled name of the kernel. */
+  /** The kernel's mangled name. */
   readonly kernel: string
   readonly grid: Extent
   readonly block: Extent
@@ -234,8 +234,8 @@ interface Decoded {
 }
 
 /**
- * Recently decoded kernels, most recent first. The next job often runs the same kernels with other
- * sizes or with checks. Compiled code is cached per array of decoded instructions.
+ * Recently decoded kernels, most recent first. The next job often runs the same kernels with
+ * different sizes or with checks. Compiled code is cached per array of decoded instructions.
  */
 let kept: readonly Decoded[] = []
 const mostKept = 16
@@ -273,7 +273,7 @@ function codeOf(
   return latest.instructions
 }
 
-/** Returns the static shared memory of a kernel, excluding the part that CUDA reserves. */
+/** Returns a kernel's static shared memory, excluding the part that CUDA reserves. */
 export const staticShared = (kernel: MachineKernel, architecture: number): number =>
   architecture >= 90 ? Math.max(0, kernel.sharedBytes - reservedShared) : kernel.sharedBytes
 
@@ -292,7 +292,7 @@ interface LinkedRung {
    */
   prepare: (blocksOf?: RungRun['blocksOf']) => EmulatedLaunch[]
   /**
-   * Runs the launches. Variables and allocations of the rung keep their contents for the next run.
+   * Runs the launches. The rung's variables and allocations keep their contents for the next run.
    */
   run: () => EmulatedLaunch[]
   /** Module variables in device memory. */

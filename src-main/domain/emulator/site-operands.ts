@@ -1,4 +1,4 @@
-/** Separates the operands of an instruction into outputs and inputs. */
+/** Separates an instruction's operands into outputs and inputs. */
 import {
   truePredicate,
   zeroRegister,

@@ -4,7 +4,7 @@
  * as immediates and constant banks, are looked up once.
  *
  * A register is a row of 32 words. A uniform register also has a row, in which all words are equal.
- * The same code therefore handles both kinds.
+ * The same code therefore handles ordinary and uniform registers.
  */
 import {
   zeroRegister,
@@ -38,7 +38,7 @@ export interface Views {
   readonly halves: Uint16Array
 }
 
-/** The memory layout and the counters of a launch. */
+/** A launch's memory layout and counters. */
 export interface EmulatorState {
   readonly views: Views
   /**
@@ -57,11 +57,11 @@ export interface EmulatorState {
   /** Whether clusters have more than one block. */
   readonly clustered: boolean
   readonly counts: Counts
-  /** Returns a word of a constant bank, or 0 past the end of the bank. */
+  /** Returns a word of a constant bank, or 0 if the word is past the end of the bank. */
   constant(bank: number, offset: number): number
   /**
-   * Returns a view of the bytes at a generic address in global memory or in the parameters. Returns
-   * null for any other address.
+   * Returns a view of the bytes at a generic address that points to global memory or to the
+   * parameters. Returns null for any other address.
    */
   generic(low: number, high: number, bytes: number): DataView | null
   /** Returns a function that reads the named special register, or null if the name is unknown. */
@@ -125,14 +125,14 @@ export interface Finding {
   thread: number
   block: number
   address: number
-  /** The other access that takes part in a race. */
+  /** The other access involved in a race. */
   other?: { at: number; write: boolean; thread: number }
 }
 
 /**
  * A view of an instruction, used to create the function that executes it. Every accessor records
- * the part of the instruction that it reads. `finish` stops the kernel if any part was not read.
- * The created function must not read the instruction in any other way.
+ * which part of the instruction it reads. `finish` stops the kernel if any part was not read. The
+ * created function must not read the instruction in any other way.
  */
 export class Site {
   readonly operands: Operands
@@ -173,7 +173,10 @@ export class Site {
     return this.uses.matching(pattern)
   }
 
-  /** Marks modifiers as handled. Use this for an opcode that exists only with these modifiers. */
+  /**
+   * Marks modifiers as handled. Use this method for an opcode that exists only with these
+   * modifiers.
+   */
   expect(...modifiers: string[]): void {
     for (const modifier of modifiers) this.has(modifier)
   }
@@ -195,7 +198,8 @@ export class Site {
   }
 
   /**
-   * Marks traits of an operand as handled. The caller must act on them unless they have no effect.
+   * Marks an operand's traits as handled. The caller must act on these traits unless they have no
+   * effect.
    */
   take<Of extends Operand>(operand: Of, ...traits: Trait[]): Of {
     this.uses.take(operand, traits)
@@ -416,7 +420,7 @@ export function scalar(
   return (warp, mask) => get(warp.base, mask === 0 ? 0 : firstLane(mask))
 }
 
-/** Returns the lowest lane of a mask. */
+/** Returns the lowest lane in a mask. */
 export const firstLane = (mask: number): number => 31 - Math.clz32(mask & -mask)
 
 export function countLanes(mask: number): number {

@@ -1,4 +1,4 @@
-/** Values of the special registers that S2R, S2UR and CS2R read. */
+/** Values of the special registers that S2R, S2UR, and CS2R read. */
 import { sharedHigh } from './device'
 import { lanes } from './site'
 import type { Warp } from './warp'

@@ -1,5 +1,5 @@
 /**
- * Finds spin loops. The instruction counts of a spin loop depend on timing.
+ * Finds spin loops. A spin loop's instruction counts depend on timing.
  *
  * On a GPU, the count depends on how long other warps take. In the emulator, the count depends on
  * the order in which the warps take turns.

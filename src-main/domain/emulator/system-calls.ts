@@ -19,7 +19,8 @@ export function systemFunction(name: string): bigint | undefined {
 }
 
 /**
- * Registers of the calling convention. Arguments start at R4, and R20 contains the return address.
+ * Registers that the calling convention defines. Arguments start at R4, and R20 contains the return
+ * address.
  */
 const [firstArgument, returnTo] = [4, 20]
 const longestText = 65536

@@ -2,9 +2,9 @@
  * Computes sums of products in the same way as Hopper's tensor cores.
  *
  * All products and the addend are aligned to their largest exponent, truncated to a fixed number of
- * bits, and added exactly. The sum is also truncated. A product's exponent is the sum of its
- * factors' exponents, regardless of the mantissas. The results match an H200 bit by bit in 180 warp
- * products and 216 warpgroup products (test/domain/emulator/tensor-cores.test.ts).
+ * bits, and added exactly. The resulting sum is also truncated. A product's exponent is the sum of
+ * its factors' exponents, regardless of the mantissas. The results match an H200 bit by bit in 180
+ * warp products and 216 warpgroup products (test/domain/emulator/tensor-cores.test.ts).
  */
 import { bitsOf, floatOf, nanBits } from './float'
 

@@ -70,7 +70,7 @@ export function readTensorMap(view: DataView): TensorMap | string {
 }
 
 /**
- * A row of a box. The row's bytes are contiguous in global memory. In shared memory, they are
+ * A row of a box. The row's bytes are contiguous in global memory. In shared memory, the bytes are
  * contiguous except for the swizzle.
  */
 export interface BoxRow {

@@ -13,8 +13,8 @@ export type AccessSpace = 'global' | 'shared' | 'local'
 export type AccessKind = 'load' | 'store' | 'atomic' | 'copy' | 'copy-past-l1'
 
 /**
- * A synchronization point for warps or TMA. It is a block barrier (identified by
- * number), an mbarrier (identified by offset), or the cluster barrier.
+ * A synchronization point for warps or TMA. The point is a block barrier (identified by number), an
+ * mbarrier (identified by offset), or the cluster barrier.
  */
 export type Meeting =
   | { readonly kind: 'barrier'; readonly block: Block; readonly number: number }
@@ -23,7 +23,7 @@ export type Meeting =
 
 export interface Trace {
   /**
-   * Whether the trace ended a warp of this cluster early. Other warps may then wait for that warp
+   * Whether the trace ended a warp of this cluster early. If so, other warps may wait for that warp
    * forever.
    */
   readonly endsWarps: boolean
@@ -32,7 +32,7 @@ export interface Trace {
    */
   enters(warp: Warp, from: number, end: number): boolean
   /**
-   * Reports an access of the lanes in `mask`, with `bytes` per lane. `wavefronts` is the number of
+   * Reports an access by the lanes in `mask`, with `bytes` per lane. `wavefronts` is the number of
    * shared-memory wavefronts. `returns` is true if an atomic returns a value.
    */
   access(
@@ -60,7 +60,7 @@ export interface Trace {
    * by the warp itself.
    */
   arrives(warp: Warp, at: number, meeting: Meeting, by: 'warp' | 'copies' | 'bulk-copy'): void
-  /** Called when all participants have arrived, and the next phase starts. */
+  /** Called when all participants have arrived and the next phase starts. */
   completes(meeting: Meeting): void
   /** Called when the warp must wait until the current or the previous phase is complete. */
   waits(warp: Warp, at: number, meeting: Meeting, phase: 'current' | 'previous'): void

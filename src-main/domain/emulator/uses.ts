@@ -12,7 +12,7 @@ import {
 } from '../sass/instruction'
 import { printOpcode } from '../sass/print'
 
-/** A property of an operand that does not follow from its kind. Suffixes start with a dot. */
+/** A property that an operand's kind does not imply. Suffixes start with a dot. */
 export type Trait =
   | 'value'
   | 'negated'
@@ -45,7 +45,7 @@ const named: Readonly<Record<string, readonly string[]>> = {
   ULOP3: ['LUT'],
   PLOP3: ['LUT'],
   UPLOP3: ['LUT'],
-  // The disassembler derives these names from the operands of a multiplication. The encoding does
+  // The disassembler derives these names from a multiplication's operands. The encoding does
   // not contain these names.
   IMAD: ['MOV', 'IADD', 'SHL'],
   // MMA selects the pipe.
@@ -62,7 +62,7 @@ const accesses = new Set([
 export const isHint = (mnemonic: string, modifier: string): boolean =>
   (accesses.has(mnemonic) && hints.has(modifier)) || (named[mnemonic]?.includes(modifier) ?? false)
 
-/** Returns the traits of an operand that differ from the default. */
+/** Returns an operand's traits that differ from the default. */
 function traitsOf(operand: Operand): Trait[] {
   const traits: [Trait, boolean][] = []
   switch (operand.kind) {
@@ -158,8 +158,8 @@ export class Uses {
   }
 
   /**
-   * Returns a description of the first unread part, with its bits and the whole encoding. Returns
-   * null if all parts were read.
+   * Returns a description of the first unread part, including its bits and the whole encoding.
+   * Returns null if all parts were read.
    */
   unused(): string | null {
     const { instruction } = this

@@ -13,8 +13,8 @@ export type Wait =
   | { kind: 'warp'; mask: number }
   | { kind: 'block'; barrier: number }
   /**
-   * A condition that is polled at each turn of the warp. With `timesOut`, the wait also ends when
-   * no other warp can run.
+   * A condition that is polled at each of the warp's turns. If `timesOut` is true, the wait also
+   * ends when no other warp can run.
    */
   | { kind: 'until'; over: () => boolean; end: () => void; timesOut: boolean }
 
@@ -22,7 +22,7 @@ export const warpLanes = 32
 /** Number of words for a warp's convergence barriers. */
 export const convergenceWords = 16 * warpLanes
 
-/** Lanes of a warp that are at the same instruction. */
+/** A warp's lanes that are at the same instruction. */
 export interface Split {
   /** Index of the next instruction. */
   at: number
@@ -57,7 +57,7 @@ export interface Block {
   readonly barriers: Map<number, BlockBarrier>
   /** Number of completed barriers in the block. */
   meetings: number
-  /** Byte addresses of the start of shared memory and of local memory. */
+  /** Byte addresses at which shared memory and local memory start. */
   readonly shared: number
   readonly local: number
   readonly watch: BlockWatch | null
@@ -65,8 +65,8 @@ export interface Block {
 
 interface BlockBarrier {
   /**
-   * Number of threads that the barrier waits for. Null means all threads of the block that have not
-   * exited.
+   * Number of threads that the barrier waits for. Null means all of the block's threads that have
+   * not exited.
    */
   wanted: number | null
   arrived: number
@@ -90,7 +90,7 @@ export interface Counts {
   readonly passes: Float64Array
   readonly conflicts: Float64Array
   readonly l1Sectors: Float64Array
-  /** Number of generic accesses to shared memory, and to global memory. */
+  /** Number of generic accesses to shared memory, and number to global memory. */
   readonly intoShared: Float64Array
   readonly intoGlobal: Float64Array
 }
@@ -138,12 +138,12 @@ export interface BlockWatch extends Watch {
   /** Called when a warp arrives at a barrier but does not wait there. */
   arrive(barrier: number, warp: number): void
   /**
-   * Called when a warp releases a barrier in shared memory. The warp's earlier accesses then happen
-   * before later acquires of the barrier. `warp` is null for a warp of another block in the
-   * cluster.
+   * Called when a warp releases a barrier in shared memory. As a result, the warp's earlier
+   * accesses happen before later acquires of the barrier. `warp` is null if the warp belongs to
+   * another block in the cluster.
    */
   release(address: number, warp: number | null): void
-  /** Called when a thread of another block has copied bytes to this block's shared memory. */
+  /** Called when a thread in another block has copied bytes to this block's shared memory. */
   copiedHere(at: number, thread: number, address: number, bytes: number): void
   acquire(address: number, warp: number): void
 }
@@ -157,8 +157,8 @@ export interface Warp {
   readonly predicates: Int32Array
   /**
    * Lane masks of the convergence barriers B0 to B15, with 32 words per barrier, one per lane.
-   * Functions save and reuse barriers. Lanes at different recursion depths can therefore have
-   * different masks for the same barrier.
+   * Called functions save and reuse barriers. Lanes at different recursion depths can therefore
+   * have different masks for the same barrier.
    */
   readonly convergence: Int32Array
   /** Mask of the lanes that exist, and mask of the lanes that have not exited. */
@@ -179,7 +179,7 @@ export type Control = (warp: Warp, split: Split, active: number) => void
 /** Executes one instruction for the lanes in `active`. */
 export type Step = (warp: Warp, active: number) => void
 
-/** Error that stops the kernel. The launch adds the location. */
+/** Error that stops the kernel. The launch adds the location to the error. */
 export class Halt extends Error {
   constructor(
     readonly reason: HaltReason,

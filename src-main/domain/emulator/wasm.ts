@@ -1,4 +1,7 @@
-/** Writes WebAssembly modules. It supports only the parts of the format that the emulator needs. */
+/**
+ * Encodes WebAssembly modules. The encoder supports only the parts of the format that the emulator
+ * needs.
+ */
 
 import { wordsOf } from './float'
 
@@ -113,7 +116,7 @@ export const vector = {
    * never returns a NaN from the second operand.
    */
   doubleLarger: 0xf7,
-  /** Relaxed SIMD: rounds once if the CPU supports it, and twice otherwise. */
+  /** Relaxed SIMD: rounds once if the CPU supports fused multiply-add, and twice otherwise. */
   relaxedMultiplyAdd: 0x105,
 } as const
 
@@ -168,13 +171,13 @@ class Bytes {
     this.sized(new TextEncoder().encode(value))
   }
 
-  /** Returns a view of the bytes written so far. The next write may change its contents. */
+  /** Returns a view of the bytes written so far. The next write may change the view's contents. */
   view(): Uint8Array<ArrayBuffer> {
     return this.room.subarray(0, this.length)
   }
 }
 
-/** The body of a function. Methods append instructions to it. */
+/** The body of a function. Methods append instructions to the body. */
 export class Code {
   private readonly bytes = new Bytes()
   private readonly locals: number[] = []
@@ -295,7 +298,8 @@ export class Code {
   }
 
   /**
-   * Returns the body with its local declarations, encoded for the code section without the length.
+   * Returns the body and its local declarations, encoded for the code section but without the
+   * length.
    */
   encoded(): Uint8Array {
     const whole = new Bytes()
@@ -378,7 +382,7 @@ export function encodeModule(
   return module.view()
 }
 
-/** Byte order for a WebAssembly shuffle of two vectors of four words. */
+/** Byte order for a WebAssembly shuffle of two four-word vectors. */
 export const highPart = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15]
 export const lowHalves = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]
 export const highHalves = [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31]

@@ -1,5 +1,5 @@
 /**
- * Tracks reads and writes to find reads of uninitialized memory and races between warps.
+ * Tracks reads and writes to detect reads of uninitialized memory and races between warps.
  *
  * A race is a pair of unordered accesses by different warps to the same location in shared memory.
  * Vector clocks determine the order, so the detector finds a race regardless of which warp runs
@@ -14,7 +14,7 @@ import type { BlockWatch, Warp } from './warp'
 interface Setting {
   warps: number
   sharedBytes: number
-  /** Granularity of the tracking in bytes. Every shared-memory access covers whole units. */
+  /** Tracking granularity in bytes. Every shared-memory access covers whole units. */
   unit: 1 | 4
   /**
    * One entry per byte of buffer memory. The entry is 1 if the byte has been written. The tracker
@@ -65,7 +65,10 @@ export function createWatch(setting: Setting): BlockWatch {
    */
   const readClock = new Int32Array(units * warps)
   const readPlace = new Int32Array(units * warps)
-  /** For each party, the latest clock value of every other party that it has synchronized with. */
+  /**
+   * For each party, the latest clock value of every other party that the party has synchronized
+   * with.
+   */
   const clocks = new Int32Array(parties * parties)
   const arrivals = new Map<number, Int32Array>()
   const released = new Map<number, Int32Array>()
@@ -141,8 +144,8 @@ export function createWatch(setting: Setting): BlockWatch {
     copiedHere(at, thread, address, bytes) {
       const end = (address + bytes) / unit
       for (let unitAt = address / unit; unitAt < end; unitAt++) {
-        // The other block's barrier ordered this copy after the earlier reads. This block's
-        // clocks do not record this order, so discard the reads.
+        // The other block's barrier ordered this copy after the earlier reads. This block's clocks
+        // do not record that order, so discard the reads.
         readers[unitAt] = 0
         writer[unitAt] = outside
         writeClock[unitAt] = knows(outside, outside)

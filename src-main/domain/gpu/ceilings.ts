@@ -1,5 +1,5 @@
 /**
- * The ceilings of a roofline. A ceiling is a measured peak of the GPU, or a peak computed from its
+ * The ceilings of a roofline. A ceiling is a measured GPU peak, or a peak computed from the GPU's
  * clocks.
  */
 import { z } from 'zod'
@@ -24,7 +24,7 @@ export const Ceilings = z.object({
   fp32Gflops: reached,
   /**
    * Read bandwidth in 10⁹ bytes per second. The buffer fits into L1 for `l1GBs`, fits into L2 for
-   * `l2GBs`, and is larger than both for `dramGBs`.
+   * `l2GBs`, and exceeds both caches for `dramGBs`.
    */
   l1GBs: reached,
   l2GBs: reached,
@@ -38,7 +38,7 @@ export type MemoryLevel = (typeof memoryLevels)[number]
 export interface Ceiling {
   /** Peak rate in GFLOP/s for arithmetic, and in GB/s for memory. */
   value: MetricValue
-  /** Source of the value, or the reason that the value is missing. */
+  /** The value's source, or the reason that the value is missing. */
   how: AnyMessage
 }
 
@@ -79,7 +79,7 @@ const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
  */
 const tensor8FlopsPerCycle: typeof tensorFlopsPerCycle = { '9.0': 8192, '10.0': 16384 }
 
-/** Returns the width in bits of the input type for a problem's tensor instructions. */
+/** Returns the input width, in bits, of a problem's tensor instructions. */
 const tensorBits = (problem: Pick<Problem, 'options'> | null | undefined): 8 | 16 =>
   Object.values(problem?.options ?? {}).some(
     (choice) => isDtype(choice) && dtypeOf(choice).bytes === 1,
@@ -123,7 +123,8 @@ export function ceilingsOf({
   device: Device | null
   ceilings?: Ceilings | null | undefined
   /**
-   * Problem whose data types determine the tensor rate. If it is absent, 16-bit inputs are assumed.
+   * Problem whose data types determine the tensor rate. If the problem is absent, 16-bit inputs are
+   * assumed.
    */
   problem?: Pick<Problem, 'options'> | null | undefined
 }): SessionCeilings {

@@ -1,5 +1,5 @@
 /**
- * Suggests how to raise a kernel's occupancy, and computes occupancy as a function of each
+ * Suggests how to increase a kernel's occupancy, and computes occupancy as a function of each
  * resource.
  */
 import { registersPerThreadMax, threadsPerBlockMax, warpSize, type SmLimits } from './sm-limits'
@@ -46,7 +46,7 @@ const limitOf = (limits: SmLimits, kernel: KernelResources, name: OccupancyLimit
 
 /**
  * Returns the maximum number of registers per thread at which `blocks` blocks fit. Other resources
- * are ignored. Returns 0 if no number is small enough.
+ * are ignored. Returns 0 if no register count is small enough.
  */
 function registersFor(limits: SmLimits, kernel: KernelResources, blocks: number): number {
   for (let registers = kernel.registers; registers >= 1; registers -= 1)
@@ -66,7 +66,7 @@ function sharedFor(limits: SmLimits, kernel: KernelResources, blocks: number): n
 
 /**
  * Returns the changes to registers and shared memory that allow one more resident block. Returns
- * null if there are none.
+ * null if there are no such changes.
  */
 function oneMoreBlock(limits: SmLimits, kernel: KernelResources): OccupancyAdvice | null {
   const blocks = occupancy(limits, kernel).blocksPerSm + 1
@@ -115,10 +115,10 @@ function otherBlockSizes(limits: SmLimits, kernel: KernelResources): OccupancyAd
 }
 
 /**
- * Returns the smallest changes that raise the occupancy. Fewer registers or less shared memory can
- * allow one more block. A different block size can also help. The list is empty at 100 % or if
- * nothing helps. The advice does not consider whether the kernel can use so few registers, or
- * whether it gets faster.
+ * Returns the smallest changes that increase occupancy. Fewer registers or less shared memory can
+ * allow one more block. A different block size can also help. The list is empty if occupancy is
+ * already 100 % or if nothing helps. The advice does not consider whether the kernel can use so few
+ * registers, or whether the kernel gets faster.
  */
 export function occupancyAdvice(limits: SmLimits, kernel: KernelResources): OccupancyAdvice[] {
   const own = free(kernel)

@@ -1,16 +1,17 @@
 /**
- * Computes theoretical occupancy: how many blocks of a kernel fit on one SM, and which resource
- * limits them.
+ * Computes theoretical occupancy: how many of a kernel's blocks fit on one SM, and which resource
+ * limits the number.
  *
  * The rules are the same as in cuda_occupancy.h. A test checks that the results equal ncu's
  * launch__occupancy_limit_* and sm__maximum_warps_per_active_cycle_pct for every launch of the
  * built-in recordings.
  *
  * Some facts cannot be computed from the launch:
- * - The carve-out that the driver selects for a launch. Pass `carveOutBytes` if ncu reported it.
- * The carve-out affects the shared-memory limit but, in the recordings, never the occupancy.
+ * - The carve-out that the driver selects for a launch. Pass `carveOutBytes` if ncu reported the
+ *   carve-out. The carve-out affects the shared-memory limit but, in the recordings, never the
+ *   occupancy.
  * - The number of clusters that fit on the GPU at the same time.
- * - Tensor memory limits of compute capability 10.0 and later.
+ * - Tensor memory limits on compute capability 10.0 and later.
  */
 import { message, type AnyMessage } from '../messages/message'
 import {
@@ -73,7 +74,7 @@ const registersPerWarp = (registers: number): number =>
   roundUp(registers * warpSize, registerGranularity)
 
 /**
- * Returns the shared memory that one block uses in bytes, including rounding and the part that CUDA
+ * Returns how many bytes of shared memory one block uses, including rounding and the part that CUDA
  * reserves.
  */
 export const sharedAllocated = (limits: SmLimits, bytes: number): number =>
@@ -124,10 +125,7 @@ function whyUnlaunchable(limits: SmLimits, kernel: KernelResources): AnyMessage 
   return undefined
 }
 
-/**
- * Throws a RangeError if a count is fractional or too small. A fractional or too small count is a
- * programming error.
- */
+/** Throws a RangeError if a count is fractional or too small, which is a programming error. */
 function requireCounts(kernel: KernelResources): void {
   const least = { threads: 1, registers: 0, staticSharedBytes: 0, dynamicSharedBytes: 0 } as const
   for (const name of ['threads', 'registers', 'staticSharedBytes', 'dynamicSharedBytes'] as const)

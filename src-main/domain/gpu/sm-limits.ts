@@ -5,7 +5,7 @@
  * in the CUDA programming guide
  * (https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/compute-capabilities.html).
  * Granularities, carve-outs, blocks, and barriers are from CUDA 13.0's cuda_occupancy.h. A test
- * compares the rows with the results of that header.
+ * compares the table rows with that header's results.
  */
 
 export const computeCapabilities = [
@@ -31,7 +31,7 @@ export interface SmLimits {
   /** Shared memory per SM in bytes, with the largest carve-out. */
   sharedPerSm: number
   /**
-   * Maximum shared memory per block in bytes with opt-in. The maximum includes static and dynamic
+   * Maximum opt-in shared memory per block, in bytes. The maximum includes static and dynamic
    * shared memory.
    */
   sharedPerBlock: number
@@ -91,7 +91,7 @@ const row = (
   }
 }
 
-// The barrier limit applies from compute capability 9.0 on. On older GPUs, the block limit is
+// The barrier limit applies to compute capability 9.0 and later. On older GPUs, the block limit is
 // reached first.
 const table: Record<ComputeCapability, SmLimits> = {
   '7.5': row('7.5', 1024, 16, turing, null),

@@ -1,7 +1,7 @@
-/** Computes the waves of a launch: how its blocks fill the GPU, and which SM runs which block. */
+/** Computes a launch's waves: how its blocks fill the GPU, and which SM runs which block. */
 
 /**
- * The waves of a grid, and how well they use the GPU. The model assumes that all blocks take
+ * A grid's waves, and how well they use the GPU. The model assumes that all blocks take
  * equally long. If some blocks take longer than others, the real schedule is different. The
  * schedule is therefore labeled as a model.
  */
@@ -11,7 +11,7 @@ export interface Waves {
   slots: number
   /** Number of waves. The number equals ncu's launch__waves_per_multiprocessor. */
   waves: number
-  /** Number of waves if the last wave counts as full. */
+  /** Number of waves, counting a partial last wave as full. */
   wholeWaves: number
   /** Fraction of the slots that the last wave uses, from 0 (exclusive) to 1. */
   lastWaveFill: number
@@ -41,7 +41,7 @@ export function wavesOf(blocks: number, smCount: number, blocksPerSm: number): W
 interface ScheduledBlock {
   /** Index of the block in launch order, starting at 0. */
   block: number
-  /** Slot of the block on its SM, from 0 to blocksPerSm - 1. */
+  /** The block's slot on its SM, from 0 to blocksPerSm - 1. */
   slot: number
   /** Start time, in units of one block's duration. */
   start: number
@@ -58,7 +58,7 @@ export interface Schedule {
   wholeWaves: number
 }
 
-/** Maximum number of waves to draw. If there are more, the middle waves are omitted. */
+/** Maximum number of waves to draw. If there are more waves, the middle waves are omitted. */
 const mostWaves = 8
 
 /**

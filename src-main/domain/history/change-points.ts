@@ -7,7 +7,7 @@
  * distribution.
  */
 
-/** Minimum number of points in a level. */
+/** Minimum number of points that form a level. */
 export const fewestPoints = 4
 
 const permutations = 199
@@ -43,9 +43,8 @@ interface Split {
 }
 
 /**
- * Returns the best split with enough points on each side. The function computes all sums of
- * distances once. The function then moves one point at a time to the left side and updates the
- * sums.
+ * Returns the best split that leaves enough points on each side. The function computes all distance
+ * sums once. The function then moves one point at a time to the left side and updates the sums.
  */
 function bestSplit(values: readonly number[]): Split {
   const count = values.length

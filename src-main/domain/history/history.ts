@@ -11,7 +11,7 @@ import { gpuOfTarget } from '../targets/targets'
 import { changePoints } from './change-points'
 
 /**
- * The environment of a session. In sessions with the same environment, only the code differs. A
+ * A session's environment. In sessions with the same environment, only the code differs. A
  * different driver, compiler or L2 state can change all times.
  */
 const Environment = z.object({
@@ -20,15 +20,15 @@ const Environment = z.object({
   driver: z.string().nullable(),
   nvcc: z.string().nullable(),
   /**
-   * Timing model of predicted times. Absent for measured times, so that predicted and measured
-   * times never share a series.
+   * Timing model that predicted the times. Absent for measured times, so that predicted and
+   * measured times never share a series.
    */
   model: z.string().optional(),
 })
 type Environment = z.infer<typeof Environment>
 
 const Point = z.object({
-  /** Name of the session. */
+  /** The session's name. */
   session: z.string(),
   createdAt: z.iso.datetime(),
   ms: z.number(),
@@ -49,7 +49,7 @@ export const SessionPoints = z.object({
 })
 export type SessionPoints = z.infer<typeof SessionPoints>
 
-/** Returns the points of a session. Returns null if the session has no problem or no known GPU. */
+/** Returns a session's points. Returns null if the session has no problem or no known GPU. */
 export function pointsOf(name: string, session: Session): SessionPoints | null {
   const { problem, device, ladder, tools, settings, createdAt, prediction } = session
   const gpu = device?.name ?? (prediction && gpuOfTarget(session.target)?.name)

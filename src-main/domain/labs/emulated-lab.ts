@@ -10,8 +10,8 @@ import { shrunk, workOf } from '../emulation/emulated-problem'
 import { problemAt } from '../task/problem-request'
 
 /**
- * Maximum operations per launch, equal to a 170³ matrix product. A lab emulates about twenty
- * launches, some of them with memory checks.
+ * Maximum operations per launch, as many as a 170³ matrix product needs. A lab emulates about
+ * twenty launches, some of them with memory checks.
  */
 const mostFlops = 1e7
 /**
@@ -36,7 +36,7 @@ export function emulatedLab(lab: Lab, task: Task): Lab {
   const smallerCheck = (check: LabCheck): LabCheck => {
     if (check.kind === 'correctness') return { ...check, sizes: check.sizes.map(smaller) }
     if (check.kind !== 'metric') return check
-    // A minimum of 1 means "any nonzero count", so it is not scaled.
+    // A minimum of 1 means "any nonzero count", so this minimum is not scaled.
     const min = check.min === 1 ? 1 : bound(check.metric, check.min)
     const max = bound(check.metric, check.max)
     return {

@@ -1,4 +1,4 @@
-/** The result of grading a folder of submissions, with one row per student. */
+/** The result of grading a submission folder, with one row per student. */
 import { CacheState } from '../session/session'
 import { z } from 'zod'
 import type { Lab } from './lab'
@@ -10,11 +10,11 @@ export const GradeRow = z.object({
   student: z.string(),
   lab: z.string(),
   /**
-   * `refused`: the submission was not accepted for grading. `stopped`: the submission exceeded a
-   * limit of the grader.
+   * `refused`: the submission was not accepted for grading. `stopped`: the submission exceeded one
+   * of the grader's limits.
    */
   status: z.enum(['passed', 'failed', 'unavailable', 'stopped', 'refused']),
-  /** Status of every check of the lab, by check id. */
+  /** Status of each of the lab's checks, by check id. */
   checks: z.record(z.string(), z.enum(checkStatuses)),
   /** Status of every prediction and question, by id. */
   predictions: z.record(z.string(), z.string()),
@@ -25,11 +25,15 @@ export const GradeRow = z.object({
   seconds: z.number(),
   /** Reason why the submission did not pass; empty if it passed. */
   reason: Statement,
-  /** Other students with very similar code. A person must decide whether the code was copied. */
+  /**
+   * Other students who submitted very similar code. A person must decide whether the code was
+   * copied.
+   */
   similarTo: z.array(z.object({ student: z.string(), share: z.number() })),
   /**
    * Fraction of the solution's own code that also occurs in the submission, 0 to 1, ignoring names.
-   * Null below the copy threshold, or if the solution adds too little code to the starter.
+   * Null if the fraction is below the copy threshold, or if the solution adds too little code to
+   * the starter.
    */
   likeSolution: z.number().nullable(),
   /**

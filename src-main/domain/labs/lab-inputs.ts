@@ -6,7 +6,8 @@ import { taskFaults, type TaskFault } from '../task/faults'
 type LabInputs = Readonly<Record<string, TaskFill>>
 
 /**
- * Returns the task with these fills, and any errors. An error's path starts with the buffer name.
+ * Returns the task with the lab's fills, and any errors. An error's path starts with the buffer
+ * name.
  */
 export function withInputs(task: Task, inputs: LabInputs): { task: Task; faults: TaskFault[] } {
   const filled = Object.entries(inputs)

@@ -14,7 +14,7 @@ import { SanitizerTool } from '../session/sanitizer'
 const Prose = z.string().trim().min(1).max(4000)
 const Title = z.string().trim().min(1).max(200)
 /**
- * A name within a lab. The name becomes a column of the grader's table and a key in the answers.
+ * A name within a lab. The name becomes a column in the grader's table and a key in the answers.
  */
 const PartId = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, {
   message: 'An id consists of lowercase letters, digits and "-", and begins with a letter.',
@@ -119,7 +119,7 @@ export const LabPrediction = z.strictObject({
   /** Whether to ask for a factor (new value divided by old value) in addition to the direction. */
   factor: z.boolean().default(true),
   /**
-   * Allowed relative error of the factor. A metric change below this tolerance is graded as `same`.
+   * Allowed relative error in the factor. A metric change below this tolerance is graded as `same`.
    */
   tolerance: Tolerance.default(0.25),
 })
@@ -160,7 +160,7 @@ export const isLadderPath = (ladder: string): boolean => LadderPath.safeParse(la
 
 export const LabFile = z.strictObject({
   title: Title,
-  /** One sentence for the list of labs. */
+  /** One sentence to show in the list of labs. */
   summary: Prose,
   /** Position in the list of labs. */
   order: z.number().int().min(1).max(999),
@@ -172,7 +172,7 @@ export const LabFile = z.strictObject({
   ladder: z.union([Identifier, LadderPath], {
     error: 'It is the id of a shipped ladder, or a folder inside the lab, such as ./ladder.',
   }),
-  /** The rung that matches the starter, used as the baseline of the results. */
+  /** The rung that matches the starter, used as the baseline for the results. */
   before: Identifier,
   /** The rung that the student should reach. */
   target: Identifier,
@@ -285,7 +285,7 @@ export function profileLevelOf(lab: Pick<LabFile, 'checks' | 'predictions'>): Pr
 }
 
 /**
- * Returns a cycle of labs in which each lab requires the next one, starting with the first id.
+ * Returns a cycle of labs in which each lab requires the next lab, starting with the first id.
  * Returns null if there is no cycle.
  */
 export function findCycle(needs: ReadonlyMap<string, readonly string[]>): string[] | null {

@@ -1,5 +1,5 @@
 /**
- * The outcome of one attempt at a lab. Every check, prediction and question has figures and a
+ * The outcome of one attempt at a lab. Every check, prediction, and question has figures and a
  * sentence.
  */
 import { z } from 'zod'
@@ -55,8 +55,8 @@ const LabFigure = z.object({ label: Statement, value: MetricValue })
 export type LabFigure = z.infer<typeof LabFigure>
 
 /**
- * Check statuses. `unavailable` means that the check could not run, and its sentence explains why.
- * An unavailable check never passes.
+ * Check statuses. `unavailable` means that the check could not run; the check's sentence explains
+ * why. An unavailable check never passes.
  */
 export const checkStatuses = ['passed', 'failed', 'unavailable'] as const
 
@@ -78,7 +78,7 @@ export const PredictionResult = z.object({
   given: PredictionGiven.nullable(),
   before: MetricValue,
   after: MetricValue,
-  /** New value divided by the old value. Null if either is unknown or the old value is 0. */
+  /** New value divided by the old value. Null if either value is unknown or the old value is 0. */
   factor: z.number().nullable(),
   direction: Direction.nullable(),
   status: z.enum(['met', 'missed', 'not-given', 'unavailable']),
@@ -138,10 +138,10 @@ export const LabOutcome = z.object({
 export type LabOutcome = z.infer<typeof LabOutcome>
 
 /**
- * Returns the overall status of all checks. On targets without times, time checks are not required.
- * On such targets, a submission passes if all correctness and sanitizer checks and at least one
- * counter or predicted-time check passed. If the lab lists the checks that its starter fails, the
- * counter or time check must be in that list.
+ * Returns the overall status of all checks. On targets that have no times, time checks are not
+ * required. On such targets, a submission passes if all correctness and sanitizer checks and at
+ * least one counter or predicted-time check passed. If the lab lists the checks that its starter
+ * fails, the counter or time check must be in that list.
  */
 export function outcomeStatus(
   checks: readonly CheckResult[],
@@ -160,7 +160,9 @@ export function outcomeStatus(
   return !times && judged && right && checked ? 'passed' : 'unavailable'
 }
 
-/** Returns the checks that could not be judged, except time checks on targets without times. */
+/**
+ * Returns the checks that could not be judged, except time checks on targets that have no times.
+ */
 export const unjudged = ({
   checks,
   target,
@@ -180,7 +182,7 @@ export const completesLab = (outcome: Pick<LabOutcome, 'status' | 'checks' | 'ta
 export const outcomeExitCode = ({ status }: Pick<LabOutcome, 'status'>): 0 | 1 | 3 =>
   status === 'passed' ? 0 : status === 'failed' ? 1 : 3
 
-/** Returns the submission's time, or null if no check measured it. */
+/** Returns the submission's time, or null if no check measured the time. */
 export const outcomeTimeMs = ({ checks }: Pick<LabOutcome, 'checks'>): number | null =>
   checks
     .find(({ kind }) => kind === 'time')

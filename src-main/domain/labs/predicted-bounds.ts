@@ -11,8 +11,8 @@ interface Bounds {
 }
 
 /**
- * Returns the range of a figure. The model provides no range for rates and stall reasons, so they
- * get the relative range of the rung's predicted time.
+ * Returns a figure's range. The model provides no range for rates and stall reasons, so their range
+ * is the relative range of the rung's predicted time.
  */
 export function boundsOfFigure(
   rung: Pick<RungResult, 'predicted'> | undefined,

@@ -5,7 +5,7 @@ import { evaluate, parseExpression } from '../task/expression'
 import type { RungResult } from '../session/session'
 import type { Device } from '../gpu/device'
 
-/** Properties of the student's GPU. The units are those of the session format. */
+/** Properties of the student's GPU. The units are the same as in the session format. */
 export const deviceNames = [
   'smCount',
   'smClockMaxMHz',

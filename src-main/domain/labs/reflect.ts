@@ -70,7 +70,7 @@ const work = [
   'sharedStoreBankConflicts',
 ] as const
 
-/** Utilization metrics of the units in an SM. */
+/** Utilization metrics for the units in an SM. */
 const busy = ['fmaUtilization', 'tensorUtilization', 'issueSlotsBusy'] as const
 
 const isStall = (id: string): boolean => id.startsWith('stall')
@@ -350,8 +350,8 @@ function judgeQuestion(
 }
 
 /**
- * Judges the answers to a lab's questions. `countedAt` has the problem sizes of the counters if
- * they differ from the lab's sizes.
+ * Grades the answers to a lab's questions. `countedAt` contains the problem sizes at which counters
+ * were collected, if they differ from the lab's sizes.
  */
 export const judgeQuestions = (
   lab: Lab,

@@ -1,7 +1,7 @@
 /**
  * Computes the similarity of two CUDA sources by winnowing (Schleimer, Wilkerson, Aiken: Winnowing:
  * Local Algorithms for Document Fingerprinting, SIGMOD 2003). The comparison ignores comments,
- * layout, names and code that all students received. High similarity does not prove copying, so a
+ * layout, names, and code that all students received. High similarity does not prove copying, so a
  * person must judge each match.
  */
 
@@ -61,7 +61,7 @@ export function normalizedTokens(source: string): string[] {
 
 /**
  * Length of a gram: the number of consecutive tokens that are compared as one unit. Shorter
- * sequences match by chance.
+ * sequences would match by chance.
  */
 const gramLength = 12
 /**
@@ -104,7 +104,7 @@ interface Likeness {
 }
 
 /**
- * Minimum number of own fingerprints that a comparison requires. A single changed line of the
+ * Minimum number of own fingerprints that a comparison requires. A single changed line in the
  * starter produces almost this many.
  */
 const fewest = 8
@@ -146,8 +146,8 @@ export function findLikenesses(
 
 /**
  * Returns the fraction of `original`'s own code that also occurs in `source`, 0 to 1. Returns null
- * below the copy threshold. Also returns null if `original` has too little code to distinguish a
- * copy from the only possible solution.
+ * if the fraction is below the copy threshold. Also returns null if `original` has too little code
+ * to distinguish a copy from the only possible solution.
  */
 export function likenessTo(
   original: string,

@@ -29,7 +29,7 @@ export const BuildSettings = z
 export type BuildSettings = z.infer<typeof BuildSettings>
 
 /**
- * Allowed nvcc flags. Each word of the settings must match one entry. A flag with a separate value
+ * Allowed nvcc flags. Each word in the settings must match one entry. A flag with a separate value
  * consists of two words.
  */
 const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [

@@ -13,7 +13,7 @@ import {
   type LaunchDescription,
 } from './launch-description'
 
-/** The parameters of a kernel in the compiled file. */
+/** A kernel's parameters in the compiled file. */
 interface TakesArguments {
   readonly name: string
   readonly parameters: { readonly list: readonly { readonly size: number }[] }
@@ -36,7 +36,9 @@ const wholeTypes: Readonly<Record<number, string>> = {
   8: 'unsigned long long',
 }
 
-/** Returns why a kernel cannot be launched as described, or null if the launch is valid. */
+/**
+ * Returns the reason why a kernel cannot be launched as described, or null if the launch is valid.
+ */
 export function launchFault(
   task: Task,
   file: string,
@@ -94,7 +96,7 @@ function argumentLine(task: Task, argument: Argument, bytes: number, index: numb
 }
 
 /**
- * Returns the C++ source of the library.
+ * Returns the library's C++ source.
  *
  * @param code path of the fat binary on the machine that compiles the source
  * @param kernel null in a replay, which has no machine code

@@ -23,7 +23,7 @@ export const Draft = z.object({
   base: Identifier,
   /** The draft's id in the ladder, as declared in the source. */
   rung: Identifier,
-  /** Parameter values of the parent. Builds ignore parameters that the draft no longer declares. */
+  /** The parent's parameter values. Builds ignore parameters that the draft no longer declares. */
   params: Parameters,
   source: z.string().max(maxSourceLength),
   /** Time of the last save in ISO 8601; null for an unsaved draft. */

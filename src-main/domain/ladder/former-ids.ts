@@ -64,7 +64,7 @@ export const formerIds: Readonly<Record<string, string>> = {
   '09_sector_boxes': '09_tma_sectors',
 }
 
-/** Returns the current id of a rung. */
+/** Returns a rung's current id. */
 export const currentId = (id: string): string =>
   Object.hasOwn(formerIds, id) ? formerIds[id]! : id
 

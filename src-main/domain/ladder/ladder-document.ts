@@ -1,6 +1,7 @@
 /**
- * The ladder.yaml of a ladder folder: a ladder and its task in one document. docs/guides/ladders.md
- * explains how to write one. `ladderOf` converts the document to the form of built-in ladders.
+ * The ladder.yaml file in a ladder folder: a ladder and its task in one document.
+ * docs/guides/ladders.md explains how to write one. `ladderOf` converts the document to the form
+ * that built-in ladders have.
  */
 import { z } from 'zod'
 import { Name, Task, TaskSize } from '../task/task'
@@ -56,7 +57,7 @@ export const LadderDocument = z.strictObject({
 })
 export type LadderDocument = z.infer<typeof LadderDocument>
 
-/** Converts a document to the form of built-in ladders and tasks. */
+/** Converts a document to the form that built-in ladders and tasks have. */
 export function ladderOf({
   id,
   title,
@@ -101,6 +102,6 @@ export const ladderSchema = (): object => ({
   title: 'Kernel Ladder ladder folder, version 1',
   description:
     'ladder.yaml or ladder.json of a ladder folder. docs/guides/ladders.md explains the keys; `kernel-ladder ladders DIR` also checks expressions, names and files.',
-  // Describe the input form, in which fields with a default are optional.
+  // Describe the input form, in which fields that have a default are optional.
   ...z.toJSONSchema(AnyLadderDocument, { io: 'input' }),
 })

@@ -7,7 +7,7 @@ import { LaunchDescription } from './launch-description'
 import { Identifier, Parameters, RungHeader } from './rung'
 import { At } from '../task/problem-request'
 
-/** One entry of a ladder file: a rung and, for a variant, its parameters and name. */
+/** One entry in a ladder file: a rung and, for a variant, its parameters and name. */
 export const LadderEntry = z.object({
   id: Identifier.describe('The rung, and the name of its file without .cu.'),
   as: Identifier.optional().describe(
@@ -104,9 +104,9 @@ export const LadderRung = z.object({
   params: Parameters,
   /** Task options that differ from the ladder's. */
   options: Options.optional(),
-  /** Path of the source under cuda-kernels, with `/`. */
+  /** Path of the source under cuda-kernels, with `/` as separator. */
   file: z.string(),
-  /** Launch description of the kernel, for machine code or PTX. */
+  /** The kernel's launch description, for machine code or PTX. */
   launch: LaunchDescription.optional(),
   /** Build settings, including those of the ladder. */
   build: BuildSettings.optional(),

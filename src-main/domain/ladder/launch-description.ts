@@ -1,7 +1,7 @@
 /**
  * The `launch` entry of a rung whose file is machine code or PTX. The entry contains the kernel
- * name, dimensions, and arguments. Extents, byte counts and arguments are expressions over the
- * task.
+ * name, dimensions, and arguments. Extents, byte counts, and arguments are expressions over the
+ * task's values.
  */
 import { z } from 'zod'
 import { checkFormula, type Report } from '../task/faults'
@@ -73,7 +73,7 @@ const amountsOf = ({ grid, block, shared = 0, workspace = 0 }: LaunchDescription
   [['workspace'], workspace, 0],
 ]
 
-/** Reports unknown names and invalid expressions in a launch description. */
+/** Reports any unknown names and invalid expressions in a launch description. */
 export function checkLaunch(task: Task, launch: LaunchDescription, report: Report): void {
   for (const [path, formula] of amountsOf(launch)) checkFormula(task, report, path, formula)
   for (const [index, written] of launch.arguments.entries()) {

@@ -1,6 +1,7 @@
 /**
- * A ladder folder whose rungs are programs. Each rung is a command. Kernel Ladder checks its exit
- * code and output. The ladder has no task, because only the output of each program is known.
+ * A ladder folder whose rungs are programs. Each rung is a command. Kernel Ladder checks the
+ * command's exit code and output. The ladder has no task, because only the output of each program
+ * is known.
  */
 import { z } from 'zod'
 import { message, type AnyMessage } from '../messages/message'
@@ -8,7 +9,7 @@ import { filedFloats } from '../task/dtype'
 import type { Ladder } from './ladder'
 import { Identifier } from './rung'
 
-/** A path relative to the folder, regardless of the program's working directory. */
+/** A path relative to the ladder folder, regardless of the program's working directory. */
 const FileInside = z
   .string()
   .min(1)
@@ -81,8 +82,8 @@ interface ProgramFault {
 }
 
 /**
- * Returns the errors in a program ladder in file order, such as unknown names and tolerances
- * without a type.
+ * Returns a program ladder's errors in file order, such as unknown names and tolerances that have
+ * no type.
  */
 export function programFaults({
   programs: { output },

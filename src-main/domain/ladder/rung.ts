@@ -64,7 +64,7 @@ export const RungHeader = z.object({
   idea: z.string().min(1),
   expect: z.array(Expectation),
   params: z.array(RungParameter),
-  /** Supported choices for each option of the task. */
+  /** Supported choices for each of the task's options. */
   options: z.record(z.string(), z.array(z.string()).min(1)),
   /** Task flags that the rung turns on, in the order that the task lists them. */
   flags: z.array(z.string()),
@@ -97,8 +97,8 @@ export function headerLines(text: string): number {
 }
 
 /**
- * Returns the source with the compiled parameter values in place of the header's defaults. The
- * texts of two variants of one file therefore differ.
+ * Returns the source with the header's defaults replaced by the compiled parameter values. Two
+ * variants of the same file therefore have different texts.
  */
 export const asCompiled = (source: string, params: Parameters): string =>
   source.replace(

@@ -32,7 +32,7 @@ interface AlignedSums {
   add(): void
 }
 
-/** Magnitude smaller than that of any product. */
+/** A magnitude smaller than any product's magnitude. */
 const leastMagnitude = 2 ** -300
 /** Mask of a double's exponent bits. */
 const exponentBits = [0, 0x7ff00000] as const
@@ -41,8 +41,8 @@ const pageBytes = 65536
 const load64Splat = 0x0a
 
 /**
- * Replaces each double on the stack with the power of two of its exponent. Zeros stay 0. The local
- * `value` contains the same doubles.
+ * Replaces each double on the stack with the power of two given by its exponent. Zeros stay 0. The
+ * local `value` contains the same doubles.
  */
 export function toMagnitudes(code: Code, value: number, leastNormal: number): void {
   code.words(...exponentBits, ...exponentBits)
@@ -55,7 +55,7 @@ export function toMagnitudes(code: Code, value: number, leastNormal: number): vo
   code.vector(vector.and)
 }
 
-/** Sets `scale` to the magnitude of `addend`. The products can only increase it. */
+/** Sets `scale` to the magnitude of `addend`. The products can only increase `scale`. */
 export function beginScale(code: Code, scale: number, addend: number, leastNormal: number): void {
   code.splatDouble(leastMagnitude)
   code.get(addend)

@@ -58,7 +58,7 @@ export function fusedMultiplyAdd(
   half(true, high)
   code.shuffle(lowHalves)
   code.set(result)
-  // Doubles at the midpoint between two floats and denormal floats need careful rounding.
+  // Denormal floats, and doubles at the midpoint between two floats, need careful rounding.
   for (const local of [low, high]) {
     code.get(local)
     code.words(0x1fffffff, 0, 0x1fffffff, 0)

@@ -229,7 +229,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
       code.set(result)
     }
   }
-  // The destination may overlap the registers of A, but all rows of A have been read by now.
+  // The destination may overlap A's registers, but all rows of A have been read by now.
   for (const [part, result] of results.entries()) {
     code.get(pointer)
     code.get(result)

@@ -50,8 +50,8 @@ export function permute(run: RunWriter, { sources, destination }: Operands): voi
 }
 
 /**
- * HFMA2.MMA R1, -RZ, RZ, x, y: loads a constant. Compilers emit this form to use the issue port of
- * the tensor pipe.
+ * HFMA2.MMA R1, -RZ, RZ, x, y: loads a constant. Compilers emit this form to use the tensor pipe's
+ * issue port.
  */
 export function halfConstant(run: RunWriter, { sources, destination }: Operands): void {
   const [a, b, c] = sources

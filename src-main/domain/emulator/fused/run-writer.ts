@@ -19,9 +19,9 @@ export interface FusedSetting {
   /** Number of register rows that precede the rows of the uniform registers. */
   registers: number
   /**
-   * Returns the byte offset of a constant-bank word in the launch's tables, or null past the end of
-   * the bank. All names that end in `Place` are byte offsets into these tables, except
-   * `predicatePlace`.
+   * Returns the byte offset of a constant-bank word in the launch's tables, or null if the word is
+   * past the end of the bank. All names that end in `Place` are byte offsets into these tables,
+   * except `predicatePlace`.
    */
   constantPlace(bank: number, offset: number): number | null
   /** Whether the CPU rounds a * b + c only once. */
@@ -45,8 +45,8 @@ class Unsupported extends Error {}
 const isUnsupported = new Unsupported()
 
 /**
- * Throws a shared error object. A kernel can trigger this error at every other
- * instruction, and capturing a stack trace each time would be slow.
+ * Throws a shared error object. A kernel can trigger this error on every other instruction, and
+ * capturing a stack trace each time would be slow.
  */
 export const unsupported = (): never => {
   throw isUnsupported

@@ -1,4 +1,4 @@
-/** The measurements of a submission, and the reasons for missing measurements. */
+/** A submission's measurements, and the reasons for any missing measurements. */
 import { message, type Statement } from '../../messages/message'
 import { rungOf, type Build, type Session } from '../../session/session'
 import { failed, notHere, type Verdict } from './verdict'
@@ -18,7 +18,8 @@ interface SanitizerVerdict {
 
 export interface LabEvidence {
   /**
-   * The session with the measurements. Null if nothing could be measured; `reason` explains why.
+   * The session that contains the measurements. Null if nothing could be measured; `reason`
+   * explains why.
    */
   session: Session | null
   reason: Statement | null

@@ -1,4 +1,4 @@
-/** Judges a measured or predicted time against the time of another rung. */
+/** Judges a measured or predicted time against another rung's time. */
 import type { TimeCheck } from '../lab'
 import type { LabFigure } from '../outcome'
 import { message } from '../../messages/message'

@@ -38,7 +38,7 @@ export const derived = (value: number, unit: Unit): MetricValue => ({
   evidence: 'derived',
 })
 
-/** Returns the time or a registry metric of a rung, with its unit and origin. */
+/** Returns a rung's time or one of its registry metrics, with the unit and origin. */
 export function figureOf(rung: RungResult | undefined, metric: string): MetricValue {
   if (metric === 'time')
     return rung?.timing
