@@ -224,8 +224,8 @@ export interface Core {
 }
 
 /**
- * Validates an incoming message and returns the reply. All hosts use it, so no host can skip
- * validation.
+ * Validates an incoming message and returns the reply. All hosts use this function, so no host can
+ * skip validation.
  */
 export async function dispatch(core: Core, name: string, input: unknown): Promise<Reply<unknown>> {
   try {

@@ -1,4 +1,4 @@
-/** Calls that create a report on one session, or on two sessions side by side. */
+/** Calls that create a report on one session, or that compare two sessions side by side. */
 import { z } from 'zod'
 import { Identifier } from '../domain/ladder/rung'
 import { ReportSection } from '../domain/report/frozen-report'

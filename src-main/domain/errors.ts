@@ -44,7 +44,7 @@ export class KernelLadderError extends Error {
 export const inputError = (message: Statement, remedy?: Statement): KernelLadderError =>
   new KernelLadderError('input', message, remedy)
 
-/** Combines several problems of an input into one error, one problem per line. */
+/** Combines several problems with an input into one error, with one problem per line. */
 export const inputErrors = ([first, ...more]: readonly [
   Statement,
   ...Statement[],

@@ -62,7 +62,7 @@ export interface RungCheck {
   medianMs: { baseline: number | null; now: number | null }
   /** Change in the measured time, or null if there is no confidence interval. */
   change: Change | null
-  /** Change relative to the reference, if the verdict is based on it. */
+  /** Change relative to the reference, if the verdict is based on that change. */
   normalized: Change | null
 }
 

@@ -4,7 +4,7 @@
  * The chain starts with a hunk's lines and the instructions executed on these lines, by opcode. The
  * chain continues with the counters that these instructions affect, and ends with the time. The
  * link from opcode to counter is hardware knowledge, not a measurement. A counter covers the whole
- * kernel, and several hunks may have changed it.
+ * kernel, so several hunks may have affected its value.
  */
 import type { MetricDelta, TimeDelta } from './compare'
 import {

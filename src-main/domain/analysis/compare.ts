@@ -220,7 +220,7 @@ function timeOf(
     : null
 }
 
-/** Compares predicted times. There is no ratio between a predicted and a measured time. */
+/** Compares predicted times. No ratio is computed between a predicted and a measured time. */
 function comparePredicted(
   a: PredictedTime | null,
   b: PredictedTime | null,

@@ -53,8 +53,8 @@ const costs: Record<CollectingLevel, LevelCost> = {
 const startSeconds = 2
 
 /**
- * Assumed seconds for starting Python and importing a framework, if the run did not measure them.
- * The machine with the H200 took 2.3 to 4.9 s.
+ * Assumed seconds for starting Python and importing a framework, if the run did not measure this
+ * time. The machine with the H200 took 2.3 to 4.9 s.
  */
 const importSeconds = 4
 
@@ -71,7 +71,9 @@ export const ProfilePlan = z.object({
       id: Identifier,
       /** Estimated seconds, or null if the unprofiled time is unknown. */
       seconds: z.number().nullable(),
-      /** Whether the rung is skipped, either on request or because it takes too long. */
+      /**
+       * Whether profiling skips the rung, either on request or because profiling takes too long.
+       */
       skipped: z.boolean(),
     }),
   ),
@@ -91,8 +93,8 @@ interface PlannedRung {
   /** Number of kernels per launch, 1 by default. */
   kernels?: number | undefined
   /**
-   * Preparation of a rung that compiles its kernels when it is loaded. The rung compiles them again
-   * under ncu.
+   * Preparation of a rung that compiles its kernels when it is loaded. The rung compiles its
+   * kernels again under ncu.
    */
   prepared?: Preparation | undefined
 }

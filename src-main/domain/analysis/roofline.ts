@@ -70,7 +70,8 @@ interface Roofline {
   arithmetic: 'fp32' | 'tensor'
   ceilings: SessionCeilings
   /**
-   * Points in ladder order. A chart connects them with a line. Rungs without a point are omitted.
+   * Points in ladder order. A chart connects the points with a line. Rungs without a point are
+   * omitted.
    */
   paths: Record<MemoryLevel, RooflinePoint[]>
   /** Rungs that have no point at a level, and the reason. */

@@ -31,7 +31,10 @@ const MeasuredStep = z.object({
    */
   expected: z.enum(['up', 'down', 'same']).optional(),
   met: z.boolean().nullable().optional(),
-  /** Name of the recording with this metric, if it is a different recording of the same step. */
+  /**
+   * Name of the recording that contains this metric, if it is a different recording of the same
+   * step.
+   */
   recording: z.string().optional(),
 })
 type MeasuredStep = z.infer<typeof MeasuredStep>
@@ -178,7 +181,7 @@ function stepOf(
   metric: string,
 ): MetricDelta | null {
   if (!before) return null
-  // Use the expectation of the current header, because the recorded header may be older.
+  // Use the current header's expectation, because the recorded header may be older.
   const { metrics } = compareRungs(
     { session, rung: before },
     { session, rung: { ...rung, expect } },

@@ -41,7 +41,7 @@ export interface EmulationJob extends RungWork {
   workspaceBytes: number
   /**
    * Whether to zero the workspace before each run. Otherwise, the workspace starts with the same
-   * contents as an output and keeps them between runs.
+   * contents as an output and keeps its contents between runs.
    */
   zeroWorkspace?: boolean
   /** Variables that the host accesses, in the order of the probe's dummy addresses. */

@@ -29,7 +29,8 @@ const reachesOtherBlocks = ({ mnemonic, modifiers }: Instruction): boolean =>
 
 /**
  * Returns the number of consecutive blocks that must stay in one part. With clusters, the number is
- * one row of the grid. Otherwise, it is 1. Returns null if blocks may depend on one another.
+ * one row of the grid. Otherwise, the number is 1. Returns null if blocks may depend on one
+ * another.
  */
 function unitOf(job: EmulationJob): number | null {
   const { launches, machineCode, memory, checks } = job

@@ -44,7 +44,7 @@ export interface Printed {
 export interface LaunchOptions {
   /** Maximum number of warp instructions, after which the launch stops. */
   readonly limit: number
-  /** Whether to check for reads of uninitialized memory and for races. The checks are slow. */
+  /** Whether to check for reads of uninitialized memory and for races. These checks are slow. */
   readonly checks: boolean
   /**
    * Number of times that a segment is interpreted before it is compiled. `Infinity` disables

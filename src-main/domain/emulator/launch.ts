@@ -38,8 +38,9 @@ const mostFindings = 1000
 const turn = 4096
 /**
  * Limits for detecting a loop that waits for the clock. A series of `mostCloseReads` clock reads
- * indicates such a loop if each read follows the previous one within `closeRead` instructions. The
- * emulated clock then runs faster, so that even a loop that waits for one second ends soon.
+ * indicates such a loop if each read occurs within `closeRead` instructions of the previous read.
+ * After that, the emulated clock runs faster, so that even a loop that waits for one second ends
+ * soon.
  */
 const [closeRead, mostCloseReads] = [64, 256]
 

@@ -1,7 +1,7 @@
 /**
  * Finds spin loops. A spin loop's instruction counts depend on timing.
  *
- * On a GPU, the count depends on how long other warps take. In the emulator, the count depends on
+ * On a GPU, the counts depend on how long other warps take. In the emulator, the counts depend on
  * the order in which the warps take turns.
  */
 import type { Instruction } from '../sass/instruction'

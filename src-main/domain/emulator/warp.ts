@@ -30,7 +30,7 @@ export interface Split {
   waits: Wait | null
   /**
    * Whether the split has yielded. Lanes that would reconverge with a yielded split do not wait for
-   * it.
+   * that split.
    */
   yielded?: boolean
 }

@@ -6,7 +6,7 @@ import { registersPerThreadMax, threadsPerBlockMax, warpSize, type SmLimits } fr
 import { occupancy, type KernelResources, type OccupancyLimiter } from './occupancy'
 
 /**
- * A change to one resource. Together with the other changes in the same advice, it allows
+ * A change to one resource. Together with the other changes in the same advice, this change allows
  * `blocksPerSm` blocks per SM.
  */
 export interface ResourceChange {

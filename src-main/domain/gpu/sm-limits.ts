@@ -1,5 +1,5 @@
 /**
- * Resource limits of one SM, by compute capability.
+ * Resource limits per SM, by compute capability.
  *
  * Threads, registers and shared memory are from "Technical Specifications per Compute Capability"
  * in the CUDA programming guide
@@ -26,7 +26,7 @@ export interface SmLimits {
   computeCapability: ComputeCapability
   threadsPerSm: number
   blocksPerSm: number
-  /** Number of 32-bit registers per SM. A single block can use all of them. */
+  /** Number of 32-bit registers per SM. A single block can use all registers. */
   registersPerSm: number
   /** Shared memory per SM in bytes, with the largest carve-out. */
   sharedPerSm: number

@@ -51,7 +51,10 @@ interface ScheduledBlock {
 export interface Schedule {
   /** Blocks on each SM, in chronological order. */
   sms: ScheduledBlock[][]
-  /** Indices of the waves to draw. For a long run, these are the first waves and the last two. */
+  /**
+   * Indices of the waves to draw. For a long run, the list contains the first waves and the last
+   * two.
+   */
   drawnWaves: number[]
   /** Range of omitted waves as [from, to), or null if no waves are omitted. */
   leftOut: [number, number] | null

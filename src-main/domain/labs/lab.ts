@@ -227,7 +227,7 @@ export type Lab = z.infer<typeof Lab>
  */
 export const LabFault = z.object({
   file: z.string(),
-  /** Line number from 1; null if the error concerns the whole file. */
+  /** Line number, starting at 1; null if the error concerns the whole file. */
   line: z.number().int().nullable(),
   message: z.string(),
 })

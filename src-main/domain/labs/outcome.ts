@@ -115,7 +115,10 @@ export const LabOutcome = z.object({
   target: Target,
   /** The GPU; null if none was available. */
   device: z.object({ name: z.string(), computeCapability: z.string() }).nullable(),
-  /** L2 state when the attempt was timed. Null if it was not timed; absent in older outcomes. */
+  /**
+   * L2 state when the attempt was timed. Null if the attempt was not timed; absent in older
+   * outcomes.
+   */
   cacheState: CacheState.nullable().optional(),
   /** Reason why part of the attempt could not be measured; null if all of it was measured. */
   reason: Statement.nullable(),

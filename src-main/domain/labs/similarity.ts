@@ -105,7 +105,7 @@ interface Likeness {
 
 /**
  * Minimum number of own fingerprints that a comparison requires. A single changed line in the
- * starter produces almost this many.
+ * starter produces almost this many fingerprints.
  */
 const fewest = 8
 
