@@ -12,7 +12,7 @@ export const decodesBy = (kernel: object, decode: Decode): void => {
 }
 
 /**
- * Returns the decoded code of a kernel, or null if the kernel has none. Throws a type error for an
+ * Returns a kernel's decoded code, or null if the kernel has none. Throws a type error for an
  * object that this library did not return.
  */
 export function deepOf(kernel: object): DeepKernel | null {

@@ -101,7 +101,7 @@ function write(view: DataView, at: number, argument: KernelArgument, names: read
   else view.setFloat64(at, argument.f64, true)
 }
 
-/** Returns the parameter bytes of a launch, laid out at the compiler's offsets. */
+/** Returns a launch's parameter bytes, laid out at the compiler's offsets. */
 function argumentBytes(
   { name, parameters: { list, size } }: MachineKernel,
   given: readonly KernelArgument[],

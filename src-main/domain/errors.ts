@@ -54,11 +54,11 @@ export const inputErrors = ([first, ...more]: readonly [
 export const missingError = (message: Statement, remedy?: Statement): KernelLadderError =>
   new KernelLadderError('missing', message, remedy)
 
-/** Returns the text of a thrown value. */
+/** Returns a thrown value's text. */
 export const errorText = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
-/** Returns the first issue of a schema error and its location on one line. */
+/** Returns a schema error's first issue and its location, on one line. */
 export function schemaFault({ issues }: z.ZodError): string {
   const [{ path, message: text } = { path: [], message: 'invalid' }] = issues
   const place = z.core.toDotPath(path)

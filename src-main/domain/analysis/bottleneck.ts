@@ -311,9 +311,9 @@ function queueOf(rung: RungResult): Pick<Bottleneck, 'class' | 'evidence'> | nul
 }
 
 /**
- * Returns the bottleneck of a rung. Returns null if a rung has no relevant counters, because it was
- * not profiled. Also returns null for emulated rungs: they have no times, and the wave count at a
- * small emulated size does not apply to a GPU.
+ * Returns a rung's bottleneck. Returns null if the rung was not profiled and therefore has no
+ * relevant counters. Also returns null for emulated rungs: they have no times, and the wave count
+ * at a small emulated size does not apply to a GPU.
  */
 export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | null {
   if (isEmulated(session.target) || isPredicted(session.target)) return null

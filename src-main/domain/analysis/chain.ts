@@ -172,8 +172,8 @@ function countsThatDiffer(
 }
 
 /**
- * Returns the opcode families of a hunk whose memory traffic differs, even if their execution
- * counts are equal.
+ * Returns a hunk's opcode families whose memory traffic differs, even if their execution counts are
+ * equal.
  */
 function familiesOfCounts(counts: readonly LineCount[], families: readonly string[]): string[] {
   const differs = (prefix: string) => counts.some(({ kind }) => kind.startsWith(prefix))

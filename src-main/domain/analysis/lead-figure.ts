@@ -106,7 +106,7 @@ export interface LeadFigure {
 }
 
 /**
- * Returns the minimum bytes of a launch or the task's operations, divided by the time. Returns null
+ * Returns a launch's minimum bytes or the task's operations, divided by the time. Returns null
  * if the time is unknown.
  */
 export function leadFigure(

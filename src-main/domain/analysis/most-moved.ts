@@ -16,7 +16,7 @@ const factor = ({ ratio }: MetricDelta): number =>
 const categories = new Set(mixMetrics.map(({ id }) => id))
 
 /**
- * Returns the sort rank of a counter. Instruction categories come last, because even a tiny
+ * Returns a counter's sort rank. Instruction categories come last, because even a tiny
  * category may appear or disappear completely.
  */
 const rank = ({ id, verdict }: MetricDelta): number =>

@@ -23,7 +23,7 @@ import { type NcuMetrics, type RungResult, type Session } from '../session/sessi
  */
 export type OperationBasis = 'counted' | 'problem' | 'tensor'
 
-/** Returns the origin of an operation count as a sentence. */
+/** Returns an operation count's origin as a sentence. */
 export function basisSaid(basis: OperationBasis, task: Task | null): Statement {
   if (basis === 'counted') return message('roofline.counted')
   const flops = String(task?.work.flops ?? '').replaceAll(/\s*\*\s*/g, '·')

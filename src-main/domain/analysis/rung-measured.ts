@@ -146,7 +146,7 @@ const is4096 = ({ session }: MeasuredRecording): boolean => {
 }
 
 /**
- * Returns the recordings of a rung. The first recording contains both rungs if possible, and
+ * Returns a rung's recordings. The first recording contains both rungs if possible, and
  * otherwise only this rung. Other recordings of the same problem on the same GPU follow, because
  * they may have additional counters. Recordings made on the same GPU as the first given recording
  * are preferred.

@@ -19,7 +19,7 @@ export interface Slowdown {
 }
 
 /**
- * Returns the size of a change as the logarithm of its factor, regardless of its direction. A
+ * Returns a change's size as the logarithm of its factor, regardless of direction. A
  * change to or from zero counts as the largest.
  */
 const distance = ({ a, b }: MetricDelta): number => {
@@ -35,7 +35,7 @@ const farthest = (deltas: readonly MetricDelta[]): MetricDelta | null =>
   )
 
 /**
- * Returns the slowdown of a rung, or null if the rung is neither declared nor measured slower.
+ * Returns a rung's slowdown, or null if the rung is neither declared slower nor measured slower.
  * Counters with a better direction take precedence. Changes within the noise are ignored.
  */
 export function slowdownOf(

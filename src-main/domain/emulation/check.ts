@@ -113,7 +113,7 @@ function judgeOf({ rule, dtype, actual, expected, scale, special }: CheckedOutpu
   }
 }
 
-/** Returns the index of an element in each dimension, computed from its linear index. */
+/** Returns an element's index in each dimension, computed from its linear index. */
 function indexOf(shape: readonly number[], at: number): number[] {
   const index = shape.map(() => 0)
   let rest = at

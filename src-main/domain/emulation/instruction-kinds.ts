@@ -36,7 +36,7 @@ const kindOfFamily = new Map<string, InstructionKind | null>([
 ])
 
 /**
- * Returns the category of an opcode family. Returns null if the family has no category, and
+ * Returns an opcode family's category. Returns null if the family has no category, and
  * undefined if the family is unknown.
  */
 export const instructionKind = (family: string): InstructionKind | null | undefined =>

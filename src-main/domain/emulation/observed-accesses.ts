@@ -31,7 +31,7 @@ export interface Observed {
 /** Padding bytes after each buffer, so that a write past the end does not hit the next buffer. */
 const guardBytes = 2 ** 18
 /**
- * Returns the padding byte of a buffer. Each buffer has a different padding byte, so that copies
+ * Returns a buffer's padding byte. Each buffer has a different padding byte, so that copies
  * between buffers are detected.
  */
 const guardByte = (index: number): number => (0xa5 + index) & 255

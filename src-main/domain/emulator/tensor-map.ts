@@ -26,7 +26,7 @@ export interface TensorMap {
 export type Swizzle = 0 | 1 | 2 | 3
 
 /**
- * Returns the offset of a byte in swizzled shared memory. The low bits of the 128-byte row index
+ * Returns a byte's offset in swizzled shared memory. The low bits of the 128-byte row index
  * are XORed into the chunk index.
  */
 export const swizzled = (offset: number, swizzle: Swizzle): number =>

@@ -109,7 +109,7 @@ const hexadecimal = ({ words }: Instruction): string =>
     .join('')}`
 
 /**
- * Returns the bits of an instruction on which `isThere` depends. Flipping any of these bits makes
+ * Returns the instruction bits on which `isThere` depends. Flipping any of these bits makes
  * `isThere` return false.
  */
 function bitsOf(instruction: Instruction, isThere: (other: Instruction) => boolean): number[] {

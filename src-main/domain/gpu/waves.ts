@@ -22,7 +22,7 @@ export interface Waves {
   efficiency: number
 }
 
-/** Returns the waves of a launch, or null if there are no blocks or no block fits. */
+/** Returns a launch's waves, or null if there are no blocks or no block fits. */
 export function wavesOf(blocks: number, smCount: number, blocksPerSm: number): Waves | null {
   const slots = smCount * blocksPerSm
   if (slots <= 0 || blocks <= 0) return null

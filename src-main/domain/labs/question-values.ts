@@ -75,6 +75,6 @@ export const usesCounts = (answer: string): boolean =>
     ([, figure]) => metricDefinition(figure!)?.aggregate === 'sum',
   )
 
-/** Returns the value of an answer formula, or null if one of its names has no known value. */
+/** Returns an answer formula's value, or null if one of its names has no known value. */
 export const answerOf = (answer: string, facts: QuestionFacts): number | null =>
   evaluate(parseExpression(answer), (name) => valueOf(facts, name))

@@ -24,7 +24,7 @@ const tokenPattern =
 const includeLine = /#[ \t]*include[^\n]*/y
 
 /**
- * Returns the tokens of a source with names replaced by `v`, numbers by `0` and strings by `""`.
+ * Returns a source's tokens, with names replaced by `v`, numbers by `0`, and strings by `""`.
  */
 export function normalizedTokens(source: string): string[] {
   const tokens: string[] = []

@@ -166,7 +166,7 @@ export const linkWords = ({ libraries = [] }: BuildSettings = {}): string[] =>
 
 const variable = /\$(?:\{(\w+)\}|(\w+))/g
 
-/** Returns the distinct names of the environment variables used in `include` and `flags`. */
+/** Returns the distinct names of environment variables used in `include` and `flags`. */
 export const variablesIn = ({ flags = [], include = [] }: BuildSettings): string[] => [
   ...new Set(
     [...flags, ...include].flatMap((word) =>

@@ -50,5 +50,5 @@ export function editId(base: string, taken: ReadonlySet<string>): string {
  */
 export const editedFrom = (id: string): string | null => /^(.+)-edit\d+$/.exec(id)?.[1] ?? null
 
-/** Returns the path of a draft in the kernel library, next to the task's rungs. */
+/** Returns a draft's path in the kernel library, next to the task's rungs. */
 export const draftFile = (rung: string, task: string): string => `${task}/${rung}.cu`
