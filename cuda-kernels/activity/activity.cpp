@@ -3,7 +3,7 @@
 //
 // Appends a line per launch to the file in KERNEL_LADDER_ACTIVITY: device, grid, block, start and duration in
 // nanoseconds, and kernel name, separated by tabs. Other lines are "no-cupti", "more" and "lost". "more" means that the
-// process has written KERNEL_LADDER_LAUNCHES launches and writes no others. "lost" means that CUPTI lost records.
+// process has written KERNEL_LADDER_LAUNCHES launches and writes no more. "lost" means that CUPTI lost records.
 #include "cupti.hpp"
 
 #include <cxxabi.h>
@@ -19,7 +19,7 @@ namespace {
 
 int file = -1;
 
-// Writes all lines with one call, so processes that share the file do not mix their lines.
+// Writes all lines in a single call, so processes that share the file do not mix their lines.
 bool write(const std::string& lines) {
   return lines.empty() || ::write(file, lines.data(), lines.size()) == ssize_t(lines.size());
 }

@@ -48,7 +48,7 @@ __device__ __forceinline__ void waitBarrier(uint32_t barrier, uint32_t parity) {
 
 enum class Mbarrier { Arrive, TryWait, ArriveAndWait };
 
-// Times mbarrier operations of one thread. An arrival returns a state whose low bits are 0. The next address depends on
+// Times mbarrier operations by one thread. An arrival returns a state whose low bits are 0. The next address depends on
 // that state, so the operations form a chain.
 template <Mbarrier kWhat, int kSteps>
 __global__ void timeMbarrier(int turns, uint32_t zero, Stamp* stamps, uint32_t* sink) {

@@ -3,7 +3,7 @@
 
 #include "measure.cuh"
 
-// Loads kWords words per lane and returns the first word, the address of the next load.
+// Loads kWords words per lane and returns the first word, which is the address of the next load.
 template <int kWords>
 __device__ __forceinline__ uint32_t loadShared(uint32_t at) {
   uint32_t a, b, c, d;

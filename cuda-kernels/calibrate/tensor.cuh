@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(1024) timeMma(int turns, uint32_t seed, Stamp*
   __syncthreads();
   const long long start = clock64();
   repeatMma<Op, kChains, kSteps>(turns, d, a, b, f);
-  // Reads the sums before the final clock, because an issued matrix product is not yet complete.
+  // Reads the sums before the final clock value, because an issued matrix product is not yet complete.
   typename Op::Type total = d[0][0];
   for (int c = 1; c < kChains; ++c) total = total + d[c][0];
   if (total == typename Op::Type(12345)) *sink = 1;

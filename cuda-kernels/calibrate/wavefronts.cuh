@@ -1,4 +1,4 @@
-// L1: SM cycles per global load that hits, for strided, multi-line, bank-conflict and random patterns.
+// L1: SM cycles per global load that hits L1, for strided, multi-line, bank-conflict and random patterns.
 #pragma once
 
 #include "measure.cuh"
@@ -102,7 +102,7 @@ inline void benchWavefronts(const Gpu&) {
   // Every lane uses its own bank, across `lines` lines, so only tag lookups can add cycles.
   for (const uint32_t lines : {2, 4, 8, 16, 32})
     bench("lines", lines, 4, [&](uint32_t p, uint32_t lane) { return lane % lines * 128 + lane * 4 + p * 4096; });
-  // Each used bank serves `ways` words, in as many lines.
+  // Each bank in use serves `ways` words, each in a different line.
   for (const uint32_t ways : {2, 4, 8, 16, 32})
     bench("bank", ways, 4, [&](uint32_t p, uint32_t lane) { return lane % ways * 128 + lane / ways * 4 + p * 4096; });
 }

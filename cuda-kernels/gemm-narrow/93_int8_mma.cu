@@ -24,7 +24,7 @@ gemm(int m, int n, int k, float scale, const signed char* __restrict__ a, const 
     klCopyTile(bTile, b, col0, n, depth, k);
     __syncthreads();
 #pragma unroll
-    for (int w = lane % 4; w < kMmaDepth / 4; w += 8) {  // words of 32 bytes along K
+    for (int w = lane % 4; w < kMmaDepth / 4; w += 8) {  // the words of each 32-byte step along K
       uint32_t bPart[8][2];
 #pragma unroll
       for (int j = 0; j < 8; ++j) {

@@ -1,4 +1,4 @@
-// Helpers for the rungs of gemm-narrow: conversions to a narrow type, a tile of sums per block, and the second kernel
+// Helpers for the gemm-narrow rungs: conversions to a narrow type, a tile of sums per block, and the second kernel
 // of the rungs that convert separately.
 #pragma once
 
@@ -43,7 +43,7 @@ __device__ inline float klMultiplyAdd(uint32_t a, uint32_t b, float sum) {
   return fmaf(__uint_as_float(a), __uint_as_float(b), sum);
 }
 
-// Returns a word of a row of `k` elements, with zeros beyond the end. Rows of whole words are read as words.
+// Returns a word of a row of `k` elements, with zeros beyond the end. Reads whole words if the row length allows it.
 template <typename T>
 __device__ inline uint32_t klWord(const T* row, int at, int k) {
   constexpr int kPerWord = 4 / sizeof(T);

@@ -7,7 +7,7 @@ constexpr int kMmaTile = 128, kMmaDepth = 64, kMmaThreads = 128;
 // Row length of the tile, in words. Four words of padding put the eight rows of a fragment in different banks.
 constexpr int kMmaStride = kMmaDepth / 4 + 4;
 
-// Copies a tile, with zeros beyond the matrix. Rows of a multiple of 16 bytes are copied 16 bytes at a time.
+// Copies a tile, with zeros beyond the matrix. Copies 16 bytes at a time if the row length is a multiple of 16.
 __device__ inline void klCopyTile(uint32_t (&tile)[kMmaTile][kMmaStride], const signed char* from, int row0, int rows,
                                   int depth, int k) {
   const int col = threadIdx.x % 4 * 16;

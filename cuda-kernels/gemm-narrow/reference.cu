@@ -1,5 +1,5 @@
-// The expected result for the rungs of gemm-narrow/. For INT8: INT32 sums, scaled, rounded and saturated in FP32, which
-// is exact. For FP16: sums in FP64 with a tolerance.
+// Computes the expected result for the gemm-narrow rungs. For INT8: INT32 sums, scaled, rounded and saturated in FP32,
+// which is exact. For FP16: sums in FP64 with a tolerance.
 #include "kl_reference.h"
 
 #include <math.h>

@@ -24,7 +24,7 @@ static_assert(kThreads <= 256, "BM * BN must be at most 32768: 64 x 64 elements 
 static_assert(STAGES >= 2, "STAGES must be at least 2: one stage is filled while another is used");
 static_assert(kSharedBytes <= 227 * 1024, "STAGES * (BM + BN) * 128 bytes must fit into the 227 KiB of a block");
 
-// Whether the target can multiply this type. If not, the kernel body is empty, and kl_unsupported() prevents its
+// True if the target can multiply this type. If not, the kernel body is empty, and kl_unsupported() prevents its
 // launch.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 890
 template <typename T>
@@ -82,7 +82,7 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
     const uint32_t copyTo = stages + place(copyRow, threadIdx.x % 8);
     const T* const aFrom = a + (long long)(row0 + copyRow) * k + copyCol;
     const T* const bFrom = b + (long long)(col0 + copyRow) * k + copyCol;
-    const int rowsOfA = m - row0 - copyRow, rowsOfB = n - col0 - copyRow;  // number of rows from copyRow
+    const int rowsOfA = m - row0 - copyRow, rowsOfB = n - col0 - copyRow;  // number of rows from copyRow to the end
     const auto copyStage = [&](int step) {
       const int depth = step * kDepth;
       const uint32_t to = copyTo + step % STAGES * kStageBytes;
@@ -102,7 +102,7 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
 
     float sum[kParts][kWarpCols / 8][4] = {};
     // Loads fragments one step ahead, except FP8 fragments. Hopper has no mma.sync for FP8, so the compiler converts
-    // each FP8 fragment into two FP16 fragments. These need the registers of the second set.
+    // each FP8 fragment into two FP16 fragments. These fragments need the registers of the second set.
     constexpr bool kAhead = !kIsE4m3<T>;
     uint32_t aPart[1 + kAhead][kParts][4], bPart[1 + kAhead][kWarpCols / 16][4];
     const auto loadA = [&](int buffer, uint32_t stage, int d, int i) {
@@ -163,7 +163,7 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
         __nv_bfloat16* line = c + (long long)row * n;
 #pragma unroll
         for (int j = 0; j < kWarpCols / 8; ++j) {
-          const int col = col0 + warpCol + j * 8 + lane % 4 * 2;  // n is even: both columns or neither are inside
+          const int col = col0 + warpCol + j * 8 + lane % 4 * 2;  // n is even, so both columns are inside or both are outside
           if (col < n)
             *reinterpret_cast<uint32_t*>(line + col) = klPair(scale * sum[i][j][half * 2], scale * sum[i][j][half * 2 + 1]);
         }

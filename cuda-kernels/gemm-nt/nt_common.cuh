@@ -1,4 +1,4 @@
-// Helpers for the rungs of gemm-nt: types, pairs of results, and a slow path for all other shapes.
+// Helpers for the gemm-nt rungs: types, pairs of results, and a slow path for all other shapes.
 #pragma once
 
 #include "kernel_ladder.h"

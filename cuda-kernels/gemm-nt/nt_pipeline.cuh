@@ -11,14 +11,14 @@ struct NtDesign {
   static constexpr int kWidest = 256;         // columns of a tile if there is enough work: 256 or 128
   static constexpr bool kPersistent = false;  // blocks compute several tiles in turn
   static constexpr int kClusterRows = 1;      // blocks in a column that fetch their tile of B together
-  static constexpr int kBuffers = 0;          // result buffers of 64 x 64 per warpgroup; 0 stores from registers
+  static constexpr int kBuffers = 0;          // 64 x 64 result buffers per warpgroup; 0: stored from registers
   static constexpr bool kEarlyLaunch = false; // the next kernel may start when the first blocks of this kernel end
 };
 
 constexpr int BM = 128, kConsumers = 2, kThreads = (1 + kConsumers) * 128;
 constexpr int kBufferBytes = 64 * kRowBytes;  // 64 rows of 64 results in BF16
 
-// The shared memory of a block for tiles of 128 x BN.
+// Shared-memory layout of a block for tiles of 128 x BN.
 template <class Design, int BN>
 struct NtPlan {
   static constexpr int bytesA = BM * kRowBytes, bytesB = BN * kRowBytes, stageBytes = bytesA + bytesB;
@@ -33,7 +33,7 @@ __device__ inline void storeMatrices(uint32_t to, uint32_t a, uint32_t b, uint32
                : "memory");
 }
 
-constexpr int kPartPairs = 16;  // pairs per thread: 64 columns of a warpgroup's 64 rows
+constexpr int kPartPairs = 16;  // pairs per thread for 64 columns of a warpgroup's 64 rows
 
 // Packs a part of a warpgroup's sums in the order of C, as pairs of adjacent elements.
 __device__ inline void packPart(uint32_t* pairs, const float* sum, float scale) {
@@ -41,14 +41,15 @@ __device__ inline void packPart(uint32_t* pairs, const float* sum, float scale) 
   for (int i = 0; i < kPartPairs; ++i) pairs[i] = klPair(scale * sum[2 * i], scale * sum[2 * i + 1]);
 }
 
-// Stores part `part` of a warpgroup's results, 64 columns of its 64 rows, through shared memory and the copy engine.
+// Stores part `part` of a warpgroup's results (64 rows and 64 columns) through shared memory and the copy engine.
 // Cycles through kBuffers buffers: one is filled while the engine reads the others.
 template <int kBuffers>
 __device__ inline void storePart(const uint32_t* pairs, int part, const CUtensorMap* cMap, uint32_t staging, int group, int row0,
                                  int col0) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   const bool leader = threadIdx.x % 128 == 0;
-  // Each lane addresses one row of four 8 x 8 matrices: upper half, lower half, then both 8 columns farther.
+  // Each lane addresses one row of four 8 x 8 matrices: upper half, lower half, then the same halves 8 columns to the
+  // right.
   const int row = warp * 16 + lane / 8 % 2 * 8 + lane % 8;
   const uint32_t buffer = staging + part % kBuffers * kBufferBytes;
   if (leader) klTmaStoreWaitRead<kBuffers - 1>();

@@ -1,5 +1,5 @@
-// The expected result for the rungs of gemm-nt/: the product in FP64, and |C| + sqrt(k)*2^-14*|A||B| per element, the
-// error scale in task.yaml.
+// Computes the expected result for the gemm-nt rungs: the product in FP64, and |C| + sqrt(k)*2^-14*|A||B| per element,
+// the error scale in task.yaml.
 #include "kl_reference.h"
 
 #include <algorithm>

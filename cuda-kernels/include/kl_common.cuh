@@ -6,7 +6,7 @@
 
 __host__ __device__ constexpr int ceilDiv(int a, int b) { return (a + b - 1) / b; }
 
-// Maximum resident threads per SM. This value gives the second argument of __launch_bounds__, which limits registers so
+// Maximum resident threads per SM. It determines the second argument of __launch_bounds__, which limits registers so
 // that this many blocks fit. ptxas warns if they cannot.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 constexpr int kThreadsPerSm = 1024;
@@ -18,7 +18,7 @@ constexpr int kThreadsPerSm = 2048;
 #endif
 
 // Returns a grid of `fast` x `slow` blocks. `fast` maps to grid.x (limit 2^31 - 1), and blocks along it are adjacent in
-// launch order. `slow` maps to grid.y (limit 65535) and continues in grid.z. Surplus blocks of the last layer get a
+// launch order. `slow` maps to grid.y (limit 65535) and continues in grid.z. Surplus blocks in the last layer get a
 // klGridRow() beyond `slow` and return.
 inline dim3 klGrid(int fast, int slow) {
   constexpr int kMaxGridY = 65535;

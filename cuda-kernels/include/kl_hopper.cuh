@@ -33,8 +33,8 @@ __device__ inline void klBarrierArrive(uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(klSharedAddress(barrier)) : "memory");
 }
 
-// Arrives on the barrier at the same address in block `rank` of the cluster. No release is needed: it orders only work
-// of TMA and WGMMA, which is already complete. A release at cluster scope would also wait for all
+// Arrives on the barrier at the same address in block `rank` of the cluster. No release is needed, because the arrival
+// orders only TMA and WGMMA work that is already complete. A release at cluster scope would also wait for all
 // outstanding stores.
 __device__ inline void klBarrierArriveAt(uint64_t* barrier, uint32_t rank) {
   asm volatile(
@@ -103,10 +103,9 @@ inline TensorMapEncoder klTensorMapEncoder() {
   return encoder;
 }
 
-// Describes a row-major matrix to TMA, which moves boxes of boxRows x boxCols. Beyond the edges, it reads
-// zeros and writes nothing. A row of a box is 128 bytes. In shared memory, its 16-byte chunks are permuted by the row
-// number modulo 8, so column accesses have no bank conflicts. The pointer and the row length must be multiples of 16
-// bytes.
+// Describes a row-major matrix to TMA, which moves boxes of boxRows x boxCols. Beyond the matrix edges, TMA reads zeros
+// and writes nothing. A row of a box is 128 bytes. In shared memory, its 16-byte chunks are permuted by the row number
+// modulo 8, so column accesses have no bank conflicts. The pointer and the row length must be multiples of 16 bytes.
 template <typename T>
 cudaError_t klTensorMap(CUtensorMap* map, const T* data, long long rows, long long cols, int boxRows, int boxCols) {
   const auto encode = klTensorMapEncoder();
@@ -240,7 +239,7 @@ __device__ inline void klWgmmaStage(float (&sum)[kSums], uint32_t aTile, uint32_
   const uint64_t a = klDescriptorA(aTile), b = klDescriptorB<kDepth>(bTile);
   klWgmmaFence();
 #pragma unroll
-  for (int d = 0; d < kDepth / 16; ++d)  // 16 elements of A are 32 bytes, 16 rows of B 2048
+  for (int d = 0; d < kDepth / 16; ++d)  // 16 elements of A: 32 bytes; 16 rows of B: 2048 bytes
     klWgmma<T>(sum, a + d * (32 >> 4), b + d * (2048 >> 4), d ? 1 : add);
   klWgmmaCommit();
 }

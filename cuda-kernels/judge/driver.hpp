@@ -70,7 +70,7 @@ class Driver {
   decltype(&cuModuleGetGlobal) moduleGlobal;
   decltype(&cuFuncSetAttribute) setAttribute;
   decltype(&cuLaunchKernelEx) launch;
-  // Null before CUDA 12; kernels for older versions take no tensor maps.
+  // Null before CUDA 12; kernels for older versions cannot take tensor maps.
   decltype(&cuTensorMapEncodeTiled) encodeTiled;
 
  private:
