@@ -6,7 +6,7 @@
  *
  *     npm run bench [-- start replay ui compare grids reports report csv emulation sessions gpu]
  *
- * - ui: the time from opening the URL to a ladder whose rows react to a click. Each sample uses a
+ * - ui: the time from opening the URL until a ladder's rows react to a click. Each sample uses a
  *   new browser profile, the real web host and a shipped recording.
  * - start: `--help` and `ladders` in both programs, and the size and installation of the npm
  *   package.

@@ -130,7 +130,7 @@ const commands = [
   ['run', '--ladder', 'reduction', '--at', 'N=100000', ...emulated],
   ['run', '--ladder', 'transpose', '--at', 'ROWS=128', '--at', 'COLS=96', ...emulated],
   ['sanitize', '--ladder', 'transpose', '--rungs', '01_naive', ...emulated],
-  // Invalid commands. Both versions must reject them with the same exit code.
+  // Invalid commands. Both versions must reject these commands with the same exit code.
   ...[
     ['run', '--ladder', 'nope'],
     ['run', '--ladder', 'reduction', '--rungs', 'xx'],

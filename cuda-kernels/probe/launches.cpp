@@ -16,16 +16,16 @@
 // The launch struct has the same description as in the runner; ../runner/README.md lists the forms of a field.
 //
 // Prints one JSON object to stdout: {"event":"launches","kernels":[{name, mangled, grid, block, dynamicSharedBytes,
-// clusterBlocks}],"reason":null,"fault":null}. Without kernels, the reason explains why. The fault is "failed" if the
-// rung would also fail on a GPU, "unsupported" if the rung reports that itself, and null otherwise. A query that only a
-// GPU can answer returns an error to the rung, as CUDA would. --kernel gives the parameter layout of a kernel. Each
-// kernel of that name then has "arguments" in hexadecimal. "memory" lists the fills and copies between launches:
+// clusterBlocks}],"reason":null,"fault":null}. If there are no kernels, the reason explains why. The fault is "failed"
+// if the rung would also fail on a GPU, "unsupported" if the rung reports that itself, and null otherwise. A query that
+// only a GPU can answer returns an error to the rung, as CUDA would. --kernel gives the parameter layout of a kernel.
+// Each kernel of that name then has "arguments" in hexadecimal. "memory" lists the fills and copies between launches:
 // {"before":number of earlier launches, "to", "from", "data" in hexadecimal or "value", "bytes"}. "symbols" lists the
-// variables that the host knows, "allocations" the bytes of each allocation. "stackBytes" is the stack size set with
-// cudaDeviceSetLimit, and "workspaceBytes" the workspace size the rung requested. "prepared" has the "kernels" and
-// "memory" of kl_prepare, if there are any. --resources gives the registers per thread and static shared memory of a
-// kernel, so the rung can query its blocks per SM. Addresses are dummies, with one range per buffer; see `place`. For a
-// reference, prints {"event":"reference","reason":null}, or the reason it cannot be used.
+// variables that the host knows, and "allocations" lists the size of each allocation in bytes. "stackBytes" is the
+// stack size set with cudaDeviceSetLimit, and "workspaceBytes" the workspace size the rung requested. "prepared" has
+// the "kernels" and "memory" of kl_prepare, if there are any. --resources gives the registers per thread and static
+// shared memory of a kernel, so the rung can query its blocks per SM. Addresses are dummies, with one range per buffer;
+// see `place`. For a reference, prints {"event":"reference","reason":null}, or the reason it cannot be used.
 //
 // With --expect, the reference computes a stage without a GPU: expected results, or inputs from other inputs. A
 // reference that exports the host function of the stage (with or without the suffix _host) runs here on the arrays in
@@ -105,7 +105,8 @@ cudaError_t recordCopy(void* to, const void* from, size_t bytes, cudaStream_t st
   return cudaSuccess;
 }
 
-// Returns a freed allocation of the same size if there is one. Work that used the freed memory runs earlier.
+// Returns a freed allocation of the same size if there is one. Work that used the freed memory runs before work that
+// reuses it.
 cudaError_t allocate(void** pointer, size_t bytes) {
   if (isUntrusted) return unable("it allocates memory, and a submission has its workspace alone: ask for it in kl_workspace_bytes");
   *pointer = nullptr;
@@ -172,7 +173,7 @@ cudaError_t record(const void* function, dim3 grid, dim3 block, void** arguments
 }
 
 // A tensor map as this probe encodes it, because the driver's encoding is undocumented. The record stores the requested
-// parameters in the same 128 bytes. Launch arguments carry it to the emulator (domain/emulator/bulk-copies.ts).
+// parameters in the same 128 bytes. Launch arguments carry the record to the emulator (domain/emulator/bulk-copies.ts).
 struct TensorMapRecord {
   char magic[4];
   uint8_t type, rank, interleave, swizzle;
@@ -535,7 +536,7 @@ std::string referenceFault(const std::string& path, const std::string& stage) {
   return scriptFault ? scriptFault() : "";
 }
 
-// An array of a reference in a file. `what` is its name, such as in:a or scale:c.
+// A reference array that is stored in a file. `what` is its name, such as in:a or scale:c.
 struct Array {
   std::string what, path;
 };
@@ -552,7 +553,7 @@ void* mapped(const Array& array) {
 
 void noProgress(double) {}
 
-// Fills the struct of a reference. `addressOf` returns the address of an array by its number, counted from 0.
+// Fills a reference's struct. `addressOf` returns the address of an array by its number, counted from 0.
 template <typename AddressOf>
 StructBytes referenceStruct(size_t bytes, const std::vector<Field>& fields, const std::vector<Array>& arrays,
                             AddressOf addressOf) {

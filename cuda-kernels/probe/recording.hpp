@@ -58,8 +58,9 @@ std::string memoryIn(const Operations& operations) {
   return "[" + list + "]";
 }
 
-// Dummy addresses. Their upper half is unlikely to occur in a table of numbers. Each buffer has a range (0 is the
-// workspace), then each variable, then each allocation. These addresses are never accessed.
+// Dummy addresses. The upper half of an address is unlikely to occur in a table of numbers. Buffers have the first
+// ranges (0 is the workspace), followed by one range per variable and one per allocation. These addresses are never
+// accessed.
 constexpr size_t firstSymbol = 128, firstAllocation = 256, mostAllocations = 1024;
 constexpr int rangeShift = 38;
 unsigned long long place(size_t index) { return 0x4b4c000000000000 + (index << rangeShift); }

@@ -1,6 +1,6 @@
-// Registration calls of nvcc's generated code, for programs that replace the CUDA runtime: the kernels and variables of
-// a library, and the configuration of <<<…>>>. Also parses the options for the GPU and its kernels, which kl-launches
-// and kl-program share.
+// Registration calls from nvcc's generated code, for programs that replace the CUDA runtime: the kernels and variables
+// of a library, and the configuration of <<<…>>>. Also parses the options for the GPU and its kernels, which
+// kl-launches and kl-program share.
 #pragma once
 
 #include "../runner/json.hpp"
@@ -31,7 +31,7 @@ struct Pending {
   cudaStream_t stream = nullptr;
 };
 
-std::vector<Pending> pending;              // configurations of <<<…>>> that the kernel's stub has not yet taken
+std::vector<Pending> pending;              // <<<…>>> configurations that the kernel's stub has not yet popped
 std::map<const void*, std::string> names;  // mangled kernel names, by host stub
 
 struct Parameter {
@@ -63,7 +63,7 @@ std::string demangled(const std::string& name) {
   return result;
 }
 
-// Returns the blocks of a kernel that fit on an SM, by the rules of cuda_occupancy.h for compute capability 7.5 and
+// Returns how many blocks of a kernel fit on an SM, by the rules of cuda_occupancy.h for compute capability 7.5 and
 // later. Returns -1 if unknown.
 int blocksPerSm(const void* function, int threads, size_t dynamicShared) {
   const auto name = names.find(function);
@@ -73,7 +73,7 @@ int blocksPerSm(const void* function, int threads, size_t dynamicShared) {
   const auto roundUp = [](long long value, long long step) { return (value + step - 1) / step * step; };
   const long long warps = (threads + 31) / 32, registersPerWarp = roundUp(32 * own->second.registers, 256);
   long long most = std::min<long long>(gpu.blocksPerSm, gpu.threadsPerSm / (32 * warps));
-  // Each of the four schedulers of an SM has a quarter of its registers.
+  // Each of an SM's four schedulers has a quarter of the SM's registers.
   if (registersPerWarp) most = std::min(most, 65536 / 4 / registersPerWarp * 4 / warps);
   const long long shared = own->second.shared + (long long)dynamicShared;
   const long long allocated = gpu.sm < 80 ? roundUp(shared, 256) : roundUp(shared + 1024, 128);
@@ -114,7 +114,7 @@ std::string launchFields(const std::string& name, dim3 grid, dim3 block, void** 
          argumentsOf(name, arguments);
 }
 
-// Returns the blocks per cluster from the launch attributes, or 0 without clusters.
+// Returns the number of blocks per cluster from the launch attributes, or 0 without clusters.
 unsigned clusterOf(const cudaLaunchConfig_t* config) {
   unsigned cluster = 0;
   for (unsigned i = 0; i < config->numAttrs; ++i)

@@ -1,4 +1,4 @@
-// Streams, events, captured graphs and host functions of a rung. As in CUDA, the default stream cannot be captured.
+// A rung's streams, events, captured graphs and host functions. As in CUDA, the default stream cannot be captured.
 // Graphs built node by node are not supported.
 #pragma once
 

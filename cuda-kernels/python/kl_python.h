@@ -58,7 +58,7 @@ class KlPython {
     if (status != 0) end();
   }
 
-  /* Returns the output of a checker for the script, or an empty string without python3. */
+  /* Returns the output of a checker for the script, or an empty string if python3 is missing. */
   std::string said(const char* checker, const char* script) {
     write("check.py", checker, strlen(checker));
     write("reference.py", script, strlen(script));
@@ -81,7 +81,7 @@ class KlPython {
   }
 
  private:
-  /* Runs a script in the folder and returns its stdout, or null without python3. */
+  /* Runs a script in the folder and returns its stdout, or null if python3 is missing. */
   FILE* start(const char* name, pid_t& child) {
     int ends[2];
     if (pipe(ends) != 0) fail("cannot create a pipe");

@@ -1,8 +1,8 @@
 /* Runs a Python rung on the buffers of its task, inside the process that loads its library. The library that includes
  * this header is generated from a task and the rung's script. kl_rung.py in the same folder is the Python side.
  *
- * The interpreter is a shared library: the `python3` on PATH, with the packages of its virtual environment. All rungs of
- * a process share one interpreter. Between calls, none of our threads holds its lock. */
+ * The interpreter is a shared library: the `python3` on PATH, with the packages of its virtual environment. All rungs
+ * in a process share one interpreter. Between calls, none of our threads holds the interpreter's lock. */
 #ifndef KL_RUNG_H
 #define KL_RUNG_H
 
@@ -87,7 +87,7 @@ class KlInterpreter {
     return initialize(library, executable) ? "" : executable + " could not be started inside this process";
   }
 
-  /* Starts the interpreter. It finds its virtual environment through the program name. */
+  /* Starts the interpreter, which finds its virtual environment through the program name. */
   bool initialize(void* library, const std::string& executable) {
     void (*initialize)(int) = nullptr;
     void* (*saveThread)() = nullptr;
@@ -141,7 +141,8 @@ class KlPythonRung {
     buffers_ += (buffers_.empty() ? "" : ",") + one + "]}";
   }
 
-  /* Starts Python and imports the rung's packages. Returns the error, or null. `here` is any function of the library. */
+  /* Starts Python and imports the rung's packages. Returns the error, or null. `here` can be any function in the
+   * library. */
   const char* open(const char* script, const char* package, const void* here) {
     if (opened_) return refused();
     opened_ = true;

@@ -1,4 +1,4 @@
-// GPU memory that frees itself, and the buffers of a case. Each buffer lies between guard bands that reveal
+// An RAII wrapper for GPU memory, and the buffers of a case. Each buffer is between guard bands that reveal
 // out-of-bounds writes.
 #pragma once
 
@@ -74,8 +74,8 @@ __global__ void addUpBits(const void* data, size_t elementBytes, long long count
 
 class TaskBuffer {
  public:
-  // Returns the bytes of GPU memory. Computed buffers, and inout buffers filled from a file, include a copy to refill
-  // from.
+  // Returns the GPU memory that the buffer takes, in bytes. Computed buffers, and inout buffers filled from a file,
+  // include a copy to refill from.
   static size_t totalBytes(const BufferSpec& spec, bool guarded) {
     return GuardedBuffer::totalBytes(spec.bytes(), guarded) + (keepsCopy(spec) ? spec.bytes() : 0);
   }
@@ -115,8 +115,8 @@ class TaskBuffer {
 
   void hide() const { check(cudaMemset(data(), 0xff, spec.bytes()), "hiding a buffer"); }
 
-  // Sets a new seed and refills a read-only buffer at once. Written buffers change on reset(). File contents do not
-  // change.
+  // Sets a new seed and refills a read-only buffer at once. Written buffers change on reset(). Buffers filled from a
+  // file do not change.
   void draw(long long seed) {
     random_.seed = seed;
     if (!spec.written() && !spec.computed()) reset(nullptr);

@@ -1,5 +1,5 @@
-// Times bursts of launches on a rested GPU, and sustained launches at the clock the GPU settles at. L2 is warm in both:
-// each launch finds the data that the previous launch left in L2.
+// Times bursts of launches on a rested GPU, and sustained launches at the clock the GPU settles at. L2 is warm in both
+// cases, because each launch finds the data that the previous launch left in L2.
 #pragma once
 
 #include "gpu-watch.hpp"
@@ -35,7 +35,8 @@ inline void timeBursts(const Rung& rung, const Rung* reference, long long bursts
   line.numbers("referenceSamplesMs", referenceSamples.values()).print();
 }
 
-// Times one rung launched repeatedly. The first second is untimed: the GPU reaches its steady temperature and clock.
+// Times one rung launched repeatedly. The first second is untimed, so that the GPU reaches its steady temperature and
+// clock.
 inline void timeSustained(const Rung& rung, double seconds, Stopwatch& stopwatch, const Nvml& nvml) {
   constexpr double kWarmUpSeconds = 1, kRowMs = 20;
   constexpr int kLongestRow = 256;

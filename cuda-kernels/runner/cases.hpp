@@ -251,7 +251,7 @@ struct Arguments {
   }
 };
 
-// Gives each rung its case and rejects inconsistent arguments.
+// Assigns each rung to its case and rejects inconsistent arguments.
 inline void finishArguments(Arguments& args, const std::map<std::string, std::string>& rungCases) {
   if (args.cases.empty()) badArgument("at least one --case is required");
   if (args.rungs.empty()) badArgument("at least one --rung is required");

@@ -24,7 +24,7 @@ class Nvml {
     temperature_ = reinterpret_cast<ClockFunction>(dlsym(library, "nvmlDeviceGetTemperature"));
     power_ = reinterpret_cast<PowerFunction>(dlsym(library, "nvmlDeviceGetPowerUsage"));
     powerLimit_ = reinterpret_cast<PowerFunction>(dlsym(library, "nvmlDeviceGetEnforcedPowerLimit"));
-    // Newer drivers call it ...ClocksEventReasons; every driver has the old name.
+    // Newer drivers call this function ...ClocksEventReasons; every driver has the old name.
     reasons_ = reinterpret_cast<ReasonsFunction>(dlsym(library, "nvmlDeviceGetCurrentClocksThrottleReasons"));
     if (!init || !find || init() != 0 || find(pciBusId, &device_) != 0) device_ = nullptr;
   }

@@ -15,7 +15,7 @@ struct DtypeFacts {
   size_t bytes;
   bool isFloat;
   long long least, most;  // range of exactly representable integers; for u64, limited to long long
-  const char* numpy;      // its name in .npy files, without byte order; numpy has no names for the types of ml_dtypes
+  const char* numpy;      // type name in .npy files, without byte order; numpy has no names for ml_dtypes types
 };
 
 constexpr DtypeFacts kDtypes[] = {

@@ -175,7 +175,8 @@ __host__ __device__ inline double uniformOf(unsigned long long bits, int places)
   return ldexp(double(odd - (1LL << places)), -places);
 }
 
-// Returns a normal number by Box-Muller: the radius uses the upper half of the bits, the angle the lower half.
+// Returns a normally distributed number (Box-Muller): the radius uses the upper half of the bits, the angle the lower
+// half.
 __device__ inline double normalOf(unsigned long long bits) {
   const double length = double((bits >> 32) + 1) * 0x1p-32, angle = double(unsigned(bits)) * 0x1p-32;
   return sqrt(-2 * log(length)) * cospi(2 * angle);

@@ -1,4 +1,4 @@
-// Clocks, power and temperature of the GPU while a rung is timed.
+// GPU clocks, power and temperature while a rung is timed.
 #pragma once
 
 #include "device.hpp"
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-// Records the state of the GPU before and after the timing of a rung, and from time to time during an uncounted launch.
+// Records the GPU's state before and after a rung is timed, and from time to time during an uncounted launch.
 class GpuWatch {
  public:
   explicit GpuWatch(const Nvml& nvml) : nvml_(nvml) { look(); }

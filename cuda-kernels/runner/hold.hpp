@@ -55,7 +55,7 @@ class Hold {
     check(cudaGetLastError(), "holding the stream");
   }
 
-  // Releases the stream. Returns false if the time limit had already released it.
+  // Releases the stream. Returns false if the time limit had already released the stream.
   bool end() {
     const std::lock_guard<std::mutex> lock(mutex_);
     holding_ = false;

@@ -8,7 +8,7 @@
 
 class L2Flush {
  public:
-  // Returns the size of the buffer. L2 is not strictly LRU, so the buffer is at least six times as large.
+  // Returns the size of the buffer. L2 is not strictly LRU, so the buffer is at least six times as large as L2.
   static size_t bytes(const Device& device) {
     size_t power = size_t(64) << 20;
     while (power < 6 * size_t(device.properties.l2CacheSize)) power *= 2;

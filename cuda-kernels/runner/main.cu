@@ -77,14 +77,14 @@ bool stage(Rung& rung, const char* name, Work work) {
     rung.state = Rung::kOut;
     Json("unsupported").string("rung", rung.id).string("reason", why.reason).print();
   } catch (const RunnerError& error) {
-    // A call of the runner failed. If the context is lost, the rung caused it.
+    // One of the runner's own calls failed. If the context is lost, the rung caused it.
     if (!contextLost()) throw;
     reportFailure(rung, {name, error.message});
   }
   return false;
 }
 
-// Ends a rung. If the rung has its own release code, it runs as a stage, which may fail.
+// Ends a rung. The rung's own release code, if any, runs as a stage, because it may fail.
 void release(Rung& rung, const char* name) {
   if (rung.releasesItself()) stage(rung, name, [&] { rung.release(name); });
   else rung.release(name);
@@ -202,7 +202,7 @@ void blind(const Arguments& args, const Device& device, const Nvml& nvml) {
   release(rung, "time");
 }
 
-// Checks the launches that `blind` wrote. The untrusted rung is not loaded; trusted rungs are.
+// Checks the launches that `blind` wrote. Loads trusted rungs, but not the untrusted rung.
 void checkResults(const Arguments& args, const Device& device) {
   constexpr Purpose purpose{/*checked*/ true, /*guarded*/ true};
   requireMemory(bytesOf(args.usedCases(), purpose), device);
@@ -257,7 +257,7 @@ void compare(const Arguments& args, const Device& device, const Nvml& nvml) {
     if (ready)
       for (Rung* rung : builds) rung->shareWorkspace(largest);
     for (const int which : order) ready = ready && stage(*builds[which], "load", [&] { builds[which]->prepare(); });
-    // Launches each build once, in that order, which loads lazily loaded code and creates library handles.
+    // Launches each build once, in loading order, which loads lazily loaded code and creates library handles.
     for (const int which : order)
       ready = ready && stage(*builds[which], "time", [&] {
                 builds[which]->resetOutputs(stopwatch.stream());

@@ -102,7 +102,7 @@ class Problem {
     computeInputs(of, smCount_, buffers_);
   }
 
-  // Arms the guards and stores input checksums, so `inspect` detects the changes of the next launch.
+  // Arms the guards and stores input checksums, so `inspect` detects changes made by the next launch.
   void remember() const {
     armGuards();
     for (const auto& buffer : buffers_)
@@ -117,7 +117,7 @@ class Problem {
     return found;
   }
 
-  // Compares results of another process with the expected results and adds the findings.
+  // Compares results from another process with the expected results and adds the findings.
   void verifyResults(const std::map<std::string, std::vector<char>>& results, Verification& found) const {
     for (const auto& buffer : buffers_) {
       if (!buffer->spec.written()) continue;
@@ -169,7 +169,7 @@ class Problem {
   std::unique_ptr<Reference> reference_;
 };
 
-// Returns the bytes of GPU memory for cases that exist at the same time.
+// Returns the GPU memory, in bytes, for cases that exist at the same time.
 inline size_t bytesOf(const std::vector<const Case*>& cases, Purpose purpose) {
   std::set<std::string> shared;
   size_t bytes = 0;

@@ -215,7 +215,7 @@ class Reference {
     return of.hasReferenceField(Field::kMask, spec.name);
   }
 
-  // Returns a buffer of NaN, so elements that a reference leaves out fail the check. Used as a mask, the buffer
+  // Returns a buffer of NaN, so elements that a reference leaves out fail the check. As a mask, such a buffer
   // includes every element.
   static std::unique_ptr<DeviceBuffer> poisoned(size_t bytes) {
     auto buffer = std::make_unique<DeviceBuffer>(bytes);
@@ -258,7 +258,7 @@ class Reference {
     }));
   }
 
-  // Runs the reference on host copies. Elements it does not write stay NaN.
+  // Runs the reference on host copies. Elements that the reference does not write stay NaN.
   template <typename DataOf>
   void computeOnHost(void (*compute)(const void*), DataOf dataOf) {
     try {

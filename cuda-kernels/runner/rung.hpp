@@ -64,7 +64,8 @@ class Rung {
                       "its workspace of " + std::to_string(workspaceBytes_) + " bytes does not fit into GPU memory"};
     }
     pointAtWorkspace();
-    // Fills the workspace with 0xff to reveal reads of undefined bytes. Under a memory checker it stays undefined.
+    // Fills the workspace with 0xff to reveal reads of undefined bytes. Under a memory checker, the workspace stays
+    // undefined.
     if (problem.guarded) check(cudaMemset(workspace_->get(), 0xff, workspaceBytes_), "cudaMemset");
     zeroWorkspace(nullptr);
   }
@@ -154,8 +155,8 @@ class Rung {
 
  private:
   // Loads a separate library for each rung. Two rungs of a run can share a file, for example at two problem sizes. The
-  // linker identifies a library by its file, so the second rung loads a copy with separate variables. A rung in Python
-  // is not copied, because its script is next to the file.
+  // linker identifies a library by its file, so the second rung loads a copy with separate variables. A Python rung is
+  // not copied, because its script is next to the file.
   static void* ownLibrary(const std::string& path) {
     static std::set<std::string> opened;
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -1,4 +1,4 @@
-// Times launches of a rung between events. The interval excludes host time and includes all GPU work of the rung.
+// Times a rung's launches with CUDA events. The interval excludes host time and includes all GPU work of the rung.
 #pragma once
 
 #include "activity.hpp"
@@ -88,7 +88,8 @@ class Stopwatch {
     return row(rung, known, kBurstLaunches);
   }
 
-  // Returns the milliseconds per launch of `launches` consecutive launches, or nothing if they reached the GPU late.
+  // Returns the milliseconds per launch of `launches` consecutive launches, or nothing if the launches reached the GPU
+  // late.
   std::optional<double> row(const Rung& rung, int launches, const std::function<void()>& meanwhile = {}) {
     rung.resetInOuts(stream_);
     return row(rung, facts(rung), launches, meanwhile);

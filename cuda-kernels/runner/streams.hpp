@@ -48,7 +48,7 @@ class Streams {
     return found;
   }
 
-  // Until `leave`, the streams of `used` and all new streams wait for `start`.
+  // Until `leave`, the streams in `used` and all new streams wait for `start`.
   void enter(const StreamsUsed& used, cudaEvent_t start) {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     start_ = start;

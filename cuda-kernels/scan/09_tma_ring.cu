@@ -34,12 +34,12 @@ static_assert(LAG + PENDING < STAGES, "LAG + PENDING must be less than STAGES");
 static_assert(sizeof(Ring) <= 227 * 1024, "STAGES tiles must fit into the 227 KiB of a block");
 
 // A module's global variables are initially zero. The upper half of `tickets` is the launch number, which states
-// include. The lower half counts the tickets taken. The last block prepares both for the next launch.
+// include. The lower half counts the tickets taken. The last block prepares both halves for the next launch.
 __device__ unsigned long long tickets = 0;
 __device__ unsigned finished = 0;
 __device__ unsigned long long states[(1LL << 32) / kTile];
 
-// Loads a tile into a stage, with zeros beyond the end of x. For a tile beyond x, it stores only the number.
+// Loads a tile into a stage, with zeros beyond the end of x. For a tile beyond x, stores only the tile number.
 __device__ inline void load(Ring& ring, const float* x, long long n, int stage, long long tile) {
   const int lane = threadIdx.x % 32;
   float4* const to = ring.elements[stage];

@@ -1,4 +1,4 @@
-// Reference for the rungs of scan/: running sums in FP64 on the GPU, and the largest magnitude of any running sum so
+// Reference for the scan rungs: running sums in FP64 on the GPU, and the largest magnitude of any running sum so
 // far, which is the scale of the rounding errors. Kernels pass intermediate values in the results' own memory. The
 // order of additions is the same on every GPU.
 #include "kl_reference.h"

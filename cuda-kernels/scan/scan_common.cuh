@@ -1,4 +1,4 @@
-// Helpers for the rungs of scan/: launches over several levels of blocks, the scan of a warp, and look-back states.
+// Helpers for the scan rungs: launches over several levels of blocks, the scan of a warp, and look-back states.
 #pragma once
 
 #include "kernel_ladder.h"
@@ -9,8 +9,8 @@ inline long long klBlocks(long long n, long long perBlock) { return (n + perBloc
 
 // ---- Levels: blocks scan their elements, their sums are scanned in the same way and added ---------------------------
 
-// Returns the bytes for the block sums of all levels. `perBlock` is a multiple of 4, and each level starts at a
-// multiple of 4.
+// Returns the size, in bytes, of the block sums of all levels. `perBlock` is a multiple of 4, and each level starts at
+// a multiple of 4.
 inline size_t klLevelBytes(long long n, long long perBlock) {
   long long floats = 0;
   for (n = klBlocks(n, perBlock); n > 1; n = klBlocks(n, perBlock)) floats += klBlocks(n, 4) * 4;

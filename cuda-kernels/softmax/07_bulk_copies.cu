@@ -93,8 +93,8 @@ cudaError_t launch(const KlTask* p, cudaStream_t stream) {
     return cudaSuccess;
   }
   const int sharedBytes = stages * int(packs) * 16;
-  // Sets the block maximum instead of this kernel's exact amount. If the amount is exactly 48 KiB, ncu finds no room
-  // for the static part and reports an occupancy of 0.
+  // Requests the maximum shared memory per block instead of the exact size that this kernel needs. If the requested
+  // size is exactly 48 KiB, ncu finds no room for the static part and reports an occupancy of 0.
   status = cudaFuncSetAttribute(softmax<T, kThreads, kPacks>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                 sharedPerBlock - 2048);
   if (status != cudaSuccess) return status;

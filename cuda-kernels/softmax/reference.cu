@@ -1,4 +1,4 @@
-// Reference for the rungs of softmax/: one block per row, in FP64 on the GPU.
+// Reference for the softmax rungs: one block per row, in FP64 on the GPU.
 #include "kl_reference.h"
 
 #include <cuda_bf16.h>

@@ -1,4 +1,4 @@
-// Helpers for the rungs of softmax/: elements of two types, packs of 16 bytes, and the running state of a row.
+// Helpers for the softmax rungs: elements of two types, packs of 16 bytes, and the running state of a row.
 #pragma once
 
 #include "kernel_ladder.h"
@@ -71,11 +71,13 @@ __device__ inline float klExp(float value, float largest) {
 
 // ---- A row -------------------------------------------------------------------------------------
 
-// The state of a row: the largest element so far and the sum of exp(element - largest). NaN once an element is NaN.
+// The state of a row: the largest element so far and the sum of exp(element - largest). The sum is NaN once an element
+// is NaN.
 struct KlRow {
   float largest = -INFINITY, sum = 0;
 
-  // Returns the subtrahend of exponents. With only -infinity so far, it is 0, because the difference would be NaN.
+  // Returns the value to subtract in exponents. If all elements so far are -infinity, returns 0, because the difference
+  // would be NaN.
   __device__ static float shiftOf(float largest) { return largest == -INFINITY ? 0 : largest; }
 
   __device__ void add(float value) {
@@ -122,8 +124,8 @@ struct KlRow {
     return row;
   }
 
-  // Combines the states of all threads of the block. `ofWarp` is in shared memory, with one entry per warp. No thread
-  // may still read its old values.
+  // Combines the states of all threads in the block. `ofWarp` is in shared memory, with one entry per warp. No thread
+  // may still be reading its old values.
   template <int kThreads>
   __device__ KlRow acrossBlock(KlRow* ofWarp) const {
     constexpr int kWarps = kThreads / 32;
@@ -136,7 +138,7 @@ struct KlRow {
 };
 
 // Returns the largest of all values of a block, or their sum. `ofWarp` is in shared memory, with one entry per warp. No
-// thread may still read its old values.
+// thread may still be reading its old values.
 template <int kThreads, typename Of>
 __device__ float klReduce(float value, float* ofWarp, float nothing, Of of) {
   constexpr int kWarps = kThreads / 32;

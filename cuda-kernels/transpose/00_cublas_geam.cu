@@ -8,7 +8,7 @@
 #include <string>
 
 // A machine may have nvcc but not cuBLAS or its header. The required functions are declared here, and the library is
-// opened at run time. Without it, this rung is unsupported and does not fail.
+// opened at run time. Without cuBLAS, this rung is reported as unsupported and does not fail.
 namespace {
 
 using Handle = void*;

@@ -43,8 +43,8 @@ __device__ inline uint32_t chunkAt(uint32_t box, int row, int chunk) {
   return box + row * 128 + ((chunk ^ row % 8) << 4);
 }
 
-// Moves a 4 x 4 patch from boxes of TILE_ROWS x 32 to boxes of TILE_COLS x 32. Eight adjacent threads take a diagonal
-// of 8 x 8 patches. With the swizzle, their loads and their stores each cover all 32 banks.
+// Moves a 4 x 4 patch from boxes of TILE_ROWS x 32 to boxes of TILE_COLS x 32. Eight adjacent threads process a
+// diagonal of 8 x 8 patches. With the swizzle, their loads and their stores each cover all 32 banks.
 __device__ inline void movePatch(uint32_t from, uint32_t to, int patch) {
   const int square = patch / 64, colQuad = patch % 8, rowQuad = colQuad ^ patch / 8 % 8;
   const int down = square % (TILE_ROWS / 32), across = square / (TILE_ROWS / 32);
@@ -106,7 +106,7 @@ transposeTma(const __grid_constant__ CUtensorMap xMap, const __grid_constant__ C
 #pragma unroll
     for (int i = 0; i < kPatches; ++i) movePatch(from, to, threadIdx.x + i * THREADS);
     klAsyncProxyFence();
-    // The next buffer was stored BUFFERS - 1 tiles ago. No thread passes the barrier before TMA has read it.
+    // The next buffer was stored BUFFERS - 1 tiles ago. No thread passes the barrier before TMA has read this buffer.
     if (threadIdx.x == 0) klTmaStoreWaitRead<BUFFERS - 2>();
     __syncthreads();
     if (threadIdx.x == 0) {

@@ -15,7 +15,7 @@ constexpr int kQuads = 16, kWindow = kQuads * 4, kTileCols = kWindow - 3;  // el
 constexpr int kSector = 8, kRows = TILE_ROWS + kSector;                    // in elements; rows that a block may need
 constexpr int kLoads = ceilDiv(kRows * kQuads, THREADS);
 
-// Returns the position of element `at` of the window of row r. If the windows of four adjacent rows start at different
+// Returns the position of element `at` in the window of row r. If the windows of four adjacent rows start at different
 // elements, the XOR avoids bank conflicts. A warp can then access 32 adjacent rows of a column, or four sets of eight
 // rows that are 4 rows apart.
 __device__ inline int placeOf(int r, int at) { return r * kWindow + ((at / 4 ^ r / 4 % 8) * 4 | at % 4); }

@@ -53,7 +53,7 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
       klTmaLoad(stages + stage * kStageBytes + r * kInBox, &boxes.x[r], row * kRowGroups, col * TILE_COLS, &full[stage]);
   };
 
-  unsigned ticket = 0;  // used by the first thread for the next tile to fetch, taken one tile ahead
+  unsigned ticket = 0;  // the next tile to fetch, drawn one tile ahead; used only by the first thread
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < STAGES; ++stage) klBarrierInit(&full[stage], 1);
     klBarrierInitFence();
@@ -113,7 +113,7 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
         for (int r = max(row0, rows - behind(row + rows, kChunk)); r < min(rows, row0 + TILE_ROWS); ++r) store(r);
       }
     klAsyncProxyFence();
-    // The next buffer was stored BUFFERS - 1 tiles ago. No thread passes the barrier before TMA has read it.
+    // The next buffer was stored BUFFERS - 1 tiles ago. No thread passes the barrier before TMA has read this buffer.
     if (threadIdx.x == 0) klTmaStoreWaitRead<BUFFERS - 2>();
     __syncthreads();
     if (threadIdx.x == 0) {

@@ -1,4 +1,4 @@
-// Reference for the rungs of transpose/: element by element, on the GPU.
+// Reference for the transpose rungs: element by element, on the GPU.
 #include "kl_reference.h"
 
 namespace {

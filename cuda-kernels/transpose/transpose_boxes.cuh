@@ -60,7 +60,7 @@ struct Boxes {
   int yStart[kResidues];  // the first sector that starts in the row
   int bytes;              // bytes that the boxes of a tile of x load
 
-  // Creates all maps. Returns false if the driver rejects one.
+  // Creates all maps. Returns false if the driver rejects a map.
   bool describeAll(const KlTask* p, int tileRows, int tileCols) {
     const int rows = int(p->ROWS), cols = int(p->COLS), rowGroups = tileRows / kResidues;
     int ahead = 0;  // maximum number of rows that a row of y leaves to the tile above

@@ -1,4 +1,4 @@
-// Helpers for the rungs of transpose/.
+// Helpers for the transpose rungs.
 #pragma once
 
 #include "kernel_ladder.h"

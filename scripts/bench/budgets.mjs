@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Defines the performance budgets. Each benchmark passes its result to `judge`, which reports
- * whether the budget is met. The benchmark run ends with a list of all budgets. Its exit code is 1
- * if a budget is exceeded. Budgets for times and frames assume a quiet machine.
+ * whether the budget is met. The benchmark run ends with a list of all budgets. The run's exit code
+ * is 1 if a budget is exceeded. Budgets for times and frames assume a quiet machine.
  */
 
 /**

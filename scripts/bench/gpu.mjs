@@ -2,10 +2,10 @@
 /**
  * Measures the cost of profiling on a GPU.
  *
- * The script alternates three profilers over the same launches of gemm-fp32. The profilers are ncu
+ * The script runs three profilers alternately on the same gemm-fp32 launches. The profilers are ncu
  * with the card level's arguments, plain ncu with the same metrics, and `ncu --set full`. The
  * script also reports the number of passes at the standard level. The script needs no other files
- * of the repository. A GPU machine needs only Node and the one-file program:
+ * from the repository. A GPU machine needs only Node and the one-file program:
  *
  *     KERNEL_LADDER_PROGRAM=kernel-ladder.mjs node scripts/bench/gpu.mjs [--rounds=N] [SIZE…]
  */

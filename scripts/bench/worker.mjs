@@ -18,7 +18,7 @@ function peakBytes() {
       /^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
     if (kilobytes !== undefined) return Number(kilobytes) * 1024
   } catch {
-    // The file exists only on Linux.
+    // /proc/self/status exists only on Linux.
   }
   return process.resourceUsage().maxRSS * 1024
 }

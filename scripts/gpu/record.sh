@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# record.sh LIST BUDGET records the lines of LIST.txt in order, for at most BUDGET seconds. LIST.txt is in the folder of
-# this script.
+# record.sh LIST BUDGET records the lines of LIST.txt in order, for at most BUDGET seconds. LIST.txt is in this script's
+# folder.
 # A line has the form NAME|SECONDS|ARGUMENTS: the session's name, the expected time, and arguments of `kernel-ladder run`.
 # The same folder must contain node.xz (the Node program) and kl.mjs.xz (dist/cli/kernel-ladder.mjs).
 #
 # All output is in one archive, $OUT/LIST.tar, which is rewritten after each line. The archive has NAME.tar.xz for each
 # complete session, NAME.log for each run, and LIST.done with the names that succeeded. To resume, put LIST.done or the
-# whole LIST.tar in the folder of this script; finished names are skipped. A recording starts only if enough time is
-# left for it. A recording is stopped when the budget is spent, so that the script ends by itself.
+# whole LIST.tar in this script's folder; finished names are skipped. A recording starts only if enough time is left for
+# it. A recording is stopped when the budget is spent, so that the script ends by itself.
 # Set TARGET (default: local) for a trial without a GPU, such as TARGET=static:h200.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Generates the conversations in docs/guides/agents.md. Two of them run against the built server,
- * using the SDK's client. The other two are recorded.
+ * Generates the conversations in docs/guides/agents.md. Two of the conversations run against the
+ * built server, using the SDK's client. The other two are recorded.
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -14,8 +14,8 @@ import { root } from './project.mjs'
  */
 
 /**
- * Whether SIGINT must be forwarded to a child in this process's group. If the ^C comes from a
- * terminal, it has already reached the child. The child would treat a second SIGINT as a repeated
+ * Returns whether SIGINT must be forwarded to a child in this process's group. If the ^C comes from
+ * a terminal, it has already reached the child. The child would treat a second SIGINT as a repeated
  * ^C.
  * @param {{ isTTY?: boolean }[]} streams
  */

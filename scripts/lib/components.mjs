@@ -52,7 +52,8 @@ const tsconfig = {
  */
 
 /**
- * Whether the code is the component's module and not its styles or parts of its template.
+ * Returns whether the code is the component's module, as opposed to its styles or parts of its
+ * template.
  * @param {vue.VirtualCode} code
  */
 const isModule = ({ id }) => /^script_[jt]sx?$/.test(id)

@@ -9,9 +9,9 @@ import { runChild } from './child.mjs'
 import { toolEnv, say, root } from './project.mjs'
 
 /**
- * Whether to download Electron to open a window. A window needs a display and a working sandbox for
- * this user. If the user requested a port, no window is opened. If no window can be opened,
- * `kernel-ladder app` explains why.
+ * Returns whether to download Electron to open a window. A window needs a display and a working
+ * sandbox for this user. If the user requested a port, no window is opened. If no window can be
+ * opened, `kernel-ladder app` explains why.
  * @param {{ platform: string, env: NodeJS.ProcessEnv, uid?: number | undefined, args: readonly
  * string[] }} here
  */

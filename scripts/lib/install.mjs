@@ -16,7 +16,8 @@ const lockHash = (folder) =>
     .digest('hex')
 
 /**
- * Whether the installed packages match the lock file. Packages for other platforms are ignored.
+ * Returns whether the installed packages match the lock file. Packages for other platforms are
+ * ignored.
  * @param {Record<string, any>} wanted `packages` of package-lock.json
  * @param {Record<string, any>} installed `packages` of node_modules/.package-lock.json
  */

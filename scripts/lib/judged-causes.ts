@@ -13,7 +13,7 @@ import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/sh
 import { printedCauses } from '../../src-main/services/report/printed-causes'
 
 /**
- * Judgments about a first cause:
+ * Judgments about a top-ranked cause:
  * - right: the cause is the intended effect of the source change, according to the header and the
  *   source.
  * - effect: the cause is true but not the reason.
@@ -25,7 +25,7 @@ const judgements = ['right', 'effect', 'wrong', 'empty', 'same'] as const
 
 type Judgement = (typeof judgements)[number]
 
-/** A judged first cause and its key. If the cause changes, the judgment no longer applies. */
+/** A judged top-ranked cause and its key. If the cause changes, the judgment no longer applies. */
 interface Judged {
   cause: string
   verdict: 'right' | 'effect' | 'wrong'
@@ -42,8 +42,8 @@ export const readJudged = (root: string): JudgedCauses =>
   JSON.parse(readFileSync(join(root, judgedPath), 'utf8')) as JudgedCauses
 
 /**
- * Returns the key of a first cause, such as `busy: fmaUtilization, stallLongScoreboard`. The key
- * contains no figures.
+ * Returns the key of the top-ranked cause, such as `busy: fmaUtilization, stallLongScoreboard`. The
+ * key contains no figures.
  */
 export const causeKey = ({ why }: WhyStep): string | null => {
   const [cause] = why.causes

@@ -38,8 +38,8 @@ const manifest = {
 }
 
 /**
- * Writes the library's type declarations. They import no other packages. Adds file extensions,
- * because Node's module resolution requires them.
+ * Writes the library's type declarations. The declarations import no other packages. Adds file
+ * extensions, because Node's module resolution requires them.
  */
 function writeTypes() {
   const compiler = join(root, 'node_modules/typescript-7/bin/tsc')

@@ -1,7 +1,7 @@
 /**
  * Computes the prediction range for each class from the comparison with recordings. Each range is
- * also checked on ladders that were left out. A factor is wide enough to cover nine of ten measured
- * times. If a prediction has warnings, its range is widened first.
+ * also checked on ladders that were left out. A factor is large enough to cover nine of ten
+ * measured times. If a prediction has warnings, its range is widened first.
  */
 import {
   predictionClasses,
@@ -16,8 +16,8 @@ export const factorsPath = 'src-main/domain/prediction/range-factors.ts'
 /** Fraction of measured times that a range must contain. */
 const held = 0.9
 /**
- * Minimum number of ladders in a class, and minimum number of rungs per ladder. With fewer, the
- * class cannot reliably predict a new ladder.
+ * Minimum number of ladders in a class, and minimum number of rungs per ladder. Below these
+ * minimums, the class cannot reliably predict a new ladder.
  */
 const [fewestLadders, fewestRungs] = [3, 3]
 /**

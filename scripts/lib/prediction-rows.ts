@@ -124,7 +124,7 @@ export const offBy = (row: Told): number => Math.max(ratioOf(row), 1 / ratioOf(r
 
 const errorOf = (row: Told): number => Math.abs(ratioOf(row) - 1)
 
-/** Whether the measured time is within the predicted range. */
+/** Returns whether the measured time is within the predicted range. */
 export const isInside = (row: Told): boolean =>
   offBy(row) <= widthOf(row.predicted.class, row.predicted.widened)
 
@@ -177,8 +177,8 @@ export function orderOf(
 }
 
 /**
- * Counts rungs whose two most frequent stall reasons were predicted correctly. If two reasons
- * differ by at most 5 % of all stalls, they are a tie.
+ * Counts rungs whose two most frequent stall reasons were predicted correctly. Two reasons count as
+ * tied if they differ by at most 5 % of all stalls.
  */
 export function stallsAgree(rows: readonly PredictedRow[]): { rungs: number; agree: number } {
   const compared = rows.flatMap(({ stalls }) => (stalls ? [stalls] : []))

@@ -26,7 +26,8 @@ export class PlainError extends Error {
 }
 
 /**
- * Whether the dependencies support this Node.js version, according to `engines` in package.json.
+ * Returns whether the dependencies support this Node.js version, according to `engines` in
+ * package.json.
  * @param {string} version
  */
 export const isSupportedNode = (version) => {

@@ -17,10 +17,10 @@ import { root } from './project.mjs'
  * @property {(how: string) => string} explain how a metric is derived, in words
  * @property {readonly import('../../src-main/domain/gpu/gpu-table.ts').Gpu[]} gpus
  * @property {typeof import('../../src-main/domain/prediction/parameter-table.ts').parameterTable} parameters
- * @property {readonly import('../../src-main/domain/prediction/gpu-parameters.ts').GpuParameters[]} gpuParameters those that ship
+ * @property {readonly import('../../src-main/domain/prediction/gpu-parameters.ts').GpuParameters[]} gpuParameters of the shipped GPUs
  * @property {readonly import('../../src-main/domain/targets/kinds.ts').TargetKind[]} targetKinds
  * @property {readonly import('../../src-main/domain/ladder/ladder.ts').LadderFile[]} ladders
- * @property {Record<string, any>} recordings the shipped ones, from index.json
+ * @property {Record<string, any>} recordings shipped recordings, from index.json
  * @property {(sizes: any) => string} sizesLabel
  */
 

@@ -6,8 +6,8 @@
  *
  * For tests and the desktop build, the default export is `null`, because they read files in place.
  * Otherwise, the default export is `{ hash }`. The last line of the program is a comment with the
- * archive. JavaScript engines skip this comment. It consists of `//` and a Brotli stream with a
- * large window, encoded in Ascii85. The archive has three parts:
+ * archive. JavaScript engines skip this comment. The comment consists of `//` and a Brotli stream
+ * with a large window, encoded in Ascii85. The archive has three parts:
  *
  * - the length of the index in bytes, as an unsigned, little-endian number of 4 bytes
  * - the index, as JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]

@@ -1,4 +1,4 @@
-// Definitions that matmul.cu of fast.cu makes before it includes its kernels.
+// Definitions that fast.cu's matmul.cu makes before it includes the kernels.
 #pragma once
 
 #include "kernel_ladder.h"

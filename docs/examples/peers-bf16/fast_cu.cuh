@@ -1,8 +1,8 @@
-// Starts fast.cu's kernels for the task of this ladder. Their result is column-major, so the operands are swapped for a
+// Launches fast.cu's kernels for this ladder's task. Their result is column-major, so the operands are swapped for a
 // row-major result.
 #pragma once
 
-#include "fast.cuh"  // of the example fast-cu
+#include "fast.cuh"  // from the fast-cu example
 
 #define KL_LAUNCH_NT(run)                                                       \
   extern "C" cudaError_t kl_launch(const KlGemmNt* p, cudaStream_t) {           \

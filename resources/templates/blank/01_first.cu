@@ -9,7 +9,7 @@ __global__ void scale(const float* x, float* y, float a, long long n) {
   for (long long i = first; i < first + 32 && i < n; ++i) y[i] = a * x[i];
 }
 
-// Enqueues the work on the stream and returns without waiting. Every pointer in p is to GPU memory.
+// Enqueues the work on the stream and returns without waiting. Every pointer in p points to GPU memory.
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   const long long threads = (p->N + 31) / 32;
   scale<<<unsigned((threads + 255) / 256), 256, 0, stream>>>(p->x, p->y, p->a, p->N);
