@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kL2Threads) chaseUnderLoad(const uint64_t* rin
                                                              unsigned long long* nanoseconds, uint32_t* sink) {
   if (blockIdx.x == 0) {
     if (threadIdx.x > 0) return;
-    // Waits 50 microseconds, so the readers have put DRAM under load.
+    // Waits 50 microseconds, so that the readers put DRAM under load first.
     for (const unsigned long long begin = globalTimer(); globalTimer() - begin < 50000;) continue;
     const unsigned long long begin = globalTimer();
     uint64_t at = uint64_t(ring);

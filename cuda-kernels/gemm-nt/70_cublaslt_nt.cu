@@ -75,7 +75,7 @@ CublasLt& cublasLt() {
   return instance;
 }
 
-// The descriptors and algorithm for a problem, created once, so a launch is one call.
+// The descriptors and algorithm for a problem, created once, so that a launch is a single call.
 struct Prepared {
   Opaque handle = nullptr, operation = nullptr, first = nullptr, second = nullptr, result = nullptr;
   Heuristic chosen{};

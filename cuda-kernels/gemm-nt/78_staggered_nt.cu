@@ -76,8 +76,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     const auto release = [&](int stage) {
       if (lane < kRows && cluster.sharesWith(lane)) klBarrierArriveAt(&empty[stage], lane);
     };
-    // At the start, the second warpgroup waits once, until the first has enqueued LEAD steps. Afterwards, one stores
-    // its results while the other multiplies, so the tensor cores always have work.
+    // At the start, the second warpgroup waits once, until the first has enqueued LEAD steps. Afterwards, one warpgroup
+    // stores its results while the other multiplies, so the tensor cores always have work.
     int ahead = LEAD;
     if (group == 1) asm volatile("bar.sync 3, 256;" ::: "memory");
     const auto multiplyStage = [&](int step) {

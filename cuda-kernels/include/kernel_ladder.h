@@ -10,7 +10,7 @@
  *                       copy of the CUDA runtime, and the runner cannot see its last error: end with
  *                       `return cudaGetLastError();`.
  *   kl_workspace_bytes  returns the size of the scratch memory that the launch needs, passed in workspaceBytes.
- *                       Its contents are undefined at first. With `workspace: zero` in the task, it is zeroed before
+ *                       The contents are undefined at first. With `workspace: zero` in the task, it is zeroed before
  *                       each launch. The pointer is null if the size is 0.
  *   kl_prepare          sets up memory, streams, handles and tensor maps that launches share. Called once, before
  * buffers contain data, and not timed. Returns a cudaError_t.

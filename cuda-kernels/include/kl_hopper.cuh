@@ -187,7 +187,7 @@ __device__ inline void klWgmmaWait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
 }
 
-// The register lists of the instruction: %0 to %127, and d[0] to d[127].
+// Register lists for the instruction: %0 to %127, and d[0] to d[127].
 #define KL_TEN(t) "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, %" #t "9, "
 #define KL_FIRST_TEN "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, "
 #define KL_NAMES_32 KL_FIRST_TEN KL_TEN(1) KL_TEN(2) "%30, %31"

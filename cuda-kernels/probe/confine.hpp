@@ -1,5 +1,5 @@
-// Confines this process before it loads a submission's code. Afterwards, it can compute, print and read files. Every
-// other system call fails with EPERM.
+// Confines this process before it loads a submission's code. Afterwards, the process can compute, print and read files.
+// Every other system call fails with EPERM.
 #pragma once
 
 #include <cerrno>

@@ -1,6 +1,6 @@
-// A stand-in GPU for programs on a machine without one. Its properties come from the options, and the device functions
-// of the CUDA runtime return them. Clocks, bus width and memory size match an H100, because programs only print them or
-// divide by them.
+// A stand-in GPU for programs on a machine without one. The GPU's properties come from the options, and the device
+// functions of the CUDA runtime return them. Clocks, bus width and memory size match an H100, because programs only
+// print them or divide by them.
 #pragma once
 
 #include "registered.hpp"

@@ -142,7 +142,7 @@ std::string extentFault(dim3 grid, dim3 block) {
   };
   if (!grid.x || !grid.y || !grid.z || grid.x > mostGridX || grid.y > mostGridYZ || grid.z > mostGridYZ)
     return named("a grid", grid) + " blocks; 1 to 2147483647 x 65535 x 65535 are possible";
-  // Checks each dimension first, because their product can overflow 32 bits.
+  // Checks each dimension first, because the product of all dimensions can overflow 32 bits.
   if (!block.x || !block.y || !block.z || block.x > mostThreads || block.y > mostThreads || block.z > mostBlockZ ||
       block.x * block.y * block.z > mostThreads)
     return named("a block", block) + " threads; 1 to 1024 are possible, 64 of them along z";
@@ -435,7 +435,7 @@ Function find(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
 }
 
-// Fills the struct with a dummy address per buffer. The workspace gets one only if its size is known.
+// Fills the struct with a dummy address per buffer. The workspace gets an address only if its size is known.
 StructBytes structOf(size_t bytes, const std::vector<Field>& fields, size_t workspaceBytes) {
   StructBytes filled(bytes);
   size_t buffers = 0;
@@ -523,8 +523,8 @@ void printLaunches(const Outcome& outcome) {
   line.print();
 }
 
-// Returns why a reference cannot be used, or an empty string. Looks up the functions like the runner, then asks a
-// generated library about its script.
+// Returns the reason that a reference cannot be used, or an empty string. Looks up the functions like the runner, then
+// asks a generated library about its script.
 std::string referenceFault(const std::string& path, const std::string& stage) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return std::string("cannot be loaded: ") + dlerror();

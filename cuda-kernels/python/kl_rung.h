@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-/* Shared with kl_rung.py, which fills in the last five members. Texts stay valid until the next call. */
+/* Shared with kl_rung.py, which fills in the last five members. Strings stay valid until the next call. */
 struct KlPythonHooks {
   const char* spec;
   const char* (*prepare)(void* stream); /* compiles the kernels; returns the error, or null */

@@ -181,7 +181,8 @@ class Rung:
         numbers = {**spec["numbers"], **{name: float(value) for name, value in spec["reals"].items()}}
         self.given = {one.name: self.package.tensor(one) if one.address else None for one in buffers}
         self.results = [one.name for one in buffers if one.access != "in" and one.address]
-        # All bits of an output are 1 before the first launch. Only an integer result can have that value.
+        # All bits of an output are 1 before the first launch. Only an integer result can keep all bits
+        # set.
         self.fresh = [one.name for one in buffers if one.access == "out" and one.address and KINDS[one.dtype][0] in (FLOAT, BFLOAT)]
         self.task = types.SimpleNamespace(**numbers, **spec["words"], **self.given)
 

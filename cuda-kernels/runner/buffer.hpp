@@ -63,7 +63,7 @@ class GuardedBuffer {
   DeviceBuffer memory_;
 };
 
-// Adds up a checksum of all elements. Each element is hashed with its index, so any change alters the sum.
+// Computes a checksum of all elements. Each element is hashed with its index, so any change alters the sum.
 __global__ void addUpBits(const void* data, size_t elementBytes, long long count, unsigned long long* total) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   unsigned long long sum = 0;

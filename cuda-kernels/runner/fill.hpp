@@ -216,7 +216,7 @@ __host__ __device__ inline bool specialAt(const FillRule& rule, const RandomStre
   if ((line + 1) % rule.every != 0) return false;
   const long long kind = ((line + 1) / rule.every - 1) % 4;
   value = kind < 2 ? -INFINITY : kind == 2 ? INFINITY : NAN;
-  // Uses numbers of the random stream beyond those of the elements.
+  // Uses numbers from the random stream beyond those used for the elements.
   return kind == 0 || i % rule.line == (long long)((random.bits(count + line) >> 32) % (unsigned long long)rule.line);
 }
 

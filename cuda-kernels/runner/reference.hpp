@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-// Prints a reference's progress. The reference's own code calls it.
+// Prints a reference's progress. The reference's own code calls this function.
 class ReferenceProgress {
  public:
   static void begin(const std::string& name) {

@@ -78,8 +78,9 @@ class Stopwatch {
     return Sample{elapsedMs(), cycles < 0 ? -1 : cycles - emptyCycles_.median()};
   }
 
-  // Returns the milliseconds per launch of kBurstLaunches consecutive launches on a rested GPU. Returns nothing if they
-  // reached the GPU late. Inout buffers are filled only before the burst, so nothing runs between the launches.
+  // Returns the milliseconds per launch of kBurstLaunches consecutive launches on a rested GPU. Returns nothing if the
+  // launches reached the GPU late. Inout buffers are filled only before the burst, so nothing runs between the
+  // launches.
   std::optional<double> burst(const Rung& rung) {
     LaunchFacts& known = facts(rung);
     rung.resetInOuts(stream_);

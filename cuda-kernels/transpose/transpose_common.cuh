@@ -13,8 +13,9 @@ inline dim3 klTileGrid(const KlTask* p, int tileRows, int tileCols) {
 // Returns whether all rows of x and y start at a multiple of 16 bytes.
 inline bool klRowsAligned(const KlTask* p) { return p->ROWS % 4 == 0 && p->COLS % 4 == 0; }
 
-// Transposes single elements, for shapes without wide accesses. A thread loads kTile / kHeight elements before storing
-// the first one. The column in the tile is XORed with the row, so rows and columns have no bank conflicts.
+// Transposes single elements, for shapes that do not allow wide accesses. A thread loads kTile / kHeight elements
+// before storing the first one. The column in the tile is XORed with the row, so rows and columns have no bank
+// conflicts.
 template <int kTile, int kHeight>
 __global__ void __launch_bounds__(kTile * kHeight)
 transposeAnyShape(const float* __restrict__ x, float* __restrict__ y, long long rows, long long cols) {

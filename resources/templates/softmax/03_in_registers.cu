@@ -28,7 +28,7 @@ __device__ float reduce(float value, Of of) {
   return value;
 }
 
-// Rows of up to 4 * THREADS * QUADS elements, a multiple of 4.
+// Handles rows of up to 4 * THREADS * QUADS elements, if the number of elements is a multiple of 4.
 template <int QUADS>
 __global__ void __launch_bounds__(THREADS) softmaxInRegisters(const float* x, float* y, int cols) {
   const float4* from = reinterpret_cast<const float4*>(x + (long long)blockIdx.x * cols);
