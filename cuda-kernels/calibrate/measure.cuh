@@ -145,7 +145,7 @@ Value blockCycles(int warps, Launch launch, int repetitions = 9) {
 
 inline Value perStep(Value cycles, double steps) { return {cycles.median / steps, cycles.spread / steps}; }
 
-// Returns (longer - shorter) / steps: the cost of one step without the fixed part of both measurements.
+// Returns (longer - shorter) / steps: the cost of one step, excluding the overhead that both measurements share.
 inline Value slope(Value longer, Value shorter, double steps) {
   return {(longer.median - shorter.median) / steps, (longer.spread + shorter.spread) / steps};
 }

@@ -10,7 +10,7 @@
 
 #include "nt_common.cuh"
 
-constexpr int kRowBytes = 128;                 // bytes of K per stage
+constexpr int kRowBytes = 128;                 // bytes along K per stage
 constexpr int kWarpRows = 64, kWarpCols = 64;  // the part of C in a warp's registers
 constexpr int kParts = kWarpRows / 16;
 constexpr int kWarpsN = BN / kWarpCols, kThreads = BM / kWarpRows * kWarpsN * 32;
@@ -56,7 +56,7 @@ __device__ inline void loadMatrices(uint32_t (&part)[4], uint32_t from) {
                : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                   \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
 
-// Multiplies 32 bytes of K (16 elements of 16 bits, or 32 of 8). A register holds four bytes of a row.
+// Multiplies 32 bytes along K (16 elements of 16 bits, or 32 elements of 8 bits). A register holds four bytes of a row.
 template <typename T>
 __device__ inline void multiply(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   if constexpr (kIsE4m3<T>) KL_MMA("m16n8k32", "e4m3");

@@ -85,7 +85,7 @@ struct NtCluster {
   int row, col;
 
   __device__ explicit NtCluster(int rank) : row(rank % kRows), col(rank / kRows) {}
-  // Returns a mask with one bit per block of this column.
+  // Returns a mask with one bit per block in this column.
   __device__ uint16_t column() const { return uint16_t(((1 << kRows) - 1) << col * kRows); }
   // Returns whether the block of this rank copies to this block.
   __device__ bool sharesWith(int rank) const {

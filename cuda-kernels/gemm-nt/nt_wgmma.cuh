@@ -4,7 +4,7 @@
 #include "kl_hopper.cuh"
 #include "nt_common.cuh"
 
-// Bytes of K per row of a stage: 64 elements of 16 bits, or 128 of 8 bits.
+// Bytes along K per row of a stage: 64 elements of 16 bits, or 128 of 8 bits.
 constexpr int kRowBytes = 128;
 template <typename T>
 constexpr int kStageDepth = kRowBytes / sizeof(T);
@@ -50,7 +50,8 @@ __device__ inline void klWgmmaNt(float (&d)[32], uint64_t a, uint64_t b, int add
 
 #undef KL_WGMMA_NT
 
-// Enqueues one stage as a group: 64 rows of A times the rows of B, 128 bytes of K. `add` is 0 in the first stage.
+// Enqueues one stage as a group: 64 rows of A times the rows of B, over 128 bytes along K. `add` is 0 in the first
+// stage.
 template <typename T, int kSums>
 __device__ inline void klWgmmaNtStage(float (&sum)[kSums], uint32_t aTile, uint32_t bTile, int add) {
   const uint64_t a = klDescriptorA(aTile), b = klDescriptorA(bTile);

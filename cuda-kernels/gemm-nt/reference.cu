@@ -23,8 +23,8 @@ __host__ __device__ void finish(const KlReference& p, long long i, double produc
   p.c_scale[i] = fabs(c) + sqrt(double(p.k)) * ldexp(fabs(scale) * productAbs, -14);
 }
 
-// FP32 suffices for |A||B|, which only sets a tolerance and sums positive terms. This halves the FP64 work, which is
-// slow on most GPUs.
+// FP32 suffices for |A||B|, which only sets a tolerance and sums positive terms. Using FP32 here halves the FP64 work,
+// which is slow on most GPUs.
 __global__ void __launch_bounds__(kSide* kSide) computeTiles(KlReference p, long long firstTile) {
   __shared__ double aTile[kDepth][kTile + 1], bTile[kDepth][kTile + 1];
   __shared__ float aAbs[kDepth][kTile + 1], bAbs[kDepth][kTile + 1];

@@ -1,5 +1,5 @@
-/* The part of the launch ABI common to all tasks. Rungs include kernel_ladder.h, which adds the task's launch
- * struct from the generated kl_task.h. */
+/* The part of the launch ABI that all tasks share. Rungs include kernel_ladder.h, which adds the
+ * task's launch struct from the generated kl_task.h. */
 #ifndef KL_ABI_H
 #define KL_ABI_H
 

@@ -31,7 +31,7 @@ __device__ inline int klGridRow() { return blockIdx.z * gridDim.y + blockIdx.y; 
 
 // The order in which resident blocks process the tiles of a matrix: bands of kGroup rows, column by column within a
 // band. Concurrent tiles form nearly a square, which minimizes the rows and columns to load. Serpentine bands start
-// with the columns that the previous band processed last. With clusters, one cluster processes each tile of this order.
+// with the columns that the previous band processed last. With clusters, one cluster processes each tile in this order.
 template <int kGroup, bool kSerpentine = false>
 struct KlTileOrder {
   int rows, cols;

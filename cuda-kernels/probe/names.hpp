@@ -1,4 +1,4 @@
-// CUDA's names for error codes and attributes. Messages use them because authors know the names, not the numbers.
+// CUDA's names for error codes and attributes. Messages use the names, because authors do not know the numbers.
 #pragma once
 
 #include <cuda_runtime_api.h>

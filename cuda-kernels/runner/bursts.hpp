@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <chrono>
 
-// Times bursts of a rung, alternating with bursts of the reference (null if there is none). The GPU rests before each
-// burst, so it cools down and may raise its clock.
+// Times bursts of a rung's launches, alternating with bursts of the reference (null if there is none). The GPU rests
+// before each burst, so it cools down and may raise its clock.
 inline void timeBursts(const Rung& rung, const Rung* reference, long long bursts, Stopwatch& stopwatch) {
   const bool isReference = reference == &rung;
   Samples samples, referenceSamples;

@@ -130,7 +130,7 @@ inline Check parseCheck(const std::string& option, const std::string& text) {
   badArgument(option + " must be NAME:bound,VALUE, NAME:tolerance,RTOL,ATOL or NAME:exact, not '" + text + "'");
 }
 
-// Parses an option of a case. Returns false if the option does not belong to a case.
+// Parses a case option. Returns false if the option does not belong to a case.
 template <typename Next>
 bool parseCaseOption(Case& to, const std::string& option, Next next) {
   const auto once = [&](bool given, const std::string& of = "") {

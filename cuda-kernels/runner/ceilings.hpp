@@ -8,8 +8,8 @@
 #include <cfloat>
 #include <chrono>
 
-// The roofline plot uses these ceilings. Each one is the best of a few launches, measured after the clocks have ramped
-// up.
+// The roofline plot uses these ceilings. Each ceiling is the best of a few launches, measured after the clocks have
+// ramped up.
 
 constexpr int kChains = 8;     // independent accumulators per thread, to hide latency
 constexpr int kFmaSteps = 16;  // FMAs per chain and loop iteration

@@ -3,7 +3,7 @@
 
 #include "errors.hpp"
 
-// An SM's clock value at one moment. One-thread kernels record it before and after a launch.
+// An SM's clock value at one moment. One-thread kernels record the clock before and after a launch.
 struct ClockStamp {
   long long clock;
   unsigned sm;

@@ -66,7 +66,7 @@ class Problem {
       if (buffer->spec.written()) buffer->reset(stream);
   }
 
-  // Overwrites the inputs of a launch until `showInputs`. Outputs stay uninitialized, so a memory checker detects
+  // Overwrites a launch's inputs until `showInputs`. Outputs stay uninitialized, so a memory checker detects
   // reads.
   void hideInputs() const {
     for (const auto& buffer : buffers_)

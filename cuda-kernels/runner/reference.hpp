@@ -304,8 +304,8 @@ class Reference {
 struct Tally {
   unsigned long long mismatches = 0;
   unsigned long long first = ~0ull;  // the lowest index of a mismatch
-  // Bits of the largest relative error, and of the largest ratio of error to tolerance. These bits sort like the
-  // doubles.
+  // Bits of the largest relative error, and of the largest ratio of error to tolerance. The bits sort in the same
+  // order as the doubles.
   unsigned long long worst[2] = {};
   int nan = 0;
 };

@@ -154,7 +154,7 @@ class Rung {
   }
 
  private:
-  // Loads a separate library for each rung. Two rungs of a run can share a file, for example at two problem sizes. The
+  // Loads a separate library for each rung. Two rungs in a run can share a file, for example at two problem sizes. The
   // linker identifies a library by its file, so the second rung loads a copy with separate variables. A Python rung is
   // not copied, because its script is next to the file.
   static void* ownLibrary(const std::string& path) {

@@ -1,4 +1,4 @@
-// Times a rung's launches with CUDA events. The interval excludes host time and includes all GPU work of the rung.
+// Times a rung's launches with CUDA events. The interval excludes host time and includes all of the rung's GPU work.
 #pragma once
 
 #include "activity.hpp"
@@ -110,7 +110,7 @@ class Stopwatch {
   }
 
  private:
-  // Returns the streams and kernels of a rung. The first call runs untimed launches to find them.
+  // Returns a rung's streams and kernels. The first call runs untimed launches to find them.
   LaunchFacts& facts(const Rung& rung) {
     const auto [at, isNew] = facts_.try_emplace(&rung);
     if (!isNew) return at->second;

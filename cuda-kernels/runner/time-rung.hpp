@@ -53,8 +53,8 @@ struct AroundLaunch {
   std::function<void()> warm = [] {};  // called once, after the warm-up launches
 };
 
-// Times a rung, alternating with the reference (null if there is none) in the same loop. Both then run at the same
-// clocks and temperature.
+// Times a rung, alternating with the reference (null if there is none) in the same loop. The rung and the reference
+// then run at the same clocks and temperature.
 inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& args, Stopwatch& stopwatch,
                      const Nvml& nvml, const AroundLaunch& around = {}) {
   const auto now = [] { return std::chrono::steady_clock::now(); };

@@ -36,7 +36,7 @@ export interface CounterRow {
   reason: string
 }
 
-/** Returns the counters of a rung, added up over its kernels. */
+/** Returns a rung's counters, summed over its kernels. */
 export const rowsOf = (rung: string, kernels: readonly KernelComparison[]): CounterRow[] =>
   counted.map((what) => {
     const sum = (of: 'emulated' | 'measured'): number =>

@@ -10,8 +10,8 @@ import { root } from './project.mjs'
 /** @typedef {{ license?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }} Locked */
 
 /**
- * Licenses allowed for packages that are distributed with the program. Each is compatible with the
- * program's MIT license if its text is included.
+ * Licenses allowed for packages that are distributed with the program. Each license is compatible
+ * with the program's MIT license if its text is included.
  */
 const forAll = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'PSF-2.0']
 

@@ -13,7 +13,7 @@ export const say = (line) => {
   process.stderr.write(`${line}\n`)
 }
 
-/** An error that the user can fix. Its message is shown without a stack trace. */
+/** An error that the user can fix. The error's message is shown without a stack trace. */
 export class PlainError extends Error {
   /**
    * @param {string} message

@@ -1,4 +1,4 @@
-/** Lists published figures of GPUs that were not measured, each with its source. */
+/** Lists published figures for GPUs that were not measured, each with its source. */
 import type { ParameterId } from '../../src-main/domain/prediction/parameter-table'
 
 interface Published {
@@ -44,7 +44,7 @@ const ga102 = 'NVIDIA Ampere GA102 GPU Architecture whitepaper'
 const turing = 'NVIDIA Turing GPU Architecture whitepaper'
 const ceilings = 'the 54 shipped H200 recordings that have ceilings'
 
-/** Data sheet of the measured GPU. Its parameters are scaled to the other GPUs. */
+/** Data sheet of the measured GPU. The measured GPU's parameters are scaled to the other GPUs. */
 export const measuredGpu = {
   dramGBs: { value: 3352, source: 'NVIDIA H100 data sheet, SXM5: 5 stacks of HBM3, 3.35 TB/s' },
   l2Bytes: { value: 50 * 2 ** 20, source: 'NVIDIA H100 whitepaper: 50 MB' },

@@ -239,9 +239,9 @@ export const states = {
 }
 
 /**
- * Additional states, captured in both themes at 1280 px. They include screens with more sessions,
- * and elements that can open over any screen. Some states need a hanging core, failing tools, a
- * run, or a report.
+ * Additional states, captured in both themes at 1280 px. These states include screens with more
+ * sessions, and elements that can open over any screen. Some states need a hanging core, failing
+ * tools, a run, or a report.
  * @type {Record<string, Screen>}
  */
 export const staged = {

@@ -1,6 +1,6 @@
 /**
- * Provides the virtual module `virtual:kernel-ladder-assets`. It contains the files that the
- * command-line program needs besides its code.
+ * Provides the virtual module `virtual:kernel-ladder-assets`. The module contains the files that
+ * the command-line program needs besides its code.
  *
  * With these files, a single copied file can run ladders, replay recordings and serve the UI.
  *

@@ -1,5 +1,5 @@
-// Launches fast.cu's kernels for this ladder's task. Their result is column-major, so the operands are swapped for a
-// row-major result.
+// Launches fast.cu's kernels for this ladder's task. The kernels' result is column-major, so the operands are
+// swapped for a row-major result.
 #pragma once
 
 #include "fast.cuh"  // from the fast-cu example
