@@ -171,11 +171,11 @@ __device__ inline uint64_t klDescriptor(uint32_t address, uint32_t leading, uint
          uint64_t(1) << 62;
 }
 
-// Returns the descriptor of A: rows of 64 elements along K; eight rows are 1024 bytes. The leading stride is unused.
+// Returns the descriptor of A: rows of 64 elements along K. Eight rows take 1024 bytes. The leading stride is unused.
 __device__ inline uint64_t klDescriptorA(uint32_t address) { return klDescriptor(address, 16, 1024); }
 
 // Returns the descriptor of B: rows of 64 elements along N. N is contiguous, so the instruction transposes B. Eight
-// rows of K are 1024 bytes. The next 64 columns follow kDepth rows later.
+// rows along K take 1024 bytes. The next 64 columns follow kDepth rows later.
 template <int kDepth>
 __device__ inline uint64_t klDescriptorB(uint32_t address) { return klDescriptor(address, kDepth * 128, 1024); }
 

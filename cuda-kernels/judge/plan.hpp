@@ -1,5 +1,6 @@
-// A plan: the operations that a submission's host code described for each case. The judge checks them and writes the
-// plan; see src-main/adapters/sandbox/replay-plan.ts. Each line is one entry with words separated by spaces.
+// A plan: the operations that a submission's host code described for each case. The judge checks the operations and
+// writes the plan; see src-main/adapters/sandbox/replay-plan.ts. Each line is one entry with words separated by
+// spaces.
 //
 //   module FILE                               a cubin, relative to the plan
 //   case STRUCT-BYTES                         begins a case; the following lines belong to it

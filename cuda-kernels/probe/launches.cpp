@@ -149,7 +149,7 @@ std::string extentFault(dim3 grid, dim3 block) {
   return "";
 }
 
-// Returns the bytes of dynamic shared memory that a launch of a kernel may use.
+// Returns how many bytes of dynamic shared memory a kernel launch may use.
 long long dynamicLimit(const void* function, const std::string& name) {
   const auto allowed = dynamicAllowed.find(function);
   if (allowed != dynamicAllowed.end()) return allowed->second;

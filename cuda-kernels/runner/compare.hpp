@@ -8,7 +8,7 @@
 #include <array>
 
 // The launch orders of three builds. Code placement and the previous kernel change the time of a 10-microsecond launch
-// by several percent. Over six rounds, and over six blocks, each build takes each position equally often.
+// by several percent. Over six rounds, and over six blocks, each build is in each position equally often.
 using Order = std::array<int, 3>;
 
 inline const Order& orderOf(long long number) {
@@ -39,7 +39,7 @@ inline void compareRungs(const Builds& builds, const Arguments& args, Stopwatch&
       throw RungError{error.stage, (which == 0 ? "" : "the old code: ") + error.reason};
     }
   };
-  // Gives each of the six rounds that share a load order a different first launch order.
+  // Assigns a different first launch order to each of the six rounds that share a load order.
   const long long first = args.round + args.round / 6;
 
   const auto warmUp = clock();

@@ -13,9 +13,9 @@
 
 class Json {
  public:
-  // Claims stdout for the protocol; call it before loading any rung. Output printed by rungs and libraries goes to
-  // stderr. The protocol uses a private descriptor that child processes do not inherit. The descriptor's number is
-  // higher than those a rung might close in a loop.
+  // Claims stdout for the protocol. Call this function before loading any rung. Output printed by rungs and
+  // libraries goes to stderr. The protocol uses a private descriptor that child processes do not inherit. The
+  // descriptor's number is higher than those a rung might close in a loop.
   static bool claimStdout() {
     const int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kLowestDescriptor);
     if (own < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return false;

@@ -21,7 +21,7 @@ __device__ inline uint4 readSixteen(const uint4* from) {
   return v;
 }
 
-// Access pattern of a grid over a buffer, in units of 16 bytes. `mask` is a power-of-two length minus one. With a
+// A grid's access pattern over a buffer, in units of 16 bytes. `mask` is a power-of-two length minus one. With a
 // slice, each block cycles through its own slice. Without one, all blocks cycle through the whole buffer together.
 struct Walk {
   unsigned slice, mask;

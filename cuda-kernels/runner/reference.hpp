@@ -38,7 +38,7 @@ class ReferenceProgress {
   throw RunnerError{kBadInput, "reference", "the reference of the case " + of.name + " " + what};
 }
 
-// A function of a reference: kl_reference, or kl_inputs, which computes inputs from other inputs. A reference defines
+// A reference function: kl_reference, or kl_inputs, which computes inputs from other inputs. A reference defines
 // the function either for host memory or for GPU memory.
 struct ReferenceStage {
   void (*onHost)(const void*) = nullptr;
@@ -66,7 +66,7 @@ struct ReferenceStage {
   const Case& of_;
 };
 
-// Returns the struct of a reference. `arrayOf` returns the array of a field, or null.
+// Returns a reference's struct. `arrayOf` returns the array for a field, or null.
 template <typename ArrayOf>
 StructBytes referenceStruct(const Case& of, int smCount, ArrayOf arrayOf) {
   StructBytes bytes(of.referenceBytes);
@@ -132,7 +132,7 @@ __global__ void findNan(const double* data, const unsigned char* mask, long long
     if (isnan(data[i]) && (!mask || mask[i])) atomicMin(first, (unsigned long long)i);
 }
 
-// Expected values of one output: doubles, or the output's own type if the check is exact.
+// Expected values for one output: doubles, or the output's own type if the check is exact.
 struct ExpectedOutput {
   Check check;
   bool special = false;  // inputs contain infinities or NaN, so NaN may be expected
@@ -320,7 +320,7 @@ struct CheckInput {
   const unsigned char* mask;  // 0 skips an element; null checks every element
   Check check;
   bool special;  // NaN may be expected
-  double floor;  // lower bound of the denominator of a relative error
+  double floor;  // minimum denominator of a relative error
 };
 
 struct ElementError {

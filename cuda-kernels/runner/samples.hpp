@@ -1,4 +1,4 @@
-// Timing samples, and the criterion that decides when there are enough.
+// Timing samples, and the criterion for when there are enough.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Samples {
   double spread() const { return (quantile(0.75) - quantile(0.25)) / median(); }
 
   // Returns whether the 95% confidence interval of the median has a half-width of at most 0.5% of the median. The
-  // interval lies between two order statistics, so it assumes nothing about the distribution. The number of samples
+  // interval is between two order statistics, so it assumes nothing about the distribution. The number of samples
   // below the true median is binomial. The interval needs at least six samples.
   bool settled(long long minimum) const {
     if (count() < minimum) return false;

@@ -136,7 +136,7 @@ class Stopwatch {
     };
     try {
       for (int i = 0; i < launches; ++i) {
-        if (i > 0) rung.zeroWorkspace(stream_);  // each launch needs a zeroed workspace; the time for zeroing counts
+        if (i > 0) rung.zeroWorkspace(stream_);  // each launch needs a zeroed workspace; zeroing is part of its time
         rung.launch("time", stream_);
       }
     } catch (...) {

@@ -14,7 +14,7 @@
 #include <vector>
 
 // Streams that a rung uses in addition to the stream it receives. Streams that block on the default stream, like the
-// runner's own stream, need no fence against it.
+// runner's own stream, need no fence against that stream.
 struct StreamsUsed {
   std::set<CUstream> others;
   bool perThread = false;

@@ -103,7 +103,7 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
     if (const auto sample = sampleRung()) timed.add(*sample);
     else ++late;
     heartbeat.beat(timed.ms);
-    // Query the GPU during an uncounted launch, because the query takes a while and an idle GPU has other clocks.
+    // Query the GPU during an uncounted launch, because the query takes a while and an idle GPU has different clocks.
     if (timed.ms.count() == 1 || watch.due()) sampleRung([&] { watch.look(); });
 
     const bool settled = timed.ms.settled(args.minSamples) && (!useReference || beside.ms.settled(args.minSamples));

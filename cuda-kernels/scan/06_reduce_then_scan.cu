@@ -13,7 +13,7 @@
 
 constexpr int kWarps = THREADS / 32, kTile = THREADS * QUADS * 4;
 
-// The contiguous tiles of a block; every block has the same number of tiles.
+// A block's contiguous tiles. Every block has the same number of tiles.
 struct Share {
   long long begin, end;
   __device__ explicit Share(long long n) {

@@ -93,7 +93,7 @@ __device__ inline void copyTiles(Ring& ring, const float* x, float* y, long long
   }
   klTmaStoreWaitRead<0>();  // stores must have read shared memory before the block ends
   if (lane) return;
-  __threadfence();  // all tickets of the block are taken before it counts as finished
+  __threadfence();  // the block has taken all of its tickets before it counts as finished
   if (atomicAdd(&finished, 1u) == gridDim.x - 1) {
     finished = 0;
     tickets = (unsigned long long)(ring.epoch + 1) << 32;
@@ -128,7 +128,7 @@ __device__ inline void sumTiles(Ring& ring, long long tiles, int warp) {
 }
 
 // Runs in a separate warp: adds up all tiles before each tile of the block. A lane keeps the sum of its tiles in FP64,
-// because it accumulates from the first tile to the last.
+// because the sum accumulates from the first tile to the last.
 __device__ inline void lookBack(Ring& ring, long long tiles) {
   const int lane = threadIdx.x % 32;
   double mine = 0;

@@ -137,7 +137,7 @@ struct KlRow {
   }
 };
 
-// Returns the largest of all values of a block, or their sum. `ofWarp` is in shared memory, with one entry per warp. No
+// Returns the largest of a block's values, or their sum. `ofWarp` is in shared memory, with one entry per warp. No
 // thread may still be reading its old values.
 template <int kThreads, typename Of>
 __device__ float klReduce(float value, float* ofWarp, float nothing, Of of) {

@@ -1,4 +1,4 @@
-// Boxes of every eighth row, which allow rows of any length: tensor maps, and access to the data of the boxes.
+// Boxes of every eighth row, which allow rows of any length: tensor maps, and access to the boxes' data.
 #pragma once
 
 #include "kl_hopper.cuh"

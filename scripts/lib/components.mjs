@@ -75,7 +75,7 @@ function writeModules(base, folder) {
     componentPaths(base).map((component) => {
       const source = readFileSync(join(base, component), 'utf8')
       const snapshot = ts.ScriptSnapshot.fromString(source)
-      // Pass the path of the module, because the module imports Vue's types relative to its own
+      // Pass the module's path, because the module imports Vue's types relative to its own
       // path.
       const whole = plugin.createVirtualCode?.(join(folder, component), 'vue', snapshot, host)
       const script = whole && [...vue.forEachEmbeddedCode(whole)].find(isModule)

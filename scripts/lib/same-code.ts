@@ -23,7 +23,7 @@ import { inParallel } from '../../src-main/services/bench/in-parallel'
 
 const run = promisify(execFile)
 
-/** Result of comparing the machine code of a rung. */
+/** Result of comparing a rung's machine code. */
 export interface SameCodeRow {
   ladder: string
   rung: string

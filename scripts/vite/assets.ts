@@ -11,7 +11,7 @@
  *
  * - the length of the index in bytes, as an unsigned, little-endian number of 4 bytes
  * - the index, as JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]
- * - the bytes of all files, concatenated in the order of the index
+ * - the bytes of all files, concatenated in index order
  *
  * `path` is relative to the repository root, with `/` as the separator. Files are sorted by
  * extension and path, because similar files compress better side by side. `hash` is the SHA-256 of
@@ -36,7 +36,7 @@ const isLeftOut = (path: string): boolean =>
   /\.(ncu-rep|map)$|(^|\/)\.[^/]*$|^(resources|cuda-kernels)(\/[^/]+)?\/README\.md$/.test(path)
 
 /**
- * The sessions of recordings have much content in common, and so do the two builds of the UI. A
+ * Recorded sessions have much content in common, and so do the two builds of the UI. A
  * window of 64 MiB covers the whole archive.
  */
 const compression = {

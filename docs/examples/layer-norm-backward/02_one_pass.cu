@@ -19,7 +19,7 @@ struct Sums {
         dbeta(dgamma + p.C) {}
 };
 
-// Returns the sums of two values over all threads of the block.
+// Returns the sums of two values over all threads in the block.
 __device__ float2 sumOfBlock(float2 value) {
   __shared__ float2 ofWarp[kThreads / 32];
   for (int lanes = 16; lanes > 0; lanes /= 2) {
