@@ -63,23 +63,26 @@ describe.skipIf(!shippedPlatform())('shipped builds', () => {
     }
 
     it('run a shipped rung at any size', async () => {
-      const rung = ['--ladder', 'softmax', '--rungs', '05_in_registers', '--target', 'emulated']
-      const { code, stdout, stderr } = await run(
-        'run',
-        ...rung,
-        '--at',
-        'ROWS=9',
-        '--at',
-        'COLS=700',
-      )
+      const rung = ['--ladder', 'gemm-fp32', '--rungs', '03_shared_tile', '--target', 'emulated']
+      const size = ['--m', '65', '--n', '70', '--k', '33']
+      const { code, stdout, stderr } = await run('run', ...rung, ...size)
       expect(code, stderr).toBe(0)
-      expect(stdout).toMatch(/^05_in_registers +ok /m)
+      expect(stdout).toMatch(/^03_shared_tile +ok /m)
       expect(stdout).toMatch(/has no nvcc, so the builds that come with this program were used/)
     })
 
     it('check the starter of a lab', async () => {
-      const file = join(shippedKernels, 'labs/03-waves/starter.cu')
-      const check = ['lab', 'check', '03-waves', '--file', file, '--target', 'emulated', '--json']
+      const file = join(shippedKernels, 'labs/01-coalescing/starter.cu')
+      const check = [
+        'lab',
+        'check',
+        '01-coalescing',
+        '--file',
+        file,
+        '--target',
+        'emulated',
+        '--json',
+      ]
       const { stdout } = await run(...check)
       const { checks } = JSON.parse(stdout) as LabOutcome
       expect(checks.find(({ id }) => id === 'right')?.status).toBe('passed')
