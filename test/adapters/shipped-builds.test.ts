@@ -10,7 +10,10 @@ import { localMachine } from '../../src-main/adapters/machine/local-machine'
 import { liveToolbox } from '../../src-main/adapters/tools/live-toolbox'
 import type { LabOutcome } from '../../src-main/domain/labs/outcome'
 import { runIn } from '../hosts/cli/support'
+import { useOneCore } from '../one-core'
 import { root, shippedKernels, tempDir } from '../services/support'
+
+useOneCore()
 
 const builds = join(root, 'resources/builds')
 

@@ -2,30 +2,19 @@
  * Tests every shipped lab without a GPU. The solution must pass every check that the emulator can
  * judge. The starter must fail exactly the checks listed in the lab, except time checks.
  */
-import { syncBuiltinESMExports } from 'node:module'
-import os from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { readCatalog } from '../../src-main/adapters/catalog/catalog'
 import { labsDir, readLabs, type LabFolder } from '../../src-main/adapters/labs/lab-folders'
 import { noAnswers, type LabOutcome } from '../../src-main/domain/labs/outcome'
 import { checkLab } from '../../src-main/services/labs/check'
 import { keeping, keptNvcc } from '../kept-nvcc'
+import { useOneCore } from '../one-core'
 import { said } from '../support'
 import { setupIn, shippedKernels, tempDir } from '../services/support'
 import { emulatedMetrics } from '../../src-main/domain/emulation/emulated-metrics'
 
-/**
- * Set the number of cores to one, which is the share of one test worker. Each additional emulator
- * thread would compile the same code again.
- */
-const { availableParallelism } = os
-const cores = (own: () => number): void => {
-  Object.assign(os, { availableParallelism: own })
-  syncBuiltinESMExports()
-}
-beforeAll(() => cores(() => 1))
-afterAll(() => cores(availableParallelism))
+useOneCore()
 
 const { labs } = await readLabs(labsDir(shippedKernels), await readCatalog(shippedKernels), [])
 const kept = await keptNvcc('labs-emulated', { artifacts: true })

@@ -7,8 +7,11 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createCore } from '../../src-main/services/app/core'
 import { keeping, keptNvcc } from '../kept-nvcc'
+import { useOneCore } from '../one-core'
 import { said } from '../support'
 import { setEnv, setupIn, shippedKernels, tempDir, templatesDir } from './support'
+
+useOneCore()
 
 const session = 'recorded:gemm-fp32-h200-1024'
 const rung = '07_conflict_free'

@@ -4,8 +4,11 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { runIn } from '../../hosts/cli/support'
 import { keeping, keptNvcc } from '../../kept-nvcc'
+import { useOneCore } from '../../one-core'
 import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
 import { root, tempDir } from '../support'
+
+useOneCore()
 
 /** The local nvcc. It is required because failed builds are not stored. */
 const nvcc = await findTool('nvcc')

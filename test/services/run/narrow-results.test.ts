@@ -8,7 +8,10 @@ import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
 import { runIn } from '../../hosts/cli/support'
 import { keptNvcc } from '../../kept-nvcc'
+import { useOneCore } from '../../one-core'
 import { tempDir } from '../support'
+
+useOneCore()
 
 describe.skipIf((await findTool('nvcc')) === null)('with a real nvcc', async () => {
   const compiler = await keptNvcc('narrow-results', { artifacts: true })

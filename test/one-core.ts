@@ -1,0 +1,17 @@
+import { syncBuiltinESMExports } from 'node:module'
+import os from 'node:os'
+import { afterAll, beforeAll } from 'vitest'
+
+/**
+ * Sets the number of cores to one in a test file that emulates kernels. One core is the share of a
+ * test worker, and each additional emulator thread would compile the same code again.
+ */
+export function useOneCore(): void {
+  const { availableParallelism } = os
+  const cores = (own: () => number): void => {
+    Object.assign(os, { availableParallelism: own })
+    syncBuiltinESMExports()
+  }
+  beforeAll(() => cores(() => 1))
+  afterAll(() => cores(availableParallelism))
+}
