@@ -6,12 +6,11 @@ import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createCore } from '../../src-main/services/app/core'
+import type { HostMachine } from '../../src-main/adapters/machine/machine'
 import { keeping, keptNvcc } from '../kept-nvcc'
-import { useOneCore } from '../one-core'
+import { emulatorWith, launchOf, predictionOf } from '../predicting-emulator'
 import { said } from '../support'
 import { setEnv, setupIn, shippedKernels, tempDir, templatesDir } from './support'
-
-useOneCore()
 
 const session = 'recorded:gemm-fp32-h200-1024'
 const rung = '07_conflict_free'
@@ -20,11 +19,21 @@ afterAll(() => {
   if (keeping) kept.save()
 })
 
+/** Returns a machine whose timing model predicts 2 ms for every kernel. */
+async function keptMachine(): Promise<HostMachine> {
+  const machine = await kept.machine()
+  const startEmulator = emulatorWith(({ launches }) => predictionOf([launchOf(launches[0]!, 2)]))
+  return {
+    ...machine,
+    toolbox: (recorder) => ({ ...machine.toolbox(recorder), startEmulator }),
+  }
+}
+
 async function opened() {
   const dir = await tempDir()
   setEnv({ KERNEL_LADDER_DATA: dir })
   const { assets } = setupIn(dir, { kernelsDir: shippedKernels })
-  const core = createCore({ assets, machine: await kept.machine() }, { host: 'web' })
+  const core = createCore({ assets, machine: await keptMachine() }, { host: 'web' })
   const { schema: _, ...draft } = await core.call('drafts.open', { session, rung })
   const edited = (change: (text: string) => string) => ({
     session,
@@ -43,6 +52,8 @@ describe('the counters of a copy', () => {
     expect(same).toMatchObject({ built: true, reason: null, architecture: 'sm_90', at: '256³' })
     expect(same.gpu).toBe('H200')
     expect(same.metrics).toEqual(same.before)
+    expect(same.predicted).toMatchObject({ ms: 2 })
+    expect(same).toMatchObject({ predictedBefore: same.predicted, predictedAt: '512³' })
     expect(same.metrics!['sharedStoreBankConflicts']).toMatchObject({
       value: 0,
       evidence: 'emulated',
@@ -98,7 +109,7 @@ describe('the counters of a rung in a ladder folder', () => {
     const named = (await readFile(ladder, 'utf8')).replace(/^id: \w+/m, 'id: mine')
     await writeFile(ladder, named)
     const { assets } = setupIn(dir, { kernelsDir: shippedKernels })
-    const core = createCore({ assets, machine: await kept.machine() }, { host: 'web' })
+    const core = createCore({ assets, machine: await keptMachine() }, { host: 'web' })
     const { path } = await core.call('folders.open', { path: folder })
     const file = '03_padded.cu'
     const text = await readFile(join(folder, file), 'utf8')

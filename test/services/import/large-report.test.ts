@@ -32,17 +32,17 @@ async function writeLarge(path: string, count: number): Promise<void> {
 const imported = async (file: string, dir: string) =>
   importReport(file, { store: join(dir, 'store'), appVersion: '0.0.0' })
 
-it('10,000 kernels are read one by one, and the imported kernels are listed', async () => {
+it('2,000 kernels are read one by one, and the imported kernels are listed', async () => {
   const dir = await tempDir()
   const file = join(dir, 'large.ncu-rep')
-  await writeLarge(file, 10_000)
+  await writeLarge(file, 2_000)
   const { session } = await imported(file, dir)
   expect(session.rungs).toHaveLength(500)
   const words = said(session.warnings).join(' ')
-  expect(words).toContain('large.ncu-rep contains 10000 launches; the first 500 were imported.')
-  // The report has 10,000 launches that alternate between 434, 401 and 5.8 µs. The first 500 are
+  expect(words).toContain('large.ncu-rep contains 2000 launches; the first 500 were imported.')
+  // The report has 2,000 launches that alternate between 434, 401 and 5.8 µs. The first 500 are
   // imported.
-  expect(words).toMatch(/They took 1\d\d ms of 2\.\d\d s under ncu, 5 %\./)
+  expect(words).toMatch(/They took 1\d\d ms of 5\d\d ms under ncu, 25 %\./)
 
   const source = fileSource(file)
   let [reads, largest] = [0, 0]
@@ -57,10 +57,10 @@ it('10,000 kernels are read one by one, and the imported kernels are listed', as
     },
     () => false,
   )
-  expect(source.size).toBeGreaterThan(160e6)
-  expect(reads).toBeGreaterThan(10_000)
+  expect(source.size).toBeGreaterThan(32e6)
+  expect(reads).toBeGreaterThan(2_000)
   expect(largest).toBeLessThan(20_000)
-}, 60_000)
+})
 
 const hasZstd = (() => {
   try {
