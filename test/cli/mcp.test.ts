@@ -304,7 +304,8 @@ describe.skipIf(!hasNvcc)('emulated sessions', () => {
     const dir = await tempDir()
     const kernelLadder = (...words: string[]): void => {
       const { status, stderr } = spawnSync(process.execPath, [program, ...words], {
-        env: envOf(dir),
+        // nvcc takes most of the time of this test, so later test runs reuse its builds.
+        env: { ...envOf(dir), KERNEL_LADDER_CACHE: join(root, '.cache/mcp-builds') },
         encoding: 'utf8',
       })
       expect(status, stderr).toBe(0)
