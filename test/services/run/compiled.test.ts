@@ -3,15 +3,18 @@
  * built for a real GPU. nvcc creates these files during the test.
  */
 import { execFile } from 'node:child_process'
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sha256 } from '../../../src-main/adapters/disk/build-cache'
 import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
 import type { Session } from '../../../src-main/domain/session/session'
 import { inEnglish } from '../../../src-main/domain/text/english'
 import { runIn } from '../../hosts/cli/support'
+import { root } from '../support'
 
 const folder = await mkdtemp(join(tmpdir(), 'kl-compiled-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -74,12 +77,25 @@ const entry = (file: string, rest = `launch: { ${launch}, arguments: [x, y, N, f
 
 describe.skipIf(nvcc === null)('a rung that was compiled elsewhere', () => {
   const made = join(folder, 'made')
-  /** Builds one file for an architecture. */
+  let version: string
+  /**
+   * Builds one file for an architecture. Later test runs copy the file, because nvcc takes most of
+   * the time of these tests.
+   */
   const make = async (source: string, name: string, ...flags: string[]): Promise<void> => {
-    await promisify(execFile)(nvcc!, [...flags, join(made, source), '-o', join(made, name)])
+    const inputs = [version, await readFile(join(made, source), 'utf8'), name, flags]
+    const kept = join(root, '.cache/compiled-rungs', `${sha256(JSON.stringify(inputs))}-${name}`)
+    if (!existsSync(kept)) {
+      await promisify(execFile)(nvcc!, [...flags, join(made, source), '-o', join(made, name)])
+      await mkdir(dirname(kept), { recursive: true })
+      await copyFile(join(made, name), `${kept}.pending`)
+      await rename(`${kept}.pending`, kept)
+    }
+    await copyFile(kept, join(made, name))
   }
   beforeAll(async () => {
     await mkdir(made)
+    version = (await promisify(execFile)(nvcc!, ['--version'])).stdout
     await writeFile(join(made, 'kernels.cu'), kernels)
     await writeFile(join(made, 'library.cu'), library)
     await make('kernels.cu', 'good.cubin', '-arch=sm_90', '-cubin')
