@@ -95,7 +95,7 @@ describe('report', () => {
 
   it('draws the charts like the Charts screen, or reports why it cannot', async () => {
     const dir = await tempDir()
-    const draw = (chart: string, file: string, session = 'recorded:gemm-fp32-h200-4096-deep') =>
+    const draw = (chart: string, file: string, session = 'recorded:gemm-fp32-h200-4096') =>
       run(['report', session, '--chart', chart, '--out', join(dir, file)])
     expect((await draw('roofline:l2', 'r.svg')).code).toBe(0)
     const svg = await readFile(join(dir, 'r.svg'), 'utf8')
