@@ -10,7 +10,7 @@ import type { Piece } from './sentence'
 
 type Templates = typeof templates
 
-/** A message key. It consists of a table and one of its templates, such as `guard.gpu`. */
+/** A message key, which names a table and one of its templates, such as `guard.gpu`. */
 export type MessageKey = {
   [Table in keyof Templates]: `${Table}.${keyof Templates[Table] & string}`
 }[keyof Templates]

@@ -2,7 +2,7 @@
  * Instruction-mix metrics of the standard level: thread instructions by ncu's categories, FP32
  * arithmetic, and fractions.
  *
- * The categories count threads whose predicates were all true. They are displayed relative to 32
+ * The categories count only predicated-on threads. They are displayed relative to 32
  * lanes per warp instruction (`instructions`). The remainder consists of inactive lanes and of
  * instructions outside these categories. Examples are HMMA and HGMMA (recordings.test.ts). Half-
  * and double-precision instructions are also outside these categories, because their counters are

@@ -13,9 +13,9 @@ export const programLevels = ['card', 'standard', 'deep'] as const satisfies Pro
  * split kernel and a reduction kernel.
  */
 export type Aggregation =
-  /** Adds the counts of the kernels. */
+  /** Adds the kernels' counts. */
   | 'sum'
-  /** Averages the rates of the kernels, weighted by their duration under the profiler. */
+  /** Averages the kernels' rates, weighted by duration under the profiler. */
   | 'time-weighted'
   /**
    * Uses the value of the longest-running kernel, because the metric is a property of one launch.
@@ -52,15 +52,15 @@ export interface MetricDefinition {
   aggregate: Aggregation
   group: MetricGroup
   /**
-   * Names of the metric in ncu. The first name that the report contains is used. The list is empty
+   * ncu's names for the metric. The first name that the report contains is used. The list is empty
    * for a derived metric. Source: docs/reference/metrics.md.
    */
   ncu: readonly string[]
   /** Formula of a derived metric. Absent for a metric that ncu counts. */
   derived?: MetricDerivation
   /**
-   * How to sum the metric over the instructions of a deep profile. Absent for a metric of whole
-   * kernels.
+   * How to sum the metric over the instructions of a deep profile. Absent if the metric describes
+   * whole kernels.
    */
   perInstruction?: InstructionSum
   /**
@@ -78,7 +78,7 @@ export interface InstructionSum {
 }
 
 export type MetricFloor =
-  /** An amount in the metric's unit. */
+  /** An absolute value in the metric's unit. */
   | { least: number }
   /**
    * A fraction of the first collected counter in the list. That counter includes the events that

@@ -9,7 +9,7 @@
  */
 
 interface MetricParts {
-  /** Names of the counters in ncu. If a counter is missing, the metric has no value. */
+  /** ncu's names for the counters. If a counter is missing, the metric has no value. */
   from: readonly string[]
   /**
    * Computes the metric from the values of these counters, in order. The metric has the unit of the

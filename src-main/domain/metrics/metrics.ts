@@ -1,5 +1,5 @@
 /**
- * The metric registry. It has one entry for each quantity. The program identifies metrics by the
+ * The metric registry, which has one entry per quantity. The program identifies metrics by the
  * registry's ids. Only the profile service and the ncu parser use ncu's names.
  */
 import { z } from 'zod'
@@ -35,11 +35,11 @@ export const cardMetricIds = [
 ] as const
 export type CardMetricId = (typeof cardMetricIds)[number]
 
-/** Minimum change of occupancy in percentage points. Smaller changes do not affect the time. */
+/** Minimum change in occupancy, in percentage points. Smaller changes do not affect the time. */
 const occupancyFloor = { least: 1 } as const
 
 /**
- * Minimum change of conflicts, as a fraction of the passes that include them. ncu's rule reports
+ * Minimum change in conflicts, as a fraction of the passes that include them. ncu's rule reports
  * conflicts of 10 % or more.
  */
 const conflictFloor = (of: readonly string[]) => ({ share: 0.02, of })

@@ -36,8 +36,8 @@ export interface Change {
   /** The single cause that is removed, if the timing model can simulate the kernel without it. */
   removes?: Removal
   /**
-   * Fraction of the SMs' time with a resident block after the change. The default is the current
-   * fraction.
+   * Fraction of time during which an SM has a resident block after the change. The default is the
+   * current fraction.
    */
   spread?: number
 }
@@ -93,8 +93,8 @@ export function timeLeft(facts: Facts, change: Change): number {
 const launchMs = 0.0035
 
 /**
- * Lower limit for the remaining fraction of the time. No single change in the recordings gained
- * more than a factor of 64.
+ * Lower limit for the remaining fraction of the time. No single change in the recordings gave a
+ * speedup above 64×.
  */
 const least = 1 / 64
 

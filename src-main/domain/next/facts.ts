@@ -11,7 +11,7 @@ import type { Removal } from '../session/prediction-words'
 import { opcodeFamily, type Instruction } from '../session/deep'
 import { timeOfRung, type RungTime } from './time-of-rung'
 
-/** Metrics for the reasons why a warp does not issue. */
+/** Stall-reason metrics. */
 export const waitMetrics = [
   'stallLongScoreboard',
   'stallShortScoreboard',
@@ -32,7 +32,7 @@ export interface Facts {
   emptyMs: number
   /**
    * For each cause, the remaining fraction of the time in a simulation without the cause, 0 to 1.
-   * The record is empty without a prediction.
+   * Empty if there is no prediction.
    */
   without: Partial<Record<Removal, number>>
   /**
@@ -47,7 +47,7 @@ export interface Facts {
   waits: Record<WaitMetric, number> | null
   /** Returns a registry metric, or null if it has no value. */
   value(id: string): number | null
-  /** Fraction of the SMs' time with a resident block, 0 to 1; 1 if unknown. */
+  /** Fraction of time during which an SM has a resident block, 0 to 1; 1 if unknown. */
   spread: number
   /** Number of kernels per launch of the rung; 0 if unknown. */
   kernels: number
@@ -69,7 +69,7 @@ export interface Facts {
   source: string | null
 }
 
-/** Per-thread instruction counters of all categories. */
+/** Per-thread instruction counters for all categories. */
 const threadKinds = [
   'fp32Instructions',
   'integerInstructions',
@@ -135,8 +135,8 @@ const leastLaunchMs = 0.001
 const mostPercent = 102
 
 /**
- * Returns the facts of a rung. Returns null without a time or counters, or if the counters
- * contradict each other.
+ * Returns the facts of a rung. Returns null if the time or the counters are missing, or if the
+ * counters contradict each other.
  */
 export function factsOf(side: Side, source: string | null = null): Facts | null {
   const { session, rung } = side

@@ -12,7 +12,9 @@ export const FirstStep = z.object({
   /** The best step; absent if no step is worthwhile. */
   step: NextStep.pick({ id: true, statement: true, speedup: true, msNow: true, msAfter: true })
     .extend({
-      /** For a kernel of a program, the time of all kernels before and after this step, in ms. */
+      /**
+       * For a program's kernel, the total time of all kernels before and after this step, in ms.
+       */
       ofTotal: z.object({ msNow: z.number(), msAfter: z.number() }).optional(),
     })
     .optional(),
@@ -31,7 +33,7 @@ export function firstStep(session: Session, rung: RungResult, { limit, steps }: 
   }
 }
 
-/** Returns the limit, the change and both times as English text. */
+/** Returns the limit, the change, and the two times as English text. */
 export function firstStepWords({ limit, step }: FirstStep): string {
   if (!step) return inEnglish(limit)
   const { statement, msNow, msAfter, ofTotal } = step

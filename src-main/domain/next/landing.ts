@@ -1,9 +1,9 @@
 /**
- * Estimates the speedup of a move, between no gain and its bound. The estimate uses steps of
- * built-in ladders that made a move. For each past step, the share is the logarithm of its gain
- * divided by the logarithm of its bound. Steps with the same move and a similar bound have the
- * highest weight. The range consists of quantiles of these shares. Steps of the current ladder are
- * excluded. The backtest excludes them too.
+ * Estimates the speedup of a move, between no gain and its bound. The estimate is based on past
+ * steps in built-in ladders and the moves that they made. For each past step, the share is the
+ * logarithm of its gain divided by the logarithm of its bound. Steps with the same move and a
+ * similar bound have the highest weight. The range consists of quantiles of these shares. Steps of
+ * the current ladder are excluded. The backtest excludes them too.
  */
 import { z } from 'zod'
 
@@ -39,7 +39,7 @@ export const Offered = z.object({
 })
 export type Offered = z.infer<typeof Offered>
 
-/** Content of landed.json in the folder of the recordings. `npm run next` writes the file. */
+/** Content of landed.json in the recordings folder. `npm run next` writes the file. */
 export const Past = z.object({ landed: z.array(Landed), offered: z.array(Offered) })
 export type Past = z.infer<typeof Past>
 
@@ -66,7 +66,7 @@ const quantiles = [0.07, 0.5, 0.93] as const
  * bound is 1.
  */
 const blur = 0.03
-/** Weight of steps that made a different move. */
+/** Weight of past steps that made a different move. */
 const otherMove = 0.2
 /** Relative difference between the logarithms of two bounds at which the weight drops to 1/e. */
 const likeness = 0.6

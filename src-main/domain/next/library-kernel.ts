@@ -1,4 +1,4 @@
-/** Recognizes kernels of libraries, which the user cannot change. */
+/** Recognizes library kernels, which the user cannot change. */
 import { climbs, type RungResult, type Session } from '../session/session'
 
 /**
@@ -10,7 +10,7 @@ const libraries =
   /^(void )?(nvjet_|sm\d+_xmma_|(volta|turing|ampere|hopper)_|cudnn|gemv|\w*(::)?splitKreduce|ncclDev|ncclKernel|at::native|at_cuda_detail|cub::|vectorized_layer_norm|(vectorized_|unrolled_)?elementwise_kernel|reduce_kernel)/
 
 /**
- * Returns whether a kernel of a program or an import belongs to a library. Returns false for rungs
+ * Returns whether a kernel in a program or an import comes from a library. Returns false for rungs
  * of a ladder.
  */
 export const isLibraryKernel = (

@@ -26,8 +26,9 @@ const remedies: Readonly<Record<UnitId, AnyMessage>> = {
 }
 
 /**
- * Returns the utilization over the whole launch. If the unit's counter covers only cycles in which
- * an SM has a block and differs, adds the counter's value, which other output shows.
+ * Returns the utilization over the whole launch. The unit's counter may cover only cycles in which
+ * an SM has a block. If its value differs, the text includes that value too, because other output
+ * shows it.
  */
 function utilizationWords({ busy, value }: Facts, unit: UnitId, share = 0): Statement {
   const launch = formatPercent(100 * (busy[unit] ?? share))

@@ -37,7 +37,7 @@ export const NextStep = z.object({
   evidence: z.array(Statement),
   /** Source lines of the cause, most expensive first. Absent below the deep profile level. */
   lines: z.array(CauseLine).optional(),
-  /** A recorded step of a built-in ladder with this move; absent without such a step. */
+  /** A recorded step of a built-in ladder that made this move; absent if there is none. */
   example: z
     .object({ ladder: z.string(), from: z.string(), to: z.string(), recording: z.string() })
     .optional(),

@@ -7,7 +7,7 @@ export interface RungTime {
   evidence: 'measured' | 'profiled' | 'predicted'
 }
 
-/** Returns a rung's time with its source, or null without a time. */
+/** Returns a rung's time and its source, or null if the rung has no time. */
 export function timeOfRung(rung: RungResult): RungTime | null {
   const nanoseconds = rung.ncuMetrics?.['gpu__time_duration.sum']?.value
   const found: readonly (readonly [number | undefined, RungTime['evidence']])[] = [

@@ -73,8 +73,8 @@ interface Window {
 }
 
 /**
- * Returns the shortest sequence of launches that contains every requested kernel, or null without
- * such a sequence. For a program with a loop, the sequence is one iteration.
+ * Returns the shortest sequence of launches that contains every requested kernel, or null if there
+ * is none. For a program with a loop, the sequence is one iteration.
  */
 export function shortestWindow(
   launches: readonly PreviewLaunch[],

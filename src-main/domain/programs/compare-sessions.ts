@@ -22,7 +22,7 @@ import type { PredictionError, SessionComparison, SessionVerdict, Side } from '.
 import { unitsOf, type Clock, type Unit, type UnitTime } from './units'
 
 /**
- * Minimum relative change of a time. Sessions run at different times, so smaller changes are
+ * Minimum relative change in a time. Sessions run at different times, so smaller changes are
  * insignificant even for precise times.
  */
 const threshold = 0.03
@@ -226,7 +226,7 @@ export function compareUnits(
 }
 
 /**
- * Returns the warnings about missing parts of an imported report. The total of such a session is
+ * Returns an imported report's warnings about missing parts. The total of such a session is
  * not the program's total.
  */
 const partsOf = ({ warnings }: Session): Statement[] =>

@@ -8,8 +8,8 @@ interface KernelName {
   /** Last part of `path`, such as `reduce_kernel`. Never empty. */
   base: string
   /**
-   * Template arguments without the angle brackets, such as `512, 1, ReduceOp<float>`; null without
-   * a template.
+   * Template arguments without the angle brackets, such as `512, 1, ReduceOp<float>`; null if the
+   * kernel is not a template instance.
    */
   template: string | null
   /**
@@ -19,7 +19,7 @@ interface KernelName {
   parameters: string | null
 }
 
-/** Notations for an unnamed namespace or type in nvcc and GCC. */
+/** Notations that nvcc and GCC use for an unnamed namespace or type. */
 const unnamed = /<unnamed>|\(anonymous namespace\)|\{anonymous\}/g
 
 const namespaceWord = 'unnamed'

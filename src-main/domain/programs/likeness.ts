@@ -5,7 +5,8 @@
 import type { Unit } from './units'
 
 /**
- * Returns a key that is equal for launches with equal work, or null without an instruction count.
+ * Returns a key that is equal for launches with equal work, or null if the instruction count is
+ * unknown.
  */
 export const workKey = ({ work, launches }: Unit): string | null =>
   work.instructions === undefined ? null : `${launches} × ${work.instructions}`

@@ -19,7 +19,7 @@ export function closingOf(text: string, start: number): number {
   return text.length
 }
 
-/** Returns the position of the first character in `wanted` that is outside brackets, or -1. */
+/** Returns the position of the first character outside brackets that is in `wanted`, or -1. */
 export function findOutside(text: string, wanted: string): number {
   for (let at = 0; at < text.length; at += 1) {
     if (wanted.includes(text[at]!)) return at

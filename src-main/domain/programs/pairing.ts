@@ -85,7 +85,7 @@ function longestCommon(
 ): [number, number][] {
   const width = right.length + 1
   const best = new Float64Array((left.length + 1) * width)
-  // One additional match outweighs any similarity of times.
+  // One additional match outweighs any similarity in times.
   const weight = left.length + right.length + 1
   const gain = (i: number, j: number): number =>
     keys[0][i] !== null && keys[0][i] === keys[1][j]
@@ -184,7 +184,7 @@ const tallied = (unit: Unit, level: readonly Mark[]): [string, string] => {
   return [key, `${key} ${workKey(unit)}`]
 }
 
-/** Counts the units per combination of properties, both with and without their work. */
+/** Counts the units per combination of properties, with and without their work. */
 function tally(units: readonly Unit[], level: readonly Mark[]): Tally {
   const counts = new Map<string, number>()
   for (const unit of units)

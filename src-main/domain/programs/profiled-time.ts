@@ -1,8 +1,8 @@
-/** Sums the times of launches under ncu or CUPTI. */
+/** Sums launch times measured by ncu or CUPTI. */
 import type { Session, ProfiledTime, RungResult } from '../session/session'
 import { ascending, quantile } from '../analysis/confidence-intervals'
 
-/** Returns statistics of the launches' times, or undefined without launches. */
+/** Returns statistics of the launch times, or undefined if there are no launches. */
 export function profiledTime(
   launchesMs: readonly number[],
   timer: 'ncu' | 'cupti' = 'ncu',
@@ -24,7 +24,7 @@ export function profiledTime(
   }
 }
 
-/** Returns the total time of all kernels of a session in ms, or null if none was timed. */
+/** Returns the total time of a session's kernels in ms, or null if none was timed. */
 export function totalProfiledMs({
   rungs,
   program,
@@ -35,13 +35,13 @@ export function totalProfiledMs({
 }
 
 /**
- * Returns whether CUPTI timed the kernels of a session. Such kernels can overlap, so the total can
+ * Returns whether CUPTI timed a session's kernels. Such kernels can overlap, so the total can
  * count the same time more than once.
  */
 export const isTimedTogether = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
   rungs.some(({ profiledTime: time }) => time?.timer === 'cupti')
 
-/** Returns a kernel's fraction of the GPU time of its session, 0 to 1, or null if unknown. */
+/** Returns a kernel's fraction of its session's GPU time, 0 to 1, or null if unknown. */
 export function shareOfTotal(rung: RungResult, total: number | null): number | null {
   return rung.profiledTime && total ? rung.profiledTime.totalMs / total : null
 }

@@ -3,9 +3,9 @@ import { can } from '../targets/targets'
 import type { RungResult, Session } from '../session/session'
 
 export interface RangeGroup {
-  /** NVTX ranges, outermost first. The list is empty for kernels outside any range. */
+  /** NVTX ranges, outermost first. The list is empty for kernels outside all ranges. */
   ranges: readonly string[]
-  /** The ranges as a heading, such as `step › attention`; null outside any range. */
+  /** The ranges as a heading, such as `step › attention`; null outside all ranges. */
   title: string | null
   /**
    * Kernels, longest first. A range has a total time but no counters, because counters belong to

@@ -117,7 +117,7 @@ export function sayRungs(
 
 /**
  * Describes the model's errors for a predicted and a measured session. Returns undefined if no rung
- * has both times.
+ * has both a predicted and a measured time.
  */
 export function sayErrors(
   pairs: readonly Pick<Compared, 'predictionError'>[],

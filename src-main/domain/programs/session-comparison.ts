@@ -33,10 +33,10 @@ export const Side = z.object({
 const Only = Side.extend({ id: z.string(), time: ms })
 
 const Times = z.object({
-  /** Time in milliseconds; null without a time. */
+  /** Time in milliseconds; null if there is none. */
   timeA: ms,
   timeB: ms,
-  /** timeB / timeA; null unless both were timed in the same way. */
+  /** timeB / timeA; null unless the two times were measured in the same way. */
   ratio: z.number().nullable(),
 })
 
@@ -80,7 +80,7 @@ export const SessionComparison = z.object({
       by: z.string(),
       verdict: z.enum(verdicts),
       /**
-       * timeB − timeA in milliseconds, which is the pair's contribution to the change of the total.
+       * timeB − timeA in milliseconds, which is the pair's contribution to the change in the total.
        */
       change: ms,
       /** The counters that changed most. Empty if either side was timed. */

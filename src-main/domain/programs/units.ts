@@ -45,7 +45,7 @@ export interface UnitKernel {
 }
 
 export interface Unit {
-  /** Id of the rung, or `<rung>/2` for the second of several kernels of one NVTX range. */
+  /** Id of the rung, or `<rung>/2` for the second of several kernels in one NVTX range. */
   id: string
   rung: string
   title: string
@@ -63,7 +63,7 @@ export interface Unit {
   work: Work
 }
 
-/** Counters that hardly differ between launches with the same work. */
+/** Counters that are nearly equal for launches with the same work. */
 const workIds = ['instructions', 'memoryInstructions', 'l1Bytes', 'l2Bytes'] as const
 export type Work = Readonly<Partial<Record<(typeof workIds)[number], number>>>
 
@@ -136,7 +136,7 @@ const toKernel = (
   return kernel
 }
 
-/** Returns the kernel of a rung that launches exactly one kernel, otherwise null. */
+/** Returns the rung's kernel if the rung launches exactly one kernel, otherwise null. */
 const onlyKernel = (rung: RungResult, names: Names): UnitKernel | null => {
   const kernels = rung.profile?.kernels ?? rung.launches ?? []
   const [only] = kernels

@@ -44,8 +44,8 @@ const renamed = (proposal: Proposal, names: ReadonlyMap<string, string>): Propos
 }
 
 /**
- * Returns one proposal per permutation of the group's names in shapes and grid. The first proposal
- * is unchanged.
+ * Returns one proposal for each permutation of the group's names in the shapes and the grid. The
+ * first proposal is unchanged.
  */
 export const exchanged = (proposal: Proposal, group: readonly string[]): Proposal[] =>
   orders(group)

@@ -122,7 +122,8 @@ function pointedAt({ parameters }: KernelLaunch, names: Names): Map<number, Poin
       name: names.of(name),
       dtype: kind.dtype,
       elements: Math.max(1, Math.floor(bytes / dtypeOf(kind.dtype).bytes)),
-      // Pieces start at the pointer. A pointer at another offset adds no data.
+      // The pieces start at the pointer, so they are used only if it points to the start of the
+      // allocation.
       pieces: pointer.offset === 0 ? pointer.pieces : null,
       isConst: kind.isConst,
     })

@@ -15,7 +15,9 @@ export interface Origin {
   rung: string
   /** The kernel's name in a launch, with template arguments if any. */
   call: string
-  /** The only architecture that the kernel supports, such as sm_90a; null without a restriction. */
+  /**
+   * The only architecture that the kernel supports, such as sm_90a; null if any architecture works.
+   */
   requires: string | null
   /** Call of the file's own launch function; null if the rung launches the kernel directly. */
   launcher: { name: string; arguments: string[]; guesses: string[] } | null

@@ -15,7 +15,8 @@ export const RegressRung = z.object({
   title: z.string(),
   verdict: z.enum(regressVerdicts),
   /**
-   * Verdict based only on the times, even if both builds are identical. Null for an untimed rung.
+   * Verdict based only on the times, even if the two builds are identical. Null for an untimed
+   * rung.
    */
   byTimes: z.enum(measuredVerdicts).nullable(),
   /**
@@ -29,7 +30,10 @@ export const RegressRung = z.object({
    * code varies.
    */
   sameCode: Ratio.nullable(),
-  /** Threshold in percent. A rung is slower or faster only if the whole interval exceeds it. */
+  /**
+   * Threshold in percent. A rung is slower or faster only if the whole interval exceeds this
+   * threshold.
+   */
   thresholdPercent: z.number(),
   /**
    * New SM cycles divided by old SM cycles. Cycles do not depend on the clock rate. Null if
@@ -72,7 +76,7 @@ export const regressShape = {
     computeCapability: z.string(),
     driver: z.string().nullable(),
   }),
-  /** L2 state when both builds were timed. */
+  /** L2 state when the two builds were timed. */
   cacheState: CacheState,
   /** 0: no rung became slower. 1: a rung became slower or failed. 2: no rung has a verdict. */
   exitCode: z.union([z.literal(0), z.literal(1), z.literal(2)]),

@@ -116,7 +116,7 @@ export const measuredVerdicts = ['slower', 'faster', 'same', 'unresolved'] as co
 export type MeasuredVerdict = (typeof measuredVerdicts)[number]
 
 /**
- * Returns the verdict from one interval. `beyond` is the threshold for "slower" and "faster".
+ * Returns the verdict for one interval. `beyond` is the threshold for "slower" and "faster".
  * `within` is the limit for "same".
  */
 function byInterval({ low, high }: Ratio, beyond: number, within: number): MeasuredVerdict {

@@ -6,7 +6,7 @@
  */
 import { message, type Statement } from '../messages/message'
 
-/** Fields of a line that squeue prints in the format `%i|%T|%r|%N`. */
+/** Fields of a line that squeue prints with the format `%i|%T|%r|%N`. */
 export interface QueueLine {
   /** Job id, such as `123`. For a task of an array, it has the form `123_4`. */
   id: string

@@ -11,7 +11,7 @@ const reasonWords = (reasons: readonly ClockReason[]): Statement =>
 
 /**
  * Returns why the clocks were reduced. Times at reduced clocks are less representative of the code.
- * Returns null without a known reason.
+ * Returns null if no reason is known.
  */
 export function throttleStatement(state: GpuState | undefined): Statement | null {
   const reasons = state?.heldDownBy ?? []

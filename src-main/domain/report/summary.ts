@@ -24,7 +24,7 @@ export interface Step {
   why: Why
 }
 
-/** Returns each rung with the rung that it is compared with. */
+/** Returns each rung and the rung that it is compared with. */
 export const stepsOf = (session: Session): Step[] =>
   whyOfSteps(session).map(({ a, b, why }) => ({
     from: a,
@@ -112,8 +112,8 @@ function best(session: Session): AnyMessage {
   }
   if (ratioToReference === null || reference === null || hasOtherOptions(session, first.id))
     return message('summary.best', figures)
-  // The ratio's spread includes the spreads of both medians. If the reference's spread is unknown,
-  // only the rung's is included.
+  // The ratio's spread includes the spreads of the two medians. If the reference's spread is
+  // unknown, only the rung's is included.
   const both = spread + (rungOf(session, reference)?.timing?.spread ?? 0)
   const place = Math.abs(ratioToReference - 1) <= both ? 'summary.bestLevel' : 'summary.bestBeside'
   return message(place, {
@@ -125,8 +125,8 @@ function best(session: Session): AnyMessage {
 }
 
 /**
- * Returns the first cause of a step. If no cause is known, returns a prediction from the rung's
- * header that the measurement confirmed.
+ * Returns the top-ranked cause of a step. If no cause is known, returns a prediction from the
+ * rung's header that the measurement confirmed.
  */
 function explain({ comparison, why }: Step): Statement {
   const [cause] = why.causes
@@ -190,16 +190,16 @@ function unpaidSteps(session: Session, steps: readonly Step[]): Statement[][] {
 }
 
 interface Summary {
-  /** The best rung. For profiled kernels, it is the total time and the longest kernel. */
+  /** The best rung; for profiled kernels, the total time and the longest kernel. */
   best: AnyMessage
   /**
-   * Whether the fastest rung is faster than the reference, for each kind of timing. Null without a
-   * reference in the session.
+   * Whether the fastest rung is faster than the reference, for each kind of timing. Null if the
+   * session has no reference.
    */
   claim: AnyMessage | null
   /**
-   * The first and last rung of the chain of steps, and the ratio of their times. Null without such
-   * a chain.
+   * The first and last rung of the chain of steps, and the ratio of their times. Null if there is
+   * no such chain.
    */
   climb: AnyMessage | null
   /** The three largest steps, each with its explanation. */

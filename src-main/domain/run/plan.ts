@@ -49,7 +49,7 @@ export interface RunPlan {
    * be in `rungs`.
    */
   trusted: PlannedRung | null
-  /** Folder of the files for buffer fills, or null for a replay. */
+  /** Folder that contains the files for buffer fills, or null for a replay. */
   taskFolder: string | null
   /** Additional problems for verifying some of the rungs. Their times are discarded. */
   alsoVerify?: {

@@ -140,7 +140,7 @@ interface ConvergenceBarrierOperand {
   readonly index: number
 }
 
-/** A scoreboard, such as `SB0` of DEPBAR and `gsb0` of WARPGROUP.DEPBAR. */
+/** A scoreboard, such as `SB0` in DEPBAR or `gsb0` in WARPGROUP.DEPBAR. */
 interface ScoreboardOperand {
   readonly kind: 'scoreboard'
   readonly index: number

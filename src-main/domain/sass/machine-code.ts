@@ -36,7 +36,7 @@ export interface MachineFunction {
   /** Machine code, with 16 bytes per instruction. */
   readonly code: Uint8Array
   readonly registers: number | null
-  /** Bytes of stack per thread for the local memory of this function. */
+  /** Stack size in bytes per thread for this function's local memory. */
   readonly frameBytes: number
   /** Compiler-generated subroutines in the code, such as 64-bit integer division. */
   readonly subprograms: readonly {

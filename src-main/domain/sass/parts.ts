@@ -66,7 +66,7 @@ export const alu = (
 
 const formOf = ({ encoding }: Draft): Form => encoding.bits(9, 3) as Form
 
-/** Number of bits of a uniform register number. For URZ, all bits are set. */
+/** Width of a uniform register number in bits. For URZ, all bits are set. */
 const uniformBits = 6
 
 /* Modifiers */

@@ -72,8 +72,7 @@ export function runCommand(session: Session, sizes: Sizes | null, profile: Profi
 }
 
 /**
- * Returns different sizes from the ladder, or half of the problem's sizes if the ladder has no
- * others.
+ * Returns other sizes that the ladder lists, or half the problem's sizes if there are none.
  */
 export function otherSizes({ ladder, problem }: Session): Sizes | null {
   if (!problem) return null

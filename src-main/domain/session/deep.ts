@@ -34,8 +34,8 @@ export const Work = z.object({
   /** L1 tag lookups for global memory. ncu reports no ideal count. */
   globalL1Requests: count,
   /**
-   * Theoretical number of 32-byte sectors requested from L2 for global memory: actual, ideal, and
-   * the difference.
+   * 32-byte sectors requested from L2 for global memory, ncu's theoretical count: actual, ideal,
+   * and the difference.
    */
   globalL2Sectors: count,
   globalL2SectorsIdeal: count,
@@ -43,7 +43,7 @@ export const Work = z.object({
 })
 export type Work = z.infer<typeof Work>
 
-/** Counters of code that was not profiled. All counters are null. */
+/** Counters for code that was not profiled. All counters are null. */
 export const notCounted: Work = {
   executed: null,
   threadExecuted: null,
@@ -72,8 +72,8 @@ export const Instruction = Work.extend({
   /** Opcode with modifiers, such as `LDS.128` or `FFMA`. */
   opcode: z.string(),
   /**
-   * Path under the session's `sources/`, or a bare file name for other sources. Null without line
-   * information.
+   * Path under the session's `sources/`, or a bare file name for other sources. Null if there is no
+   * line information.
    */
   file: z.string().nullable(),
   line: z.number().int().positive().nullable(),
@@ -105,7 +105,7 @@ export const Rule = z.object({
   name: z.string(),
   kind: z.enum(['optimization', 'warning', 'info', 'error']),
   text: z.string(),
-  /** ncu's estimate of the maximum speedup in percent; null without an estimate. */
+  /** ncu's estimate of the maximum speedup in percent; null if ncu gives no estimate. */
   estimatedSpeedup: z.number().nullable(),
   /** Whether the recommendation applies to the whole kernel or to one limiting unit. */
   speedupType: z.enum(['global', 'local']).nullable(),
@@ -127,8 +127,8 @@ export const DeepKernel = z.object({
   opcodes: z.record(z.string(), z.number().nonnegative()).nullable(),
   rules: z.array(Rule),
   /**
-   * The samples with stall reasons. Absent without samples, and in older sessions, in which all
-   * samples have stall reasons.
+   * The samples with stall reasons. Absent if there are no samples, and in older sessions, in which
+   * all samples have stall reasons.
    */
   stallSamples: StallSamples.optional(),
   /** The timing model's prediction; only for the target `predicted`. */
@@ -333,8 +333,8 @@ export function stallObstacle(
 }
 
 /**
- * Returns stall samples by reason, largest change of share first. The number of samples grows with
- * the time, because samples are taken at a fixed interval. Compare the shares instead.
+ * Returns stall samples by reason, with the largest change in share first. The number of samples
+ * grows with the time, because samples are taken at a fixed interval. Compare the shares instead.
  */
 export const stallDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | null =>
   stallObstacle(a, b)

@@ -5,8 +5,8 @@ import type { RungResult } from './session'
 type Measured = Pick<RungResult, 'metrics'>
 
 /**
- * Returns the metric that should replace a noisy counter. The hardware counter of bank conflicts is
- * nonzero even for conflict-free code. If every rung has the structural counter, returns that
+ * Returns the metric that should replace a noisy counter. The hardware counter for bank conflicts
+ * is nonzero even for conflict-free code. If every rung has the structural counter, returns that
  * counter.
  */
 export function withoutNoise(

@@ -1,4 +1,4 @@
-/** Prediction data in a session: the time of each rung with its range, and the model's inputs. */
+/** Prediction data in a session: each rung's time and range, and the model's inputs. */
 import { z } from 'zod'
 import { Problem } from '../task/problem'
 import {
@@ -31,13 +31,13 @@ export const PredictedTime = z.object({
   /** Whether only some blocks were simulated and the rest extrapolated. */
   extrapolated: z.boolean(),
   /**
-   * Simulated time in ms without one cause: bank conflicts, unused sectors, memory latency or
+   * Simulated time in ms with one cause removed: bank conflicts, unused sectors, memory latency or
    * barriers.
    */
   without: z.partialRecord(z.enum(removals), ms).optional(),
   /**
-   * The predicted problem, if it differs from the session's problem. The counters of labs are for a
-   * smaller size.
+   * The predicted problem, if it differs from the session's problem. Lab counters are for a smaller
+   * size.
    */
   problem: Problem.optional(),
 })
@@ -66,7 +66,7 @@ export const LaunchPrediction = z.object({
   limiter: z.enum(limiters),
   /** Utilization of each unit over the whole launch. */
   utilization: z.partialRecord(z.enum(limiters), share),
-  /** Average warps stalled per issued instruction, by reason. */
+  /** Average number of warps stalled per issued instruction, by reason. */
   stalls,
   /** Average number of resident warps on an active SM, as a fraction of the SM's maximum. */
   achievedOccupancy: share,

@@ -20,8 +20,8 @@ export const defaultSecondsARung = 120
 const triple = z.tuple([z.number().int(), z.number().int(), z.number().int()])
 
 /**
- * A source location. Parts that the tool did not report are null, for example for host code or
- * without line information.
+ * A source location. Parts that the tool did not report are null, as for host code or if line
+ * information is missing.
  */
 export const SourcePlace = z.object({
   file: z.string().nullable(),
@@ -130,6 +130,6 @@ export function groupRecords(records: readonly SanitizerRecord[]): SanitizerReco
   return [...groups.values()]
 }
 
-/** Formats a source location such as `gemm/05_tile.cu:31`, without unknown parts. */
+/** Formats a source location such as `gemm/05_tile.cu:31`, omitting unknown parts. */
 export const placeLabel = ({ file, line, function: name }: SourcePlace): string =>
   file === null ? (name ?? '') : line === null ? file : `${file}:${line}`

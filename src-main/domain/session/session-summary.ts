@@ -11,7 +11,7 @@ export const SessionSummary = z.object({
   ref: SessionRef,
   kind: z.enum(['live', 'recorded', 'imported']),
   name: z.string(),
-  /** The title that the user gave the session; null without a title. */
+  /** The title that the user gave the session; null if there is none. */
   title: z.string().nullable(),
   createdAt: z.string(),
   ladder: z.object({ id: z.string(), title: z.string() }),

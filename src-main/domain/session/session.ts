@@ -34,7 +34,7 @@ export type Diagnostic = z.infer<typeof Diagnostic>
 
 export const Build = z.object({
   /**
-   * Registers per thread, the maximum over the rung's kernels. Null if ptxas reported no count, as
+   * Registers per thread; the maximum over the rung's kernels. Null if ptxas reported no count, as
    * for a library call.
    */
   registersPerThread: z.number().nullable(),
@@ -106,7 +106,7 @@ export const BurstTiming = z.object({
   samplesMs: z.array(z.number()),
   gflops: z.number().nullable(),
   /**
-   * Ratio to bursts of the reference, which alternate with the rung's bursts. Null without a
+   * Ratio to the reference's bursts, which alternate with the rung's bursts. Null if there is no
    * reference.
    */
   ratioToReference: z.number().nullable(),
@@ -128,7 +128,7 @@ export const SustainedTiming = z.object({
   /** Interquartile range divided by the median. */
   spread: z.number(),
   gflops: z.number().nullable(),
-  /** Ratio to the reference's own sustained time; null without a reference. */
+  /** Ratio to the reference's own sustained time; null if there is no reference. */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
   /** Median values during the timed seconds; null if the driver does not report them. */
@@ -161,8 +161,8 @@ export const Timing = z.object({
   /** Throughput; null if the task does not count operations. */
   gflops: z.number().nullable(),
   /**
-   * Reference time divided by this rung's time, sampled alternately in one process. Null without a
-   * reference.
+   * Reference time divided by this rung's time, sampled alternately in one process. Null if there
+   * is no reference.
    */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
@@ -174,10 +174,10 @@ export const Timing = z.object({
    */
   includesHost: z.boolean().optional(),
   /**
-   * Time between two events without work in between. This overhead is part of every measured time.
+   * Time between two events with no work in between. This overhead is part of every measured time.
    */
   emptyMs: z.number().nullable().optional(),
-  /** GPU time of a launch from CUPTI's activity records; null without CUPTI. */
+  /** GPU time of a launch from CUPTI's activity records; null if CUPTI did not report it. */
   gpuMs: z.number().nullable().optional(),
   /**
    * SM clock during the samples of the rung and of the interleaved reference, computed from cycles.
@@ -289,7 +289,7 @@ export const ProfiledKernel = z.object({
   block: z.tuple([z.number(), z.number(), z.number()]).nullable(),
   passes: z.number().int().nullable(),
   /**
-   * Innermost NVTX range around the launch, in imports and in sessions of a program. Absent outside
+   * Innermost NVTX range around the launch, in imports and in sessions of programs. Absent outside
    * any range.
    */
   range: z.string().optional(),
@@ -321,7 +321,7 @@ export const VerifiedAt = z.object({
 export type VerifiedAt = z.infer<typeof VerifiedAt>
 
 export const Profile = z.object({
-  /** Maximum number of replay passes over the rung's kernels. */
+  /** Largest number of replay passes that any of the rung's kernels needed. */
   passes: z.number().int(),
   /** Wall time of the rung under ncu, including all passes. Absent in older sessions. */
   seconds: z.number().optional(),
@@ -339,8 +339,8 @@ export const RungResult = z.object({
   flags: z.array(z.string()),
   params: Parameters,
   /**
-   * nvcc arguments other than the default flags, with environment variables unexpanded. Absent
-   * without such arguments.
+   * nvcc arguments other than the default flags, with environment variables unexpanded. Absent if
+   * there are none.
    */
   buildWords: z.array(z.string()).optional(),
   /** Path under the session's `sources/`. */
@@ -410,7 +410,7 @@ const Settings = z.object({
 })
 type Settings = z.infer<typeof Settings>
 
-/** The profiled program of a session. */
+/** The program that a session profiled. */
 export const Program = z.object({
   /** Command as given by the user, without ncu. */
   command: z.array(z.string()).nonempty(),
@@ -432,7 +432,7 @@ export type Program = z.infer<typeof Program>
 /** The machine of a remote run: the named machine, or the node that a scheduler assigned. */
 export const SessionHost = z.object({
   name: z.string(),
-  /** Slurm job number; null without a scheduler. */
+  /** Slurm job number; null if there is no scheduler. */
   job: z.string().nullable(),
 })
 export type SessionHost = z.infer<typeof SessionHost>
@@ -450,7 +450,7 @@ export const Session = z.object({
   /** The machine of a remote run; absent for local runs. */
   host: SessionHost.optional(),
   /**
-   * Measured ceilings of the GPU, taken before the rungs were timed. Absent if the ceilings were
+   * GPU ceilings that were measured before the rungs were timed. Absent if the ceilings were
    * not measured.
    */
   ceilings: Ceilings.optional(),
@@ -463,7 +463,7 @@ export const Session = z.object({
   /** Wall time in seconds of the whole run, from the request to the last counter. */
   elapsedSeconds: z.number(),
   /**
-   * Warnings that affect the figures, such as a missing permission for counters, or a source that
+   * Problems that affect the figures, such as a missing permission for counters, or a source that
    * has changed since the run.
    */
   warnings: z.array(Statement),
@@ -490,7 +490,7 @@ export const climbs = ({ program, target }: Pick<Session, 'program' | 'target'>)
 /**
  * Returns the rung that a rung is compared with by default. For a variant, it is the previous
  * variant of the same file. For other rungs, it is the rung in `after`, or the preceding rung in
- * the session. Never returns the reference, because the ratio already compares with it.
+ * the session. Never returns the reference, because the ratio already compares the rung with it.
  */
 export function rungBefore(session: Session, id: string): RungResult | undefined {
   const index = session.rungs.findIndex((rung) => rung.id === id)

@@ -242,7 +242,7 @@ export const referenceLayout = (task: Task): Layout =>
     },
   ])
 
-/** A buffer of a case. Its extents are numbers. A buffer that is not read has no fill. */
+/** A buffer in a case, with numeric extents. A buffer that is not read has no fill. */
 export interface CaseBuffer {
   name: string
   dtype: Dtype

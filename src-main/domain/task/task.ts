@@ -32,8 +32,8 @@ export const TaskSize = z.strictObject({
     .max(2 ** 53 - 1)
     .default(maxSize),
   /**
-   * Default value if neither the ladder nor the request has one. Without defaults, a request must
-   * specify all sizes.
+   * Default value if neither the ladder nor the request has one. If there are no defaults, a
+   * request must specify all sizes.
    */
   value: whole.min(1).optional(),
   /**
@@ -105,7 +105,7 @@ type TaskReference = z.infer<typeof TaskReference>
 
 /**
  * N, if one in N rows contains infinities or NaN (`specialKinds`). A row extends along the last
- * dimension. 0 means no such rows.
+ * dimension. 0 means that no row does.
  */
 const Special = Formula.optional()
 

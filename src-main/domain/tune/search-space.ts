@@ -72,7 +72,7 @@ export function* pointsOf(space: Space): Generator<Point, void> {
   yield* visit(0)
 }
 
-/** Returns the number of allowed points, or null for more than `most` combinations. */
+/** Returns the number of allowed points, or null if there are more than `most` combinations. */
 export function countAllowed(space: Space, most = 2_000_000): number | null {
   if (space.rules.length === 0) return combinations(space)
   if (combinations(space) > most) return null
@@ -81,7 +81,7 @@ export function countAllowed(space: Space, most = 2_000_000): number | null {
   return count
 }
 
-/** Returns a rule that forbids every point on its own, or null without such a rule. */
+/** Returns a rule that forbids every point on its own, or null if there is no such rule. */
 export function emptyingRule(space: Space, most = 200_000): SpaceRule | null {
   for (const rule of space.rules) {
     let looked = 0

@@ -30,7 +30,7 @@ export interface Strategy {
 /** Maximum number of points for an exhaustive search. Larger spaces use another strategy. */
 export const exhaustiveLimit = 2000
 
-/** Returns a generator of random numbers from 0 to below 1 (mulberry32). */
+/** Returns a generator of random numbers in [0, 1) (mulberry32). */
 function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -126,8 +126,8 @@ interface Timed {
 
 /**
  * Greedy iterated local search. It tries all neighbors of a point and continues from the best one.
- * Without an improvement, it restarts from the best point with two values changed. If that point is
- * not available, it restarts from a random point.
+ * If no neighbor is better, it restarts from the best point with two values changed. If that point
+ * is not available, it restarts from a random point.
  */
 function local(space: Space, seed: number, start: Point | null): Strategy {
   const draws = new Draws(space, seed)

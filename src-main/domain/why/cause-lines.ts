@@ -109,8 +109,8 @@ export function linesOf(
 type Range = Hunk['a']
 
 /**
- * Returns the lines of both rungs with the largest contributions. Returns undefined without source
- * counters or without a dominant line.
+ * Returns the lines of both rungs with the largest contributions. Returns undefined if there are no
+ * source counters or no dominant line.
  */
 export function linesThatBear(
   a: Side,

@@ -15,8 +15,8 @@ import { limiterOf, ownUnit, type Load, units, type Unit } from './units'
 import { activeCycles, clock, gridOf, kernelCount, positive, type Side, type Times } from './side'
 
 /**
- * Ids of the parts. `work`: the unit's work. `instructions`: the instructions in addition to a
- * pipe's unchanged work. `busy`: the unit's utilization. `sms`: the share of SMs with a block.
+ * Ids of the parts. `work`: the unit's work. `instructions`: the instructions beyond a pipe's
+ * unchanged work. `busy`: the unit's utilization. `sms`: the fraction of SMs that have a block.
  * `clock`: the SM clock. `launches`: the number of kernels. `active`: active cycles per second, if
  * `sms`, `clock` and `launches` do not explain their change.
  */
@@ -33,10 +33,13 @@ type PartId = (typeof partIds)[number]
 
 export interface Part {
   id: PartId
-  /** Natural logarithm of the factor that divides a's time. Positive if it makes b faster. */
+  /**
+   * Natural logarithm of the factor by which a's time is divided. Positive if the part makes b
+   * faster.
+   */
   log: number
   /**
-   * The part's logarithm before an opposite part was added. It is the change of the quantity
+   * The part's logarithm before an opposite part was added. It is the change in the quantity
    * itself.
    */
   own: number
@@ -63,8 +66,8 @@ const ln = (over: number | null, under: number | null): number =>
 const clockStep = 0.005
 
 /**
- * Minimum change in the fraction of the SMs' time with a resident block. Smaller changes are
- * treated as zero.
+ * Minimum change in the fraction of time during which an SM has a resident block. Smaller changes
+ * are treated as zero.
  */
 const sameSpread = 0.02
 

@@ -106,7 +106,8 @@ const atPowerCap = ({ rung }: Side): boolean =>
   rung.timing?.gpu?.heldDownBy?.includes('powerCap') ?? false
 
 /**
- * Returns the energy counters that changed. Returns null unless the power cap limited both clocks.
+ * Returns the energy counters that changed. Returns null unless the power cap limited the clock on
+ * both sides.
  */
 const spentAtCap = ({ log }: Part, a: Side, b: Side): Move[] | null =>
   atPowerCap(a) && atPowerCap(b) ? movesOf(a, b, spent, log > 0).slice(0, 2) : null
@@ -278,7 +279,7 @@ const canHoldOthers = (a: Side, b: Side): boolean =>
   valueOf(a, 'theoreticalOccupancy') !== valueOf(b, 'theoreticalOccupancy')
 
 /**
- * Returns reasons other than stalls for a change of utilization: more warps, fewer kernels, or a
+ * Returns reasons other than stalls for a change in utilization: more warps, fewer kernels, or a
  * single wave of blocks.
  */
 function reasonsOf(

@@ -42,14 +42,14 @@ const profiledMs = ({ rung }: Side): number | null => {
 export interface Times {
   a: number
   b: number
-  /** Combined spread of both times. */
+  /** Combined spread of the two times. */
   noise: number
 }
 
 /** Relative noise of a single profiled launch if the clocks are unknown. */
 const profiledNoise = 0.02
 
-/** Returns the times of both sides if they have the same source, otherwise null. */
+/** Returns the two sides' times if they have the same source, otherwise null. */
 export function timesOf(a: Side, b: Side): Times | null {
   const [modelA, modelB] = [a.rung.predicted, b.rung.predicted]
   // Two predictions by the same model have no noise relative to each other.
@@ -92,8 +92,8 @@ export const kernelCount = (side: Side): number => launchesOf(side).length
 interface Grid {
   blocks: number
   /**
-   * Fraction of the SMs' time with a resident block, 0 to 1. Assumes that blocks take equally long
-   * and are evenly distributed.
+   * Fraction of time during which an SM has a resident block, 0 to 1. Assumes that blocks take
+   * equally long and are evenly distributed.
    */
   share: number
 }

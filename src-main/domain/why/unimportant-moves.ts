@@ -36,7 +36,7 @@ const moved = ({ id, a, b, unit }: MetricDelta) => ({
 /**
  * Returns the counters that changed without affecting the time. For a faster step, these are
  * counters that got worse. For a slower step, these are counters that got better. For equal times,
- * the result includes both kinds.
+ * these are counters of both kinds.
  */
 export function unimportantMoves(
   a: Side,

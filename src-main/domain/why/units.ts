@@ -17,7 +17,9 @@ export interface Unit {
   id: UnitId
   /** Registry id of the unit's utilization in percent. */
   busy: string
-  /** Time span of the percentage: cycles in which an SM was active, or the whole launch. */
+  /**
+   * Time span that the percentage refers to: cycles in which an SM was active, or the whole launch.
+   */
   of: 'active' | 'elapsed'
   /** Utilization in percent at which the unit is considered saturated. */
   full: number

@@ -77,7 +77,7 @@ export interface Move {
   b: number
 }
 
-/** Minimum relative change of a counter to be mentioned. */
+/** Minimum relative change for a counter to be mentioned. */
 const leastMove = 0.03
 
 const isConflict = (id: string): boolean => /BankConflicts$/.test(id)
@@ -114,7 +114,7 @@ const leastFeed = 0.1
  */
 const bytesPerPass = 128
 
-/** Converts a change of a counter to passes, so that bytes and wavefronts are comparable. */
+/** Converts a change in a counter to passes, so that bytes and wavefronts are comparable. */
 const passes = ({ id, a, b }: Move): number =>
   Math.abs(a - b) / (id === 'l1Bytes' ? bytesPerPass : 1)
 

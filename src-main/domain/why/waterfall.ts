@@ -2,7 +2,7 @@
  * Splits the difference between two times into milliseconds per factor. The time saved by one
  * factor depends on the order of the factors, because they multiply. A factor's share of the total
  * logarithm does not depend on the order. Each bar is therefore the factor's logarithm times the
- * logarithmic mean of both times. All bars add up to the difference.
+ * logarithmic mean of the two times. All bars add up to the difference.
  */
 import { z } from 'zod'
 import { partIds } from './parts'

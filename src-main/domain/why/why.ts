@@ -64,7 +64,8 @@ export const Why = z.object({
   /** Counters that got worse (or better in a slower step) without affecting the time. */
   unimportant: z.array(Unimportant),
   /**
-   * Share of the step that no cause explains. Null without a step, or if the causes have no shares.
+   * Share of the step that no cause explains. Null if there is no step, or if the causes have no
+   * shares.
    */
   unexplained: z.number().min(0).max(1).nullable(),
   /** The unexplained rest as a share of the saved time, like a cause's `contribution`. */
@@ -99,8 +100,8 @@ const resolution = 0.002
 /**
  * Returns why b is faster or slower than a.
  *
- * @param hunks differences between the two sources, used to mark changed lines; null without
- * sources
+ * @param hunks differences between the two sources, used to mark changed lines; null if the sources
+ * are unknown
  */
 export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): Why {
   const flags = otherFlags(a.rung.buildWords, b.rung.buildWords)

@@ -11,7 +11,7 @@ import type { DocumentKind, FieldsOf } from './documents/document'
 import { printable } from './printable'
 
 /**
- * Error codes for an output that nobody reads, because `| head` exited or the terminal was closed.
+ * Error codes for output that nobody reads, because `| head` exited or the terminal was closed.
  */
 const readerGone = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
 
@@ -48,7 +48,7 @@ export async function checkOutput(): Promise<void> {
 }
 
 /**
- * Prints the single JSON document of a command. For scripts, each statement also contains its
+ * Prints a command's only JSON document. For scripts, each statement also contains its
  * English text.
  */
 export function printJson<Fields extends z.ZodRawShape>(

@@ -1,4 +1,4 @@
-/** Defines the command line, with its commands, their options and their exit codes. */
+/** Defines the command line: commands, options, and exit codes. */
 import { Command, CommanderError } from 'commander'
 import type { SetUp } from '../../adapters/machine/machine'
 import {

@@ -14,6 +14,7 @@ try {
   }
   enableCompileCache?.(join(cacheDir(), 'compiled'))
 } catch {
-  // Continue without a cache folder. Commands that need the folder report the error.
+  // Continue without the compile cache if there is no cache folder. Commands that need the folder
+  // report the error.
 }
 await import('./main')

@@ -49,7 +49,7 @@ export function table<T>(
 }
 
 /**
- * Splits column indexes into parts with a width of at most `most` characters. A single column that
+ * Splits column indexes into parts that are at most `most` characters wide. A single column that
  * is wider gets its own part.
  */
 function split([first = 0, ...others]: readonly number[], most: number): number[][] {

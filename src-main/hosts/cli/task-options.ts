@@ -11,7 +11,7 @@ import type { Task } from '../../domain/task/task'
 export interface NamedOption {
   name: string
   kind: 'size' | 'scalar' | 'option'
-  /** Maximum value of this size over all tasks. */
+  /** Maximum value of this size across all tasks. */
   max: number
   help: string
 }

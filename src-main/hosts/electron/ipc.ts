@@ -10,8 +10,8 @@ import { inputError, toErrorShape } from '../../domain/errors'
 import { isAppUrl } from './app-scheme'
 
 /**
- * The preload script repeats these channel names because it cannot import modules. A test compares
- * both.
+ * The preload script repeats these channel names because it cannot import modules. A test checks
+ * that the two lists are equal.
  */
 export const callChannel = 'kernel-ladder:call'
 
@@ -66,7 +66,7 @@ function isFromOurPage(event: IpcMainInvokeEvent, window: BrowserWindow): boolea
     // The frame is null after a navigation or removal. The sender is then unknown.
     return frame !== null && frame.parent === null && isAppUrl(frame.origin)
   } catch {
-    // Checking the frame throws an error if the frame disappears meanwhile.
+    // Checking the frame throws an error if the frame disappears in the meantime.
     return false
   }
 }

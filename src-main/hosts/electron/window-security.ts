@@ -37,7 +37,7 @@ export function denyPermissions(session: Session): void {
   session.setDevicePermissionHandler(() => false)
 }
 
-/** Blocks navigation to other pages, and new windows. The router of the UI still works. */
+/** Blocks navigation to other pages, and new windows. The UI's router still works. */
 export function confine(contents: WebContents): void {
   contents.on('will-navigate', (event) => event.preventDefault())
   contents.on('will-frame-navigate', (event) => event.preventDefault())

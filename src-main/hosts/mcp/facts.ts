@@ -41,7 +41,10 @@ const metricFacts = (id: string, value: number | null | undefined) => ({
   unit: metricDefinition(id)?.unit ?? null,
 })
 
-/** Returns the time in milliseconds. CUDA events measured it or, for imported kernels, ncu did. */
+/**
+ * Returns the time in milliseconds. The time was measured with CUDA events or, for imported
+ * kernels, by ncu.
+ */
 const timeOf = ({ timing, profiledTime }: RungResult): number | null =>
   timing?.medianMs ?? profiledTime?.medianMs ?? null
 
@@ -95,7 +98,7 @@ function timingFacts(session: Session, rung: RungResult) {
 }
 
 /**
- * Returns the predicted time with its range. Returns no fields if the session has no prediction.
+ * Returns the predicted time and its range. Returns no fields if the session has no prediction.
  */
 const predictedFacts = ({ predicted }: RungResult) =>
   predicted
@@ -199,7 +202,7 @@ const workFacts = (work: Work): Record<string, number | Record<string, number>> 
   )
 
 /**
- * Returns a line of the rung's own file. Needed for profiles that contain no source text. For
+ * Returns a line from the rung's own file. Needed for profiles that contain no source text. For
  * emulated code, the session stores the sources.
  */
 const textIn = (source: string | undefined, line: number): string =>

@@ -1,5 +1,5 @@
 /**
- * Registers tools. Validates their input, runs one job at a time, and returns errors as tool
+ * Registers tools, validates tool input, runs one job at a time, and returns errors as tool
  * results.
  */
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
@@ -13,7 +13,7 @@ import { answered, refused, type Answer } from './answers'
 export interface Workplace {
   setup: Setup
   fence: Fence
-  /** Whether the user allowed the use of the GPU. */
+  /** Whether the user allowed GPU use. */
   allowRun: boolean
   /** Signal that aborts when the client disconnects. */
   gone: AbortSignal

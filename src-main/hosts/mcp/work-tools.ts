@@ -59,7 +59,7 @@ const progressOf =
   }
 
 /**
- * Returns the first five errors and warnings of the compiler. Omits the key if the list is empty.
+ * Returns the compiler's first five errors and warnings. Omits the key if the list is empty.
  */
 const compilerMessages = (diagnostics: readonly Diagnostic[]): object =>
   Object.fromEntries(

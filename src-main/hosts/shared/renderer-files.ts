@@ -1,4 +1,7 @@
-/** Maps a request path to a file of the built UI, for both hosts. Other files cannot be reached. */
+/**
+ * Maps a request path to a file of the built UI, for the web and Electron hosts. Other files cannot
+ * be reached.
+ */
 import { realpath, stat } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 import { KernelLadderError } from '../../domain/errors'

@@ -70,7 +70,7 @@ export const why = {
     'SMs are active for {b} of the cycles instead of {a}: start and tail of the kernel, or the clock.',
   activeAtLimit:
     'SMs are active for {b} of the cycles instead of {a}: start and tail of the kernel, or the clock, which the power cap limits{moves}.',
-  activeRate: 'Active cycles of an SM: {a} → {b}; start and tail of the kernel, or the clock.',
+  activeRate: 'Active cycles per SM: {a} → {b}; start and tail of the kernel, or the clock.',
   notLimiting: '{metric} {a} → {b}, but {unit} is not the limiter ({busyA} → {busyB} busy).',
   notLimitingItself: '{metric} {a} → {b}, but it is not the limiter.',
   otherWait: '{metric} {a} → {b}, outweighed by other waits.',

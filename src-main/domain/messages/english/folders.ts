@@ -165,7 +165,7 @@ export const task = {
   trustedFlags: 'Rungs with different flags compute different results; add a reference.cu.',
   noType: '{dtype} is neither a type nor an option of the task; the types are {types}.',
   choiceNoType: '{choice}, a choice of {option}, is not a type.',
-  choiceNumber: 'The number of {choice} is {number}.',
+  choiceNumber: 'The number of {choice} must be {number}.',
   noFlag: 'There is no flag named {name}.',
   noScalar: 'There is no scalar named {name}.',
   readWhen: 'read_when is allowed only for a buffer with the access inout.',

@@ -27,7 +27,7 @@ export const checks = {
   notMeasured: 'It was not measured.',
   notBuilt: 'It was not built.',
   useGpu:
-    '`--target emulated` judges every check except times without a GPU. For a shipped lab, `--target recorded` shows what its starter and solution achieved on a GPU. Measuring requires an NVIDIA GPU of compute capability 7.5 or higher.',
+    '`--target emulated` needs no GPU and judges every check except times. For a shipped lab, `--target recorded` shows what its starter and solution achieved on a GPU. Measuring requires an NVIDIA GPU of compute capability 7.5 or higher.',
   notTheirs:
     'Only the lab’s own starter and solution were recorded, and this file is neither; measuring it requires a GPU (--target local).',
   starterNotRecorded:
@@ -97,8 +97,8 @@ export const labs = {
   cannotBeUsed: 'The lab {lab} cannot be used. {faults}',
   thisCannotBeUsed: 'The lab cannot be used. {faults}',
   none: 'There is no lab named {lab}.',
-  noneShips: 'No labs ship with this program; give the folder of a lab.',
-  list: 'The labs are: {labs}; or give the folder of a lab.',
+  noneShips: 'No labs ship with this program; give a lab folder.',
+  list: 'The labs are: {labs}; or give a lab folder.',
   untrusted:
     'The lab in {folder} did not come with this program, and its code would be built and run with your permissions. This folder is not trusted.',
   trust:
@@ -108,8 +108,8 @@ export const labs = {
   renameFolder: 'Give the folder another name.',
   problem: '{folder}: {why}',
   notFolder: '{folder} cannot be read as a folder ({text}).',
-  nameFolder: 'Give the folder of a lab, or a folder that contains such folders.',
-  notLab: '{folder} is not the folder of a lab: it has no {file}.',
+  nameFolder: 'Give a lab folder, or a folder that contains lab folders.',
+  notLab: '{folder} is not a lab folder: it has no {file}.',
   empty: '{folder} contains no lab, which is a folder with a {file}.',
   several: '{folder} contains {count} labs, but one was expected.',
   nameOne: 'Give the folder that contains {file}.',

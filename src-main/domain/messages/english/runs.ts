@@ -284,7 +284,7 @@ export const emulation = {
     'It keeps state in device memory that changes with each launch, so correct launches prove nothing about later ones. Reset the state at the start of kl_launch, for example with cudaMemsetAsync.',
   maskedAll: 'its mask excludes every element of {name}',
   shipped:
-    'This machine has no nvcc, so the builds that come with this program were used, made with nvcc {version}.',
+    'This machine has no nvcc, so the builds that come with this program were used; nvcc {version} compiled them.',
   fromHost: 'the reference on this machine',
   fromEmulated: 'the reference, also emulated',
   fromRung: 'the rung {rung}, emulated as well',

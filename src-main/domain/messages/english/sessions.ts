@@ -175,7 +175,7 @@ export const pages = {
   cutOff: 'the file is truncated.',
   notUnpacked: 'its deep profiles cannot be unpacked ({text}).',
   ofDeep: 'deep profile of {rung}: {why}',
-  tooLarge: '{file} is larger than {size} MB, more than any report.',
+  tooLarge: '{file} is larger than {size} MB, which exceeds the size of any report.',
 } as const
 
 /** Reasons why a report, chart or printout was not created. */
@@ -263,7 +263,7 @@ export const imports = {
   longLine: 'A line is longer than {size} MB: this is not a table from ncu.',
   printRaw: 'Use a file with the output of `ncu --csv --page raw`.',
   mixedDecimals: '{column} is {value}: the table mixes decimal commas and decimal points.',
-  printPlain: 'Print it again with LC_ALL=C in the environment of ncu.',
+  printPlain: "Print it again with LC_ALL=C in ncu's environment.",
   decimalComma: 'ncu wrote {column} as {value}, with a decimal comma.',
   runPlain: 'Run ncu again with LC_ALL=C in its environment.',
   details: "This is ncu's details page, with one row per metric.",

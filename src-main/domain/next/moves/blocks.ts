@@ -7,13 +7,13 @@ import { counters, waiting, share } from '../evidence'
 import { message } from '../../messages/message'
 
 /**
- * Maximum number of waves for blocks with little work. Above it, block launches cost more than load
- * balancing gains.
+ * Maximum number of waves for blocks with little work. Above this limit, launching the blocks costs
+ * more than load balancing gains.
  */
 const many = 20
 /**
- * Sectors per request: above `scattered`, each lane reads its own row. If adjacent lanes read
- * adjacent elements, the number is `aligned`.
+ * Sectors per request. If the number exceeds `scattered`, each lane reads its own row. If adjacent
+ * lanes read adjacent elements, the number is `aligned`.
  */
 const scattered = 17
 const aligned = 4

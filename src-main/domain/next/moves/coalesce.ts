@@ -75,7 +75,7 @@ function reachOf({ boundBy }: Facts, loads: number, stores: number, ideal: numbe
   return loads > widest ? ideal / loads : 0.9
 }
 
-/** Returns the fraction of requested sectors above the ideal count. */
+/** Returns the fraction of requested sectors in excess of the ideal count. */
 function shareOfExcess(code: Parameters<typeof sum>[0]): number {
   const all = sum(code, 'globalL2Sectors')
   return all > 0 ? sum(code, 'globalL2SectorsExcess') / all : 0

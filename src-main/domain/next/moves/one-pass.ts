@@ -9,7 +9,7 @@ import { flops } from '../../task/problem'
 import { counters } from '../evidence'
 import { message } from '../../messages/message'
 
-/** Minimum ratio of DRAM traffic to required bytes for saving a pass. */
+/** Minimum ratio of DRAM traffic to required bytes at which a pass can be saved. */
 const worthInDram = 1.2
 /**
  * Minimum ratio of L2 traffic to required bytes. It is higher than for DRAM because L2 also counts

@@ -50,8 +50,8 @@ export const pad: Move = {
 }
 
 /**
- * Returns the fraction of passes above the ideal count, or null if passes were not counted per
- * instruction.
+ * Returns the fraction of passes in excess of the ideal count, or null if passes were not counted
+ * per instruction.
  */
 function structural({ code }: Parameters<Move['find']>[0]): number | null {
   const all = code.reduce((sum, { sharedWavefronts }) => sum + (sharedWavefronts ?? 0), 0)

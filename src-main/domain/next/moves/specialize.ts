@@ -1,6 +1,6 @@
 /**
- * Specialize warps: a producer warp keeps copies in flight, and two groups of consumer warps
- * alternate in computing.
+ * Specialize warps: a producer warp keeps copies in flight, and two groups of consumer warps take
+ * turns computing.
  */
 import { message } from '../../messages/message'
 import type { Move } from '../move'

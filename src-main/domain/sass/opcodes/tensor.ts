@@ -1,4 +1,4 @@
-/** Opcodes of matrix instructions, and of Hopper's copies and barriers. */
+/** Opcodes for matrix instructions, and for Hopper's copies and barriers. */
 import {
   always,
   before,

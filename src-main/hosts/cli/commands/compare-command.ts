@@ -16,7 +16,7 @@ export interface CompareOptions {
   json?: boolean
 }
 
-/** Parses `A=B`, which names one kernel of each session. An id may contain an equals sign. */
+/** Parses `A=B`, which names one kernel from each session. An id may contain an equals sign. */
 function parsePair(word: string, left: readonly Unit[], right: readonly Unit[]): [string, string] {
   for (let at = word.indexOf('='); at >= 0; at = word.indexOf('=', at + 1)) {
     const [a, b] = [word.slice(0, at).trim(), word.slice(at + 1).trim()]

@@ -64,7 +64,7 @@ export async function historyCommand(
 const steps = [...'▁▂▃▄▅▆▇█']
 
 /**
- * Returns a bar per point, scaled between the fastest and the slowest time. If there are too many
+ * Returns one bar per point, scaled between the fastest and the slowest time. If there are too many
  * points, neighboring points share a bar.
  */
 function sparkline(values: readonly number[]): string {

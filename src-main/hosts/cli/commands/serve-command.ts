@@ -15,9 +15,9 @@ export interface ServeOptions {
 }
 
 /**
- * Calls `gone` when the pipe or socket of stdin closes. An ssh connection without a terminal sends
- * no signal when it is lost, but closes this pipe. A terminal sends SIGHUP instead. The stdin of a
- * service is /dev/null, which never closes.
+ * Calls `gone` when the pipe or socket behind stdin closes. An ssh connection without a terminal
+ * sends no signal when it is lost, but closes this pipe. A terminal sends SIGHUP instead. The stdin
+ * of a service is /dev/null, which never closes.
  */
 function onInputClosed(gone: () => void): void {
   // Node.js replaces a closed stdin with /dev/null, so file descriptor 0 always exists.

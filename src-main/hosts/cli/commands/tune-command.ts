@@ -70,7 +70,7 @@ export interface TuneCommandOptions extends ProblemOptions {
 }
 
 const mostValues = 1000
-/** Default limit in Slurm for the number of array tasks. */
+/** Slurm's default limit on the number of array tasks. */
 const mostTasks = 1000
 
 function parseAxes(given: readonly string[]): Axis[] {

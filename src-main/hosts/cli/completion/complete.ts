@@ -5,7 +5,9 @@
 import type { Command, Option } from 'commander'
 import type { NameKind, ListNames, Candidate } from './names'
 
-/** Kind of value by option or argument name. For other names, the shell completes file names. */
+/**
+ * Kind of value for each option or argument name. For other names, the shell completes file names.
+ */
 const kinds: Readonly<Record<string, NameKind>> = {
   ladder: 'ladders',
   rungs: 'rungs',

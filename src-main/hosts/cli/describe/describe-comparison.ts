@@ -28,8 +28,8 @@ const verdictWords: Record<Verdict, string> = {
 }
 
 /**
- * Describes the change of a metric that the later rung's header expects, and whether the metric
- * changed as expected.
+ * Describes a metric change that the later rung's header expects, and whether the metric changed as
+ * expected.
  */
 export function describeExpectation({ expected }: MetricDelta): string {
   if (!expected) return ''

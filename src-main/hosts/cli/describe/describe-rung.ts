@@ -125,7 +125,7 @@ function describeMix(session: Session, rung: RungResult): string[] {
 }
 
 /**
- * Counters that lines are ranked by, with their columns. The ranking uses samples if available.
+ * Counters used to rank lines, and their columns. The ranking uses samples if available.
  * Without samples, as on an emulated GPU, the ranking uses the main cost.
  */
 const rankings = [
@@ -239,7 +239,7 @@ function describeCycles(profile: DeepProfile): string[] {
 }
 
 /**
- * Describes the changes relative to the previous rung that a rung's header expects, and the
+ * Describes the changes that a rung's header expects relative to the previous rung, and the
  * measured changes.
  */
 function describeExpected(session: Session, rung: RungResult): string[] {

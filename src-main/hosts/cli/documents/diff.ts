@@ -33,8 +33,8 @@ export const diffDocument = documentKind({
         opcodes: z.array(HistogramDelta).nullable(),
         stalls: z.array(HistogramDelta).nullable(),
         /**
-         * Reason that stall reasons are not compared. Null if they are compared, or if a rung has
-         * no stall reasons.
+         * Reason why the stall reasons are not compared. Null if they are compared, or if a rung
+         * has no stall reasons.
          */
         noStalls: Statement.nullable(),
       })

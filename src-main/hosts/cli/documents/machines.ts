@@ -30,7 +30,7 @@ export const machineCheckDocument = documentKind({
     root: z.string(),
     /** Free space in the remote folder in KiB, or null if unknown. */
     freeKiB: z.number().nullable(),
-    /** Seconds that the remote clock is ahead of the local clock. */
+    /** Number of seconds by which the remote clock is ahead of the local clock. */
     clockAhead: z.number(),
     /** Path of the machine's own Node.js, or null if Node.js was copied to the machine. */
     node: z.string().nullable(),
@@ -54,7 +54,7 @@ export const machineRunsDocument = documentKind({
         state: z.enum(['running', 'ended', 'gone']),
         /** Id of the ladder, or the arguments of a command. */
         what: z.string(),
-        /** Slurm job number, or null without Slurm. */
+        /** Slurm job number, or null if the machine does not use Slurm. */
         job: z.string().nullable(),
       }),
     ),

@@ -18,7 +18,7 @@ export const runSeveralDocument = documentKind({
         /** Folder of the session, or null if nothing was saved. */
         session: z.string().nullable(),
         gpu: z.string().nullable(),
-        /** Exit code that a run on only this target would have. */
+        /** Exit code that a run on only this target would return. */
         code: z.number().int(),
         /** Reason that this target has no session. */
         error: ErrorShape.nullable(),

@@ -25,7 +25,7 @@ export const whyShape = {
   predicted: Statement.optional(),
 }
 
-/** Returns the fields. If the rung has no rung to compare with, `why` is null. */
+/** Returns the fields. If there is no rung to compare with, `why` is null. */
 export const whyFields = (why: Why | null): FieldsOf<typeof whyShape> => ({
   limits: why?.limits ?? { a: null, b: null },
   causes: why?.causes ?? [],
