@@ -1,5 +1,5 @@
 /**
- * Bank-conflict metrics of the deep level. They separate the structural conflicts of memory
+ * Bank-conflict metrics of the deep level, which separate the structural conflicts of memory
  * operations from other conflicts.
  *
  * ncu's conflict counters include wavefronts lost to arbitration. These wavefronts vary between

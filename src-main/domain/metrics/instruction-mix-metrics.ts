@@ -2,7 +2,7 @@
  * Instruction-mix metrics of the standard level: thread instructions by ncu's categories, FP32
  * arithmetic, and fractions.
  *
- * The categories count only predicated-on threads. They are displayed relative to 32
+ * The categories count only predicated-on threads. Category counts are displayed relative to 32
  * lanes per warp instruction (`instructions`). The remainder consists of inactive lanes and of
  * instructions outside these categories. Examples are HMMA and HGMMA (recordings.test.ts). Half-
  * and double-precision instructions are also outside these categories, because their counters are
@@ -19,7 +19,7 @@ type Own = Pick<MetricDefinition, 'id' | 'label' | 'meaning'> &
 
 const executed = (op: string, definition: Own): MetricDefinition => ({
   // Non-arithmetic instructions occupy issue slots that arithmetic could use. A warp that waits in
-  // a loop executes more of them.
+  // a loop executes more non-arithmetic instructions.
   better: 'lower',
   kind: 'dynamic',
   // The minimum change is half a percent of all warp instructions, converted to thread

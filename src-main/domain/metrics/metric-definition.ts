@@ -64,14 +64,14 @@ export interface MetricDefinition {
    */
   perInstruction?: InstructionSum
   /**
-   * Id of a structural metric for the same quantity, which does not vary between runs. It is
-   * collected at the deep level.
+   * Id of a structural metric for the same quantity, which does not vary between runs. The
+   * structural metric is collected at the deep level.
    */
   structural?: string
 }
 
 export interface InstructionSum {
-  /** Field of each instruction to sum (domain/session/deep). */
+  /** Instruction field to sum (domain/session/deep). */
   figure: 'sharedWavefrontsExcess'
   /** Opcodes to include, without modifiers. */
   of: readonly string[]
@@ -81,8 +81,8 @@ export type MetricFloor =
   /** An absolute value in the metric's unit. */
   | { least: number }
   /**
-   * A fraction of the first collected counter in the list. That counter includes the events that
-   * the metric counts.
+   * A fraction of the first counter in the list that was collected. That counter includes the
+   * events that the metric counts.
    */
   | { share: number; of: readonly string[] }
 

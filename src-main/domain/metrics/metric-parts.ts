@@ -2,8 +2,8 @@
  * Metrics that can be computed from other counters of the same launch if their own counter is
  * missing.
  *
- * Some reports contain only those other counters. For example, ncu's sets contain DRAM reads and
- * writes, but not their sum. They also contain operations per cycle, but not the number of
+ * Some reports contain only those other counters. For example, ncu's metric sets contain DRAM reads
+ * and writes, but not their sum. The sets also contain operations per cycle, but not the number of
  * operations. Each computed metric was compared with its counter in a report from an H200. L1
  * traffic differed by up to 0.04 %, and the other metrics matched exactly.
  */

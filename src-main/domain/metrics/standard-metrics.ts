@@ -1,7 +1,7 @@
 /**
- * Metrics that the standard level adds to the card level. They cover memory traffic, utilization of
- * each memory level, issue slots, and stall reasons. The instruction-mix metrics are in
- * ./instruction-mix-metrics.
+ * Metrics that the standard level adds to the card level. These metrics cover memory traffic,
+ * utilization of each memory level, issue slots, and stall reasons. The instruction-mix metrics are
+ * in ./instruction-mix-metrics.
  */
 import type { MetricDefinition } from './metric-definition'
 
@@ -33,7 +33,7 @@ const busy = (definition: Pick<Own, 'id' | 'label' | 'meaning' | 'ncu'>): Metric
   rate({ ...definition, unit: '%', better: 'neither', floor: pointFloor, group: 'memory' })
 
 /**
- * Returns the definition of a stall metric. It is the average number of warps stalled for one
+ * Returns the definition of a stall metric, which is the average number of warps stalled for one
  * reason, per issued instruction. Source: Nsight Compute's warp states.
  */
 const stall = (

@@ -1,5 +1,5 @@
 /**
- * The units of all figures, and functions that format them. The UI, the CLI and the reports use
+ * The units of all figures, and functions that format figures. The UI, the CLI and the reports use
  * only these functions.
  */
 

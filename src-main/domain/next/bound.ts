@@ -29,8 +29,8 @@ export interface Change {
   /** Number of launches saved. */
   launches?: number
   /**
-   * Time of a replacement kernel as a fraction of the current time. If set, the other fields are
-   * ignored.
+   * Time of a replacement kernel as a fraction of the current time. If this field is set, the other
+   * fields are ignored.
    */
   replaced?: number
   /** The single cause that is removed, if the timing model can simulate the kernel without it. */

@@ -28,7 +28,7 @@ export type WaitMetric = (typeof waitMetrics)[number]
 export interface Facts {
   side: Side
   time: RungTime
-  /** Time of an empty launch in ms. No change can make a launch faster. */
+  /** Time of an empty launch in ms. No change can make a launch faster than an empty launch. */
   emptyMs: number
   /**
    * For each cause, the remaining fraction of the time in a simulation without the cause, 0 to 1.
@@ -125,7 +125,10 @@ function withoutOf({ timing, predicted }: Side['rung']): Facts['without'] {
   )
 }
 
-/** Time of an empty launch if none was measured. On an H100 and an H200 it takes 1.2 to 1.4 µs. */
+/**
+ * Time of an empty launch if none was measured. On an H100 and an H200, an empty launch takes 1.2
+ * to 1.4 µs.
+ */
 const leastLaunchMs = 0.001
 
 /**

@@ -16,7 +16,7 @@ export type Forecast = z.infer<typeof Forecast>
 export interface Outcome {
   verdict: 'within' | 'slower' | 'faster'
   /**
-   * The predicted range of times. It is computed from the original rung's time in the same session.
+   * The predicted range of times, computed from the original rung's time in the same session.
    */
   lowMs: number
   highMs: number

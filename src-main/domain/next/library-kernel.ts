@@ -2,7 +2,7 @@
 import { climbs, type RungResult, type Session } from '../session/session'
 
 /**
- * Prefixes of library kernel names: cuBLAS and cuBLASLt (nvjet, xmma, names of architectures),
+ * Prefixes of library kernel names: cuBLAS and cuBLASLt (nvjet, xmma, architecture names),
  * cuDNN, NCCL, PyTorch and CUB. Sources: the reports in test/captures and the recordings of
  * programs.
  */

@@ -109,8 +109,8 @@ export function obstacleOf(side: Side, facts: Facts | null): Statement | null {
 }
 
 /**
- * Returns whether a rung can have recommendations. The reference has none, because it is library
- * code.
+ * Returns whether a rung can have recommendations. The reference has no recommendations, because it
+ * is library code.
  */
 export const isAdvisable = (session: Session, rung: RungResult): boolean => {
   const side = { session, rung }

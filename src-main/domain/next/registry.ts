@@ -1,4 +1,4 @@
-/** All moves. The order only matters for moves with equal gains. */
+/** All moves. The order matters only for moves with equal gains. */
 import type { Move } from './move'
 import { addressing } from './moves/addressing'
 import { aggregateAtomics } from './moves/aggregate-atomics'

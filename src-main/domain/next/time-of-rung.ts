@@ -1,4 +1,4 @@
-/** Selects the time of a rung for recommendations. */
+/** Selects the rung time that recommendations use. */
 import type { RungResult } from '../session/session'
 
 export interface RungTime {

@@ -1,8 +1,8 @@
 /**
  * Finds the instruction that causes a stall. A warp stalls at the instruction that uses a value,
  * but the cause is the instruction that produces the value. For each frequent stall, the search
- * follows the stalled instruction's registers backward through the control flow. It ends at the
- * nearest instruction that writes one of these registers and matches the stall reason.
+ * follows the stalled instruction's registers backward through the control flow. The search ends at
+ * the nearest instruction that writes one of these registers and matches the stall reason.
  */
 import { opcodeFamily, type DeepKernel, type Instruction } from '../session/deep'
 import { controlFlow } from '../sass/control-flow'

@@ -67,7 +67,7 @@ export function hottest(kernels: readonly PreviewKernel[]): PreviewKernel[] {
 export const functionOf = (name: string): string => parseKernelName(name).base
 
 interface Window {
-  /** Number of matching launches to skip before this one. */
+  /** Number of matching launches to skip before this launch. */
   skip: number
   count: number
 }

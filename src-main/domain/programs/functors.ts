@@ -1,6 +1,6 @@
 /**
- * Finds the functions and functors among the template arguments of a kernel. They show what the
- * kernel computes.
+ * Finds the functions and functors among a kernel's template arguments, which show what the kernel
+ * computes.
  */
 import { closingOf, findOutside } from './name-brackets'
 

@@ -16,7 +16,10 @@ const apart = (a: number, b: number): number => Math.abs(Math.log((b + 1) / (a +
 const volume = (extent: readonly number[] | null | undefined): number =>
   extent ? extent.reduce((product, size) => product * size, 1) : 0
 
-/** Weight of the time. It is low because a code change may affect the time more than the work. */
+/**
+ * Weight of the time. The weight is low because a code change may affect the time more than the
+ * work.
+ */
 const timeWeight = 0.1
 
 /** Returns the difference between two times, from 0 (equal) to 1. */

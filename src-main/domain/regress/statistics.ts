@@ -1,6 +1,6 @@
 /**
- * Functions for Student's t distribution and the false discovery rate. The verdicts use them to
- * decide whether a mean exceeds a bound.
+ * Functions for Student's t distribution and the false discovery rate. Verdicts use these functions
+ * to decide whether a mean exceeds a bound.
  */
 
 /**

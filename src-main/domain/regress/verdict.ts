@@ -81,8 +81,8 @@ export const cycleRatio = (rounds: readonly Round[]): Ratio | null =>
   asRatio(logRatios(rounds, ['newCycles', 'oldCycles']))
 
 /**
- * Returns the time ratio of the old build's copy to the old build. It shows how much identical code
- * varies.
+ * Returns the time ratio of the old build's copy to the old build, which shows how much identical
+ * code varies.
  */
 export const sameCodeRatio = (rounds: readonly Round[]): Ratio | null =>
   asRatio(logRatios(rounds, ['copyMs', 'oldMs']))

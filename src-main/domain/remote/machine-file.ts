@@ -42,7 +42,7 @@ export function nameFault(name: string): string | null {
 
 export const isMachineName = (text: string): boolean => nameFault(text) === null
 
-/** Host name for `ssh`. It must be a single word that does not look like an option. */
+/** Host name for `ssh`, which must be a single word that does not look like an option. */
 const SshHost = z.string().regex(/^[^\s\p{Cc}-][^\s\p{Cc}]{0,254}$/u, {
   error: key('written.sshHost'),
 })

@@ -43,8 +43,8 @@ export type FrozenReport = z.infer<typeof FrozenReport>
 export const frozenElementId = 'kernel-ladder-report'
 
 /**
- * Deep profiles by rung id. They are several megabytes, so they are compressed, stored separately
- * and loaded on demand.
+ * Deep profiles by rung id. The profiles are several megabytes, so they are compressed, stored
+ * separately and loaded on demand.
  */
 export type FrozenDeep = Record<string, DeepProfile>
 

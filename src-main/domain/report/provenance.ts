@@ -14,8 +14,8 @@ import { sessionGpuWords, gpuModeWords } from './gpu-state-words'
 
 interface Fact {
   /**
-   * Machine-readable name. It is the fact's column name in a wide CSV, and the key of its label in
-   * the messages.
+   * Machine-readable name, used as the fact's column name in a wide CSV and as the key of the
+   * fact's label in the messages.
    */
   id: keyof (typeof templates)['fact']
   value: Statement

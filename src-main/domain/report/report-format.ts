@@ -7,7 +7,7 @@ import { reportSections, type ReportSection } from './frozen-report'
 
 export interface FormatFacts {
   readonly mediaType: string
-  /** Whether the output is text. Such output depends only on the session, not on the machine. */
+  /** Whether the output is text. Text output depends only on the session, not on the machine. */
   readonly isText: boolean
   /** Supported sections. Formats without sections are a single table. */
   readonly sections: readonly ReportSection[]

@@ -20,7 +20,7 @@ export interface PlannedRung {
 
 export interface RunPlan {
   ladder: Ladder
-  /** The task of the ladder. It is also stored in `ladder`. */
+  /** The ladder's task, which is also stored in `ladder`. */
   task: Task
   /** Text of the task's headers, keyed by path. Empty for a replay, which compiles nothing. */
   headers: ReadonlyMap<string, string>
@@ -45,8 +45,8 @@ export interface RunPlan {
   profileSkip: readonly string[]
   profileLimitSeconds?: number
   /**
-   * The rung whose results are used to verify the others if there is no reference file. It may also
-   * be in `rungs`.
+   * The rung whose results are used to verify the others if there is no reference file. This rung
+   * may also be in `rungs`.
    */
   trusted: PlannedRung | null
   /** Folder that contains the files for buffer fills, or null for a replay. */

@@ -13,8 +13,8 @@ const targetOffset = (text: string): number | undefined => {
 }
 
 /**
- * Returns whether execution may continue after the jump. This is the case if the jump has a guard
- * or a condition operand.
+ * Returns whether execution may continue after the jump. Execution may continue if the jump has a
+ * guard or a condition operand.
  */
 const conditional = (text: string): boolean =>
   /^\s*@/.test(text) || /^\s*BRA\S*\s+(?:!?U?P\d|~?U?R)/.test(text)
@@ -29,7 +29,9 @@ export interface ControlFlow {
   /** Indices of the instructions that can follow each instruction. */
   successors: readonly (readonly number[])[]
   branches: readonly Branch[]
-  /** Whether all successors are known. They are unknown if a jump's target is in a register. */
+  /**
+   * Whether all successors are known, which is not the case if a jump's target is in a register.
+   */
   whole: boolean
 }
 

@@ -53,7 +53,7 @@ const notDecoded: Readonly<Record<number, string>> = {
 /**
  * Returns a name for an undecoded instruction, based on its first 32 bits. For example, the name is
  * `TEX`, or `ATOMS.???` for an unknown form of a known opcode. Otherwise, the name is the opcode in
- * hexadecimal. It never equals the name of a decoded instruction.
+ * hexadecimal. The returned name never equals the name of a decoded instruction.
  */
 export function nameOfOpcode(word: number): string {
   const code = word & 0xfff

@@ -1,6 +1,6 @@
 /**
- * A decoded machine instruction of sm_75 to sm_90. It contains enough information to execute the
- * instruction, and to print it in the format of NVIDIA's disassembler.
+ * A decoded machine instruction of sm_75 to sm_90. The decoded form contains enough information to
+ * execute the instruction, and to print the instruction in the format of NVIDIA's disassembler.
  *
  * Operands are in printed order, with destinations first. Some properties are fixed for each
  * opcode, such as which operands it writes. The mnemonic, the modifiers and the operand positions
@@ -183,8 +183,8 @@ export type Operand =
   | WordOperand
 
 /**
- * Scheduling information from the compiler, in bits 105 to 125. It affects only the time at which
- * an instruction issues.
+ * Scheduling information from the compiler, in bits 105 to 125, which affects only when an
+ * instruction issues.
  */
 export interface Control {
   /** Number of cycles before the next instruction may issue, from 0 to 15. */
@@ -220,8 +220,8 @@ export interface Instruction {
 
 /**
  * The 128 bits of an instruction. The class tracks which bits were read. If a set bit does not
- * belong to any field of the opcode, the instruction is unknown. It is therefore never mistaken for
- * a different instruction.
+ * belong to any field of the opcode, the instruction is unknown. An instruction is therefore never
+ * mistaken for a different one.
  */
 export class Encoding {
   readonly #read = new Uint32Array(4)

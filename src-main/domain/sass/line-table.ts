@@ -1,9 +1,9 @@
 /**
- * The line table of machine code. It maps each instruction to its source line, including inlined
+ * The line table of machine code, which maps each instruction to its source line, including inlined
  * code.
  */
 
-/** A row of the line table. It is valid from `address` up to the next row. */
+/** A row of the line table, which is valid from `address` up to the next row. */
 export interface LineRow {
   readonly address: number
   /** Path of the source file as passed to the compiler, including its folder. */

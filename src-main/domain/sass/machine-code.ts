@@ -45,7 +45,9 @@ export interface MachineFunction {
     readonly size: number
   }[]
   readonly relocations: readonly Relocation[]
-  /** Line table, sorted by address. It is empty if the code was compiled without `-lineinfo`. */
+  /**
+   * Line table, sorted by address. The table is empty if the code was compiled without `-lineinfo`.
+   */
   readonly lines: readonly LineRow[]
 }
 

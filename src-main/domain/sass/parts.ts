@@ -1,6 +1,7 @@
 /**
  * Building blocks for describing opcodes. A table entry is a list of parts in printed order. Each
- * part reads some bits of the encoding. It then adds a modifier or an operand to the instruction.
+ * part reads some bits of the encoding. The part then adds a modifier or an operand to the
+ * instruction.
  */
 import type { Encoding, ImmediateOperand, Operand, RegisterOperand } from './instruction'
 
@@ -374,7 +375,7 @@ export const target =
 /* Memory */
 
 interface MemoryOptions {
-  /** Bit position and width of the offset. Without it, the address has no offset. */
+  /** Bit position and width of the offset. If absent, the address has no offset. */
   offset?: readonly [at: number, width: number]
   register?: number | null
   /** Number of the uniform base register, or null if the address has none. */

@@ -55,8 +55,8 @@ export const stallReasons = [
 export type StallReason = (typeof stallReasons)[number]
 
 /**
- * Causes that the model can remove in a second simulation. The time of that simulation is a bound
- * for the possible gain.
+ * Causes that the model can remove in a second simulation. The time of that simulation bounds the
+ * possible gain.
  */
 export const removals = ['conflicts', 'sectors', 'latency', 'barriers'] as const
 export type Removal = (typeof removals)[number]

@@ -197,8 +197,8 @@ export type Timing = z.infer<typeof Timing>
 
 /**
  * A kernel's time under a profiler. ncu runs every launch in isolation, with the cache and clock
- * control in `settings`. CUPTI times launches in the running program, in which they may be
- * concurrent with other launches. Neither time is comparable with the other or with a runner's
+ * control in `settings`. CUPTI times launches in the running program, in which they may run
+ * concurrently with other launches. Neither time is comparable with the other or with a runner's
  * time.
  */
 export const ProfiledTime = z.object({
@@ -354,7 +354,7 @@ export const RungResult = z.object({
   verify: Verify.nullable(),
   /** Verifications at additional problems, if the run requested them. */
   alsoVerified: z.array(VerifiedAt).optional(),
-  /** Measured time. For a program, it is the wall time of the whole process. */
+  /** Measured time; for a program, the wall time of the whole process. */
   timing: Timing.nullable(),
   /**
    * Predicted time, which replaces the measured time for the target `predicted`. Absent if the
@@ -373,8 +373,8 @@ export const RungResult = z.object({
   prepared: Prepared.optional(),
   profile: Profile.nullable(),
   /**
-   * Time under a profiler, for kernels of imports and programs. For a program rung, it covers all
-   * launches.
+   * Time under a profiler, for kernels of imports and programs. For a program rung, the time covers
+   * all launches.
    */
   profiledTime: ProfiledTime.optional(),
   metrics: z.record(z.string(), MetricValue),
@@ -488,8 +488,8 @@ export const climbs = ({ program, target }: Pick<Session, 'program' | 'target'>)
   program === undefined && can(target).knowsRun
 
 /**
- * Returns the rung that a rung is compared with by default. For a variant, it is the previous
- * variant of the same file. For other rungs, it is the rung in `after`, or the preceding rung in
+ * Returns the rung that a rung is compared with by default. For a variant, returns the previous
+ * variant of the same file. For other rungs, returns the rung in `after`, or the preceding rung in
  * the session. Never returns the reference, because the ratio already compares the rung with it.
  */
 export function rungBefore(session: Session, id: string): RungResult | undefined {

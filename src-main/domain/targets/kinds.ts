@@ -112,7 +112,7 @@ export const local = {
     `measured ${createdAt.slice(0, 16).replace('T', ' ')} UTC`,
 } as const satisfies TargetKind
 
-/** A build of rungs for a GPU in the built-in table. It needs no GPU and runs nothing. */
+/** A build of rungs for a GPU in the built-in table. Such a build needs no GPU and runs nothing. */
 export const built = {
   syntax: namedSyntax('static', 'gpu', /^[a-z0-9][a-z0-9_-]{0,39}$/, 'gpus', false),
   help: 'build for a known GPU without running',

@@ -43,7 +43,7 @@ interface Token {
   at: number
 }
 
-/** Maximum length of an expression. It also limits the depth of the parser's recursion. */
+/** Maximum length of an expression. The limit also bounds the depth of the parser's recursion. */
 const maxLength = 500
 
 function tokens(text: string): Token[] {

@@ -46,7 +46,9 @@ function placed(name: string, fields: readonly Unplaced[]): Layout {
   return { name, fields: laid, bytes: Math.ceil(end / widest) * widest }
 }
 
-/** A field that is set by one or more flags. It has one entry even if several flags set it. */
+/**
+ * A field that is set by one or more flags. The field has one entry even if several flags set it.
+ */
 interface FlagField {
   name: string
   /** Name of the enum, such as `KlActivation`. Null if the flags have no enum values. */

@@ -10,8 +10,8 @@ import { message } from '../messages/message'
 import { place, type TaskFault, type Report } from './faults'
 
 /**
- * Maximum size of a buffer in bytes. It is larger than any GPU's memory. Byte counts up to this
- * size are exact in a double.
+ * Maximum size of a buffer in bytes. The limit is larger than any GPU's memory. Byte counts up to
+ * this size are exact in a double.
  */
 const mostBytes = 2 ** 48
 

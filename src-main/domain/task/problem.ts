@@ -14,7 +14,7 @@ export type Options = z.infer<typeof Options>
 export const Problem = z.object({ sizes: Sizes, scalars: Scalars, options: Options })
 export type Problem = z.infer<typeof Problem>
 
-/** A problem for one rung. It has the rung's options and the flags from the rung's header. */
+/** A problem for one rung, with the rung's options and the flags from the rung's header. */
 export interface Case extends Problem {
   flags: readonly string[]
 }
@@ -127,7 +127,8 @@ export const specialOf = (task: Task, own: Case, fill: TaskFill | null | undefin
     : 0
 
 /**
- * Returns whether inputs contain infinities or NaN, so that expected results may contain them too.
+ * Returns whether inputs contain infinities or NaN, so that expected results may also contain
+ * infinities or NaN.
  */
 export const hasSpecials = (task: Task, own: Case): boolean =>
   Object.values(task.buffers).some(({ fill }) => specialOf(task, own, fill) > 0)

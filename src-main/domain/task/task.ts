@@ -105,7 +105,7 @@ type TaskReference = z.infer<typeof TaskReference>
 
 /**
  * N, if one in N rows contains infinities or NaN (`specialKinds`). A row extends along the last
- * dimension. 0 means that no row does.
+ * dimension. 0 means that no row contains them.
  */
 const Special = Formula.optional()
 

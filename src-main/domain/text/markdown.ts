@@ -20,7 +20,7 @@ const escapeHtml = (line: string): string =>
     .replace(/:(?=\/\/)/g, '&#58;')
     .replace(/\bwww(?=\.)/gi, '$&<!-- -->')
 
-/** Escapes inline markup. It keeps leading and trailing spaces. */
+/** Escapes inline markup, but keeps leading and trailing spaces. */
 const escapeInline = (text: string): string =>
   escapeHtml(
     visible(text)

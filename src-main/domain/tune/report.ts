@@ -35,8 +35,8 @@ export type TuneRow = z.infer<typeof TuneRow>
 const Ratio = z.object({ ratio: z.number(), low: z.number(), high: z.number() })
 
 /**
- * A finalist: one of the best configurations. It was timed again in fresh processes, and its
- * launches alternated with those of the other finalists.
+ * A finalist: one of the best configurations, timed again in fresh processes. Its launches
+ * alternated with those of the other finalists.
  */
 export const Finalist = z.object({
   params: Parameters,

@@ -125,9 +125,9 @@ interface Timed {
 }
 
 /**
- * Greedy iterated local search. It tries all neighbors of a point and continues from the best one.
- * If no neighbor is better, it restarts from the best point with two values changed. If that point
- * is not available, it restarts from a random point.
+ * Greedy iterated local search. The search tries all neighbors of a point and continues from the
+ * best neighbor. If no neighbor is better, the search restarts from the best point with two values
+ * changed. If that point is not available, the search restarts from a random point.
  */
 function local(space: Space, seed: number, start: Point | null): Strategy {
   const draws = new Draws(space, seed)

@@ -39,8 +39,8 @@ export interface Part {
    */
   log: number
   /**
-   * The part's logarithm before an opposite part was added. It is the change in the quantity
-   * itself.
+   * The part's logarithm before an opposite part was added. This logarithm is the change in the
+   * quantity itself.
    */
   own: number
 }

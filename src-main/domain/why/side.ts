@@ -30,8 +30,8 @@ export const positive = (side: Side, id: string): number | null => {
 }
 
 /**
- * Returns the profiler's time in milliseconds. It is the time of the counted launch, or the median
- * over all launches of the rung.
+ * Returns the profiler's time in milliseconds: the time of the counted launch, or the median over
+ * all launches of the rung.
  */
 const profiledMs = ({ rung }: Side): number | null => {
   const ns = rung.ncuMetrics?.['gpu__time_duration.sum']?.value

@@ -183,8 +183,8 @@ export function overlapThatMoved(a: Side, b: Side, { id }: Unit, busier: boolean
 }
 
 /**
- * Returns the changed counters that may affect stalls. The card profile has no stall counters. It
- * only has a few counters of the units that warps stall on.
+ * Returns the changed counters that may affect stalls. The card profile has no stall counters, only
+ * a few counters for the units that warps stall on.
  */
 export function cardFeedsThatMoved(a: Side, b: Side, busier: boolean): Move[] {
   const loads = Math.max(valueOf(a, 'sharedLoads') ?? 0, valueOf(b, 'sharedLoads') ?? 0)

@@ -1,7 +1,7 @@
 /**
  * Explains why rung b is faster or slower than rung a. The result contains the causes ranked by
- * their share of the step, and the counters that changed without affecting the time. It also
- * contains the unexplained rest and the profile level that would show more. If there is no
+ * their share of the step, and the counters that changed without affecting the time. The result
+ * also contains the unexplained rest and the profile level that would show more. If there is no
  * explanation, the result contains the reason. ./parts computes the numbers, and ./say writes the
  * sentences.
  */

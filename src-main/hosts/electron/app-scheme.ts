@@ -12,7 +12,7 @@ const host = 'kernel-ladder'
 export const appUrl = `${scheme}://${host}/`
 
 /**
- * Whether a URL has the scheme and host of the app. URL.origin is "null" for schemes that Node does
+ * Whether a URL has the app's scheme and host. URL.origin is "null" for schemes that Node does
  * not know.
  */
 export function isAppUrl(text: string): boolean {

@@ -2,8 +2,8 @@
 import type { Session, WebContents, WebPreferences } from 'electron'
 
 /**
- * Security preferences of a window. Most of them equal the current defaults, but defaults can
- * change.
+ * Security preferences of a window. Most of the preferences equal the current defaults, but
+ * defaults can change.
  */
 export const securePreferences = {
   sandbox: true,

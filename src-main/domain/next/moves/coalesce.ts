@@ -45,7 +45,7 @@ export const coalesce: Move = {
         removes: 'sectors',
         work: {
           // L1 needs one pass per cache line of a request. If the lanes' addresses are far apart,
-          // that is one pass per sector.
+          // L1 needs one pass per sector.
           l1Data: scatteredLoads ? 1 / most : reach,
           l2: reach,
           dram: Math.max(left, leastTraffic(facts)),

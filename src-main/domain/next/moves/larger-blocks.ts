@@ -29,7 +29,10 @@ export function isLimitedByBlocks(facts: Facts): boolean {
   return most !== null && now !== null && most < 100 && most <= now * equal
 }
 
-/** Minimum fraction of stalled warp cycles for this move. Below it, more warps do not help. */
+/**
+ * Minimum fraction of stalled warp cycles for this move. Below this fraction, more warps do not
+ * help.
+ */
 const worth = 0.3
 
 export const largerBlocks: Move = {

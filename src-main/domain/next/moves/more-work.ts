@@ -1,6 +1,6 @@
 /**
- * Give each thread several independent elements. This keeps more loads in flight and reduces block
- * overhead per element.
+ * Give each thread several independent elements. More elements per thread keep more loads in flight
+ * and reduce block overhead per element.
  */
 import { message } from '../../messages/message'
 import type { Move } from '../move'

@@ -12,8 +12,8 @@ import { message } from '../../messages/message'
 /** Minimum ratio of DRAM traffic to required bytes at which a pass can be saved. */
 const worthInDram = 1.2
 /**
- * Minimum ratio of L2 traffic to required bytes. It is higher than for DRAM because L2 also counts
- * writes and evictions.
+ * Minimum ratio of L2 traffic to required bytes. The ratio is higher than for DRAM, because L2 also
+ * counts writes and evictions.
  */
 const worthInL2 = 1.6
 

@@ -5,7 +5,8 @@ import { waiting, counters } from '../evidence'
 import { stagesAsynchronously } from '../machine-code-signs'
 
 /**
- * Minimum fraction of warp time in memory and barrier stalls. Below it, prefetching does not help.
+ * Minimum fraction of warp time in memory and barrier stalls. Below this fraction, prefetching does
+ * not help.
  */
 const worth = 0.12
 

@@ -1,5 +1,5 @@
 /**
- * Unroll a loop with a known trip count. This removes the instructions for the loop counter,
+ * Unroll a loop with a known trip count. Unrolling removes the instructions for the loop counter,
  * branches and barriers.
  */
 import { message } from '../../messages/message'

@@ -1,6 +1,6 @@
 /**
- * Access global memory 16 bytes at a time. This takes a quarter of the instructions and keeps more
- * bytes in flight per warp.
+ * Access global memory 16 bytes at a time. Wide accesses need a quarter of the instructions and
+ * keep more bytes in flight per warp.
  */
 import { message } from '../../messages/message'
 import type { Move } from '../move'

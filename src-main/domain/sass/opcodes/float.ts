@@ -55,7 +55,7 @@ const combination = choice(74, 2, ['AND', 'OR', 'XOR'])
 /** Predicate that selects one of two results. For minimum and maximum, it is `PT` or `!PT`. */
 const selector = ps(87)
 
-/* Suffixes of packed halves. They determine which half of a source is used for both results. */
+/* Suffixes of packed halves, which determine which half of a source is used for each result. */
 const halves = ['', 'F32', 'H0_H0', 'H1_H1']
 const halvesAt: Readonly<Record<number, number>> = { 24: 74, 32: 60, 64: 81 }
 const half = ({ encoding }: Draft, at: number): string[] =>

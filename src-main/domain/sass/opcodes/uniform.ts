@@ -1,4 +1,6 @@
-/** Opcodes for the uniform datapath. It computes one value per warp and uses uniform registers. */
+/**
+ * Opcodes for the uniform datapath, which computes one value per warp and uses uniform registers.
+ */
 import {
   always,
   choice,

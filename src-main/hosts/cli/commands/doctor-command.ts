@@ -9,7 +9,7 @@ import { doctorDocument } from '../documents/doctor'
 
 const signs = { ok: '✓', warning: '!', missing: '✗', unknown: '?' } as const
 
-/** Returns one line per check. If a check has a remedy, it follows on the next line. */
+/** Returns one line per check. If a check has a remedy, the remedy follows on the next line. */
 export const doctorText = ({ checks }: DoctorReport): string =>
   checks
     .flatMap(({ status, label, detail, remedy }) => [

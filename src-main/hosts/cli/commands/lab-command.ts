@@ -98,8 +98,8 @@ export async function labStartCommand(setUp: SetUp, name: string, folder: string
 }
 
 /**
- * Returns the requested target. By default, this is a real GPU if available. Otherwise, it is a
- * predicted GPU if the lab checks times, or else an emulated GPU.
+ * Returns the requested target. By default, the target is a real GPU if available. Otherwise, the
+ * target is a predicted GPU if the lab checks times, or else an emulated GPU.
  */
 export async function labTarget(
   { machine, assets }: Pick<Setup, 'machine' | 'assets'>,
@@ -126,8 +126,7 @@ export interface LabCheckOptions {
 }
 
 /**
- * Maximum seed. The runner accepts larger seeds, but a million seeds are already too many to try
- * them all.
+ * Maximum seed. The runner accepts larger seeds, but a million seeds are already too many to try.
  */
 const mostSeed = 1_000_000
 
