@@ -56,7 +56,7 @@ export interface MetricDefinition {
    * for a derived metric. Source: docs/reference/metrics.md.
    */
   ncu: readonly string[]
-  /** Formula of a derived metric. Absent for a metric that ncu counts. */
+  /** Formula for a derived metric. Absent for a metric that ncu counts. */
   derived?: MetricDerivation
   /**
    * How to sum the metric over the instructions of a deep profile. Absent if the metric describes

@@ -109,7 +109,7 @@ export const formatPercent = (value: number): string => `${withDecimals(value, 1
 export const formatShare = (share: number): string => `${withDecimals(100 * share, 0)} %`
 
 /**
- * Returns the name of a unit. The unit `warps` counts stalled warps per issued instruction, so its
+ * Returns a unit's name. The unit `warps` counts stalled warps per issued instruction, so its
  * values can exceed the number of resident warps.
  */
 export const unitLabel = (unit: Unit): string => (unit === 'warps' ? 'warps/inst' : unit)

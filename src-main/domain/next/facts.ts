@@ -65,7 +65,7 @@ export interface Facts {
   code: readonly Instruction[]
   /** Executed warp instructions by opcode family. Null below the deep profile level. */
   opcodes: ReadonlyMap<string, number> | null
-  /** Source of the rung; null if not available. */
+  /** The rung's source; null if not available. */
   source: string | null
 }
 
@@ -138,7 +138,7 @@ const leastLaunchMs = 0.001
 const mostPercent = 102
 
 /**
- * Returns the facts of a rung. Returns null if the time or the counters are missing, or if the
+ * Returns a rung's facts. Returns null if the time or the counters are missing, or if the
  * counters contradict each other.
  */
 export function factsOf(side: Side, source: string | null = null): Facts | null {

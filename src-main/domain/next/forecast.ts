@@ -4,7 +4,7 @@ import { z } from 'zod'
 export const Forecast = z.object({
   /** The move that the user made. */
   move: z.string(),
-  /** Ids of the original rung and of the changed copy. */
+  /** Ids of the original rung and the edited copy. */
   from: z.string(),
   to: z.string(),
   /** The range of the forecast speedup. */
@@ -27,7 +27,7 @@ export interface Outcome {
 const tolerance = 1.005
 
 /**
- * Returns the outcome of a forecast. Returns null if the forecast is for other rungs or a time is
+ * Returns a forecast's outcome. Returns null if the forecast is for other rungs or a time is
  * missing.
  */
 export function outcomeOf(

@@ -10,8 +10,8 @@ const libraries =
   /^(void )?(nvjet_|sm\d+_xmma_|(volta|turing|ampere|hopper)_|cudnn|gemv|\w*(::)?splitKreduce|ncclDev|ncclKernel|at::native|at_cuda_detail|cub::|vectorized_layer_norm|(vectorized_|unrolled_)?elementwise_kernel|reduce_kernel)/
 
 /**
- * Returns whether a kernel in a program or an import comes from a library. Returns false for rungs
- * of a ladder.
+ * Returns whether a kernel in a program or an import comes from a library. Returns false for a
+ * ladder's rungs.
  */
 export const isLibraryKernel = (
   session: Pick<Session, 'program' | 'target'>,

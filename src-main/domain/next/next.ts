@@ -20,7 +20,7 @@ import { tracedStalls } from './traced'
 const Ranged = z.object({ low: z.number(), mid: z.number(), high: z.number() })
 
 export const NextStep = z.object({
-  /** Id of the move. */
+  /** Move id. */
   id: z.string(),
   /** Description of the change. */
   statement: Statement,
@@ -35,7 +35,7 @@ export const NextStep = z.object({
   msNow: z.number(),
   msAfter: Ranged,
   evidence: z.array(Statement),
-  /** Source lines of the cause, most expensive first. Absent below the deep profile level. */
+  /** The cause's source lines, most expensive first. Absent below the deep profile level. */
   lines: z.array(CauseLine).optional(),
   /** A recorded step of a built-in ladder that made this move; absent if there is none. */
   example: z
@@ -55,7 +55,7 @@ export type Next = z.infer<typeof Next>
 
 /** Maximum number of steps shown. */
 const mostSteps = 5
-/** Minimum speedup of a step. Smaller gains are not worth the effort. */
+/** Minimum speedup for a step. Smaller gains are not worth the effort. */
 const leastGain = 1.01
 
 export interface Candidate {

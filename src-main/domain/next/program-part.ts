@@ -11,7 +11,7 @@ export interface ProgramPart {
   totalMsAfter: (speedup: number) => number
 }
 
-/** Returns a kernel's share of its program's time, or null for a rung of a ladder. */
+/** Returns a kernel's share of its program's time, or null for a ladder's rung. */
 export function programPart(session: Session, rung: RungResult): ProgramPart | null {
   const totalMs = climbs(session) ? null : totalProfiledMs(session)
   const share = shareOfTotal(rung, totalMs)

@@ -17,7 +17,7 @@ export interface PreviewKernel extends Pick<ProfiledKernel, 'name' | 'grid' | 'b
 }
 
 /**
- * Returns the key of a kernel. Removes casts before template arguments, because ncu's table has
+ * Returns a kernel's key. Removes casts before template arguments, because ncu's table has
  * them and its report does not.
  */
 export const kernelKey = ({

@@ -64,7 +64,7 @@ function markOf(kernel: UnitKernel, mark: Mark): string {
 const keys = new WeakMap<UnitKernel, Map<readonly Mark[], string>>()
 
 /**
- * Returns the key of a kernel. Keys are cached per kernel object, because many launches share a
+ * Returns a kernel's key. Keys are cached per kernel object, because many launches share a
  * kernel and need its key several times.
  */
 function keyOf(kernel: UnitKernel, level: readonly Mark[]): string {

@@ -16,7 +16,7 @@ export interface RangeGroup {
   totalMs: number | null
 }
 
-/** Returns the NVTX ranges of a kernel, outermost first. */
+/** Returns a kernel's NVTX ranges, outermost first. */
 const rangesOf = ({ profile }: RungResult): readonly string[] => {
   const [kernel] = profile?.kernels ?? []
   return kernel?.ranges ?? (kernel?.range === undefined ? [] : [kernel.range])

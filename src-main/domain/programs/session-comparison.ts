@@ -68,7 +68,7 @@ export const SessionComparison = z.object({
   total: Times,
   pairs: z.array(
     Times.extend({
-      /** Id of the rung, or `<rung>/2` for the second of several kernels of a rung. */
+      /** Rung id, or `<rung>/2` for the second of a rung's several kernels. */
       a: z.string(),
       b: z.string(),
       sideA: Side,
@@ -86,7 +86,7 @@ export const SessionComparison = z.object({
       /** The counters that changed most. Empty if either side was timed. */
       moved: z.array(Statement),
       /**
-       * Error of the prediction if one side was predicted and the other side was measured. Such a
+       * Prediction error, if one side was predicted and the other side was measured. Such a
        * pair has no ratio.
        */
       predictionError: PredictionError.optional(),

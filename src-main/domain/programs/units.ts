@@ -45,7 +45,7 @@ export interface UnitKernel {
 }
 
 export interface Unit {
-  /** Id of the rung, or `<rung>/2` for the second of several kernels in one NVTX range. */
+  /** Rung id, or `<rung>/2` for the second of several kernels in one NVTX range. */
   id: string
   rung: string
   title: string

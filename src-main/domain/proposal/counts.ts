@@ -20,7 +20,7 @@ export const isConstant = ({ factors }: Count): boolean => factors.length === 0
 const productOf = ({ factors, times }: Count, name: (size: string) => string): string =>
   [...factors.map(name), ...(times === 1 && factors.length > 0 ? [] : [String(times)])].join(' * ')
 
-/** Returns the extents of a shape. */
+/** Returns a shape's extents. */
 export function shapeText(count: Count): string[] {
   const { factors, times, over, plus } = count
   if (over === 1 && plus === 0)

@@ -7,7 +7,7 @@ import type { ParameterKind } from './signature'
 type Extent = readonly [number, number, number]
 
 export interface LaunchedPointer {
-  /** Number of the allocation. Pointers into the same allocation have the same number. */
+  /** Allocation number. Pointers into the same allocation have the same number. */
   allocation: number
   /** Offset in bytes from the start of the allocation. */
   offset: number
@@ -21,9 +21,9 @@ export interface LaunchedParameter {
   /** Parameter name as in the source. */
   name: string
   kind: Exclude<ParameterKind, { kind: 'unsupported' }>
-  /** Value of a number parameter. */
+  /** Value, for a number parameter. */
   value: number
-  /** Value of a pointer parameter; null for a null pointer. */
+  /** Value, for a pointer parameter; null for a null pointer. */
   pointer: LaunchedPointer | null
 }
 

@@ -1,17 +1,17 @@
-/** Writes the files of a proposed ladder. Every guessed line ends in a comment with the reason. */
+/** Writes a proposed ladder's files. Every guessed line ends in a comment with the reason. */
 import type { BuildSettings } from '../ladder/build-settings'
 import { dtypeOf } from '../task/dtype'
 import { expressionText, cppText, isConstant, shapeText } from './counts'
 import type { Proposal, ProposedBuffer } from './proposal'
 
 export interface Origin {
-  /** Id of the ladder. */
+  /** Ladder id. */
   id: string
   /** File name, such as vectorAdd.cu. */
   file: string
   /** Path of the file in the ladder folder. */
   included: string
-  /** Id of the rung. */
+  /** Rung id. */
   rung: string
   /** The kernel's name in a launch, with template arguments if any. */
   call: string
@@ -21,7 +21,7 @@ export interface Origin {
   requires: string | null
   /** Call of the file's own launch function; null if the rung launches the kernel directly. */
   launcher: { name: string; arguments: string[]; guesses: string[] } | null
-  /** Build settings of the file. */
+  /** The file's build settings. */
   build: BuildSettings
   /** Names of libraries to link, in the form that follows `-l`. */
   libraries: readonly string[]
@@ -83,7 +83,7 @@ function constraintsText({ equal }: Proposal): string[] {
 }
 
 /**
- * Returns the `build:` lines of the ladder. The result is empty if the file compiles with the
+ * Returns the ladder's `build:` lines. The result is empty if the file compiles with the
  * default settings.
  */
 function buildText({ build: { std, flags, defines, include }, libraries }: Origin): string[] {

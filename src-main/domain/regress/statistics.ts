@@ -18,7 +18,7 @@ function betaOfHalves(degrees: number): number {
  * are positive. `whole` is B(a, b).
  */
 function incompleteBeta(a: number, b: number, x: number, whole: number): number {
-  // The series converges slowly above the mean, so use the symmetry of the function.
+  // The series converges slowly above the mean, so use the function's symmetry.
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(b, a, 1 - x, whole)
   let term = Math.exp(a * Math.log(x) + b * Math.log1p(-x)) / (a * whole)
   let sum = term

@@ -1,5 +1,5 @@
 /**
- * Compares the launch arguments of two versions of a task. If the arguments are equal, code for
+ * Compares the launch arguments of two task versions. If the arguments are equal, code for
  * either version can run on the same problem.
  */
 import { namesIn, parseExpression } from '../task/expression'

@@ -44,7 +44,7 @@ export const JobLine = z.discriminatedUnion('type', [
     code: z.number().int(),
     /** Folder of the session on the remote machine, or null if nothing finished. */
     folder: z.string().nullable().default(null),
-    /** Id of the session. */
+    /** Session id. */
     id: Identifier.nullable().default(null),
     missing: ErrorShape.nullable().default(null),
     unsaved: ErrorShape.nullable().default(null),

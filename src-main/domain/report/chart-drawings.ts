@@ -1,4 +1,4 @@
-/** Names and settings of a report's charts, and the type of a drawn chart. */
+/** Names and settings for a report's charts, and the type of a drawn chart. */
 
 /** Ids of a session's charts, in list order. */
 export const chartIds = [

@@ -11,7 +11,7 @@ import { Columns, toColumns, fromColumns } from './columns'
 
 export const frozenReportVersion = 3
 
-/** Optional sections of a report. The summary and the provenance are always included. */
+/** A report's optional sections. The summary and the provenance are always included. */
 export const reportSections = ['ladder', 'charts', 'matrix', 'compare'] as const
 export const ReportSection = z.enum(reportSections)
 export type ReportSection = z.infer<typeof ReportSection>

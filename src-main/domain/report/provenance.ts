@@ -115,7 +115,7 @@ export function headline(session: Session): Statement {
 }
 
 /**
- * Returns the provenance facts of a session. Reports on one session and comparisons use these
+ * Returns a session's provenance facts. Reports on one session and comparisons use these
  * facts.
  */
 export function provenance(session: Session): Fact[] {

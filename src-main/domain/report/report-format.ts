@@ -47,7 +47,7 @@ export const sectionsOf = (format: ReportFormat): readonly ReportSection[] =>
 export const allSections = 'all'
 
 /**
- * Returns the default sections of a report. PDF reports omit the steps with source changes, because
+ * Returns a report's default sections. PDF reports omit the steps with source changes, because
  * these steps fill most of the pages. A comparison of two sessions has no other sections, so its
  * PDF includes the steps.
  */

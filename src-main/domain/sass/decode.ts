@@ -102,7 +102,7 @@ export function decodeInstruction(
   return { address, words, guard, mnemonic, modifiers, operands, control }
 }
 
-/** Returns all instructions of a function, in order. */
+/** Returns all instructions in a function, in order. */
 export function decodeKernel(
   code: Uint8Array,
   architecture: number,

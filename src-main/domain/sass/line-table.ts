@@ -20,7 +20,7 @@ export interface LineRow {
 const deepestInlining = 100
 
 /**
- * Returns the source lines of an instruction, innermost first. The list is empty if they are
+ * Returns an instruction's source lines, innermost first. The list is empty if they are
  * unknown.
  */
 export function placesOf(

@@ -32,7 +32,7 @@ const unknownText = 'UNKNOWN'
 const mostUnknown = 3
 
 /**
- * Returns the listing of a function. `nameOf` maps a path from the compiler to a file name in the
+ * Returns a function's listing. `nameOf` maps a path from the compiler to a file name in the
  * session.
  */
 export function listingOf(

@@ -31,7 +31,7 @@ export interface MachineCode {
 }
 
 export interface MachineFunction {
-  /** Mangled name of the function. */
+  /** The function's mangled name. */
   readonly name: string
   /** Machine code, with 16 bytes per instruction. */
   readonly code: Uint8Array
@@ -66,7 +66,7 @@ export interface MachineKernel extends MachineFunction {
   readonly clusterBlocks: readonly [number, number, number] | null
   readonly parameters: ParameterLayout
   /**
-   * Constant banks of the kernel. Bank 0 has space for the parameters. Bank 2 contains the
+   * The kernel's constant banks. Bank 0 has space for the parameters. Bank 2 contains the
    * compiler's constants.
    */
   readonly constants: readonly ConstantBank[]

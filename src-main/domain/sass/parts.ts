@@ -22,7 +22,7 @@ export interface Draft {
 export type Part = (draft: Draft) => void
 
 export interface Opcode {
-  /** Low 12 bits of the opcode. There is one code for each source form. */
+  /** The opcode's low 12 bits. There is one code for each source form. */
   readonly codes: readonly number[]
   readonly mnemonic: string
   readonly parts: readonly Part[]
@@ -165,7 +165,7 @@ export interface SourceOptions {
   abs?: boolean
   /** Whether the `neg` bit inverts the source instead of negating it. */
   not?: boolean
-  /** Print format of an immediate. */
+  /** Print format for an immediate. */
   imm?: ImmediateOperand['type'] | 'signed'
   /** Returns the suffixes printed after the source. */
   suffixes?: (draft: Draft, at: number) => string[]
@@ -176,8 +176,8 @@ export interface SourceOptions {
 }
 
 /**
- * Operand-cache bits of the sources a, b and c. Each bit belongs to one source, regardless of where
- * the source is encoded.
+ * Operand-cache bits for the sources a, b and c. Each bit belongs to one source, regardless of
+ * where the source is encoded.
  */
 const reuseBits = { a: 122, b: 123, c: 124 } as const
 type Reuse = keyof typeof reuseBits

@@ -15,14 +15,14 @@ import { listingOf } from './listing'
 import type { MachineKernel } from './machine-code'
 
 export interface BuiltKernel {
-  /** Name of the kernel, as in the launch. */
+  /** Kernel name, as in the launch. */
   readonly name: string
   readonly code: MachineKernel
   readonly architecture: number
 }
 
 /**
- * Returns the profile of a rung. `nameOf` maps a path from the compiler to a file name in the
+ * Returns a rung's profile. `nameOf` maps a path from the compiler to a file name in the
  * session.
  */
 export function staticProfile(

@@ -22,9 +22,9 @@ export const PredictedTime = z.object({
   highMs: ms,
   /** The unit that limits the longest launch. */
   limiter: z.enum(limiters),
-  /** Name and version of the model. */
+  /** Model name and version. */
   model: z.string(),
-  /** Class of the prediction, which determines the width of the range. */
+  /** Prediction class, which determines the width of the range. */
   class: z.enum(predictionClasses),
   /** Reasons why the range is wider. */
   widened: z.array(z.enum(predictionWarnings)),

@@ -89,7 +89,7 @@ export function instructionFigures(
 }
 
 /**
- * Returns the instructions of all kernels of a rung. Returns an empty list if any kernel has no
+ * Returns the instructions of all of a rung's kernels. Returns an empty list if any kernel has no
  * instruction list, because a partial sum would be too low.
  */
 export const listedInAll = <T>(kernels: readonly (readonly T[])[]): readonly T[] =>

@@ -48,7 +48,7 @@ export const Build = z.object({
 export type Build = z.infer<typeof Build>
 
 /**
- * An element of a result. JSON cannot represent NaN and infinity. NaN is therefore null, and
+ * One element of a result. JSON cannot represent NaN and infinity. NaN is therefore null, and
  * strings represent infinities and integers beyond 2^53. If an exact check compares NaN bits, NaN
  * is also a string.
  */
@@ -264,13 +264,13 @@ export const Prepared = z.object({
 })
 export type Prepared = z.infer<typeof Prepared>
 
-/** The run of a program rung. */
+/** Result of running a program rung. */
 export const ProgramRun = z.object({
   /** Command as written in the ladder. */
   command: z.array(z.string()).min(1),
   /** Exit code; null if a signal or the user stopped the program. */
   exitCode: z.number().int().nullable(),
-  /** Output of the program, if the ladder names an output file. */
+  /** The program's output, if the ladder names an output file. */
   output: z
     .object({
       file: z.string(),
@@ -299,8 +299,8 @@ export const ProfiledKernel = z.object({
    */
   ranges: z.array(z.string()).optional(),
   /**
-   * Resources of the launch. Absent in older sessions, and if the profile does not contain the
-   * resources.
+   * Resources that the launch uses. Absent in older sessions, and if the profile does not contain
+   * the resources.
    */
   resources: LaunchResources.optional(),
   /** Time over all launches of the kernel; only for program rungs. */
@@ -335,7 +335,7 @@ export const RungResult = z.object({
   after: Identifier.nullable(),
   idea: z.string(),
   expect: z.array(Expectation),
-  /** Enabled flags of the task, one per extra computation of the rung. */
+  /** The task's enabled flags, one per extra computation in the rung. */
   flags: z.array(z.string()),
   params: Parameters,
   /**

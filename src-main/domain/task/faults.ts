@@ -121,7 +121,7 @@ function checkExpressions(
   }
 }
 
-/** Returns the possible types of a buffer. */
+/** Returns a buffer's possible types. */
 const choicesOf = ({ options }: Task, dtype: string): Dtype[] =>
   (Object.hasOwn(options, dtype) ? Object.keys(options[dtype]!.choices) : [dtype]).filter(isDtype)
 

@@ -51,7 +51,7 @@ function placed(name: string, fields: readonly Unplaced[]): Layout {
  */
 interface FlagField {
   name: string
-  /** Name of the enum, such as `KlActivation`. Null if the flags have no enum values. */
+  /** Enum name, such as `KlActivation`. Null if the flags have no enum values. */
   type: string | null
   flags: [string, TaskFlag][]
 }
@@ -255,7 +255,7 @@ export interface CaseBuffer {
   stream: number
 }
 
-/** Returns the buffers of a case. Throws if an extent is not an integer at these sizes. */
+/** Returns a case's buffers. Throws if an extent is not an integer at these sizes. */
 export function buffersOf(task: Task, own: Case): CaseBuffer[] {
   return Object.entries(task.buffers).flatMap(([name, buffer], stream) => {
     const { when, read_when: readWhen, fill } = buffer

@@ -1,4 +1,4 @@
-/** Converts the names and values in a request to a problem of the task. */
+/** Converts the names and values in a request to a task problem. */
 import { z } from 'zod'
 import { sizeNames, type Task } from './task'
 import { inputError } from '../errors'
@@ -12,7 +12,7 @@ export type At = z.infer<typeof At>
 
 /** The parts of a problem that a request specifies. */
 export interface Choice {
-  /** Value for all sizes of the task. */
+  /** Value for all of the task's sizes. */
   size?: number | undefined
   at?: At | undefined
 }

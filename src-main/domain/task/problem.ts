@@ -104,7 +104,7 @@ export const inputDefaults = (task: Task): Scalars =>
     ),
   )
 
-/** Returns the value of a task expression, or null if it is not a finite number. */
+/** Returns a task expression's value, or null if it is not a finite number. */
 export const valueOf = (task: Task, own: Case, formula: Formula): number | null =>
   typeof formula === 'number'
     ? formula

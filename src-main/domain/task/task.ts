@@ -121,7 +121,7 @@ export const TaskFill = z.discriminatedUnion('kind', [
   /** Data that the reference's `kl_inputs` computes from the other inputs. */
   z.strictObject({ kind: z.literal('computed') }),
 ])
-/** Returns the values of a fill, in the order that the runner expects. */
+/** Returns a fill's values, in the order that the runner expects. */
 export const fillValues = (fill: TaskFill): [string, Formula][] => {
   const { kind: _kind, ...values } = fill
   return fill.kind === 'file' ? [] : Object.entries(values)
@@ -177,7 +177,7 @@ export const Task = z.strictObject({
   formula: Title.optional(),
   /** The result of a rung without flags, as a sentence fragment such as `the product`. */
   result: Title.optional(),
-  /** Name of the launch struct. */
+  /** Launch struct name. */
   struct: z
     .string()
     .regex(/^[A-Z][A-Za-z0-9_]{0,39}$/)

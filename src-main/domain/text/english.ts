@@ -79,7 +79,7 @@ export const plain = (sentence: Sentence): string =>
 /** Returns a statement in English, for the command line and for reports. */
 export const inEnglish = (statement: Statement): string => plain(pieces(statement))
 
-/** Removes statements whose text equals that of an earlier statement. */
+/** Removes statements whose text equals an earlier statement's text. */
 export const distinct = <One extends Statement>(statements: readonly One[]): One[] => [
   ...new Map(statements.map((one) => [inEnglish(one), one])).values(),
 ]

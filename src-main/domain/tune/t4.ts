@@ -49,7 +49,7 @@ const invalidityOf: Record<TuneStatus, Invalidity> = {
   unsupported: 'constraints',
 }
 
-/** A row with the additional fields of the journal. */
+/** A row with the journal's additional fields. */
 export const T4Row = TuneRow.extend({
   /** Time at which the measurement finished. */
   at: z.iso.datetime(),

@@ -22,7 +22,7 @@ export const formatFactor = (factor: number): string =>
 const isOne = (factor: number): boolean => formatFactor(factor) === '1.000×'
 
 /**
- * Returns the causes of the step, largest first. The unexplained rest is last, and is omitted if it
+ * Returns the step's causes, largest first. The unexplained rest is last, and is omitted if it
  * prints as 1.
  */
 export function contributionsOf({ causes, unexplainedFactor }: Why): Contribution[] {

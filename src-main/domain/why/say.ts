@@ -215,7 +215,7 @@ const waitsSaid = (waits: readonly Wait[], less: boolean): AnyMessage[] =>
 const perInstruction = (warps: number): string => withDecimals(warps, warps < 10 ? 2 : 1)
 
 /**
- * Formats the factor of a utilization change. If another cause explains part of the change, shows
+ * Formats a utilization change as a factor. If another cause explains part of the change, shows
  * both factors so that the displayed figures are consistent.
  */
 function countedFactor({ log }: Part, a: number | null, b: number | null): string | AnyMessage {

@@ -14,7 +14,7 @@ export interface Side {
 }
 
 /**
- * Returns whether two kernels belong to one run of a program. Such kernels do different work, so
+ * Returns whether two kernels belong to the same program run. Such kernels do different work, so
  * neither is faster than the other.
  */
 export const areKernelsOfOneProgram = (a: Side, b: Side): boolean =>

@@ -47,7 +47,7 @@ export const Cause = z.object({
   metrics: z.array(
     z.object({ id: z.string(), a: z.number().nullable(), b: z.number().nullable() }),
   ),
-  /** Source lines of the cause; absent below the deep profile level. */
+  /** The cause's source lines; absent below the deep profile level. */
   lines: CauseLines.optional(),
 })
 export type Cause = z.infer<typeof Cause>

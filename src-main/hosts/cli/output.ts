@@ -100,7 +100,7 @@ export function problemText(text: string, word = 'error'): string {
   return place === undefined ? `${word}: ${text}` : `${place}: ${word}: ${rest}`
 }
 
-/** Returns the lines of a remedy, one per alternative. */
+/** Returns a remedy's lines, one per alternative. */
 export function remedyLines(remedy: Statement | undefined): string[] {
   const ways = typeof remedy === 'object' && 'sentences' in remedy ? remedy.sentences : [remedy]
   return ways.flatMap((way) => (way ? [inEnglish(way)] : []))

@@ -50,7 +50,7 @@ function describeCost({ level, seconds: total, rungs }: ProfileCost): string {
 
 type Abilities = Pick<Capabilities, 'times' | 'replays' | 'predicts'>
 
-/** Returns the capabilities of a target. A replay neither builds nor measures. */
+/** Returns a target's capabilities. A replay neither builds nor measures. */
 function abilities(text: string): Abilities {
   const target = parseTarget(text)
   return target ? can(target) : { times: true, replays: false }
@@ -85,7 +85,7 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
           note(`  predict ${event.rung}`)
         else if (event.state === 'running' && event.stage !== 'time' && !able.replays) {
           const { done, total } = progress
-          // Number of the rung, counted from 1.
+          // Rung number, counted from 1.
           const at = total > 0 ? ` ${done + running.size}/${total}` : ''
           note(`  ${event.stage}${at} ${event.rung}`)
         }

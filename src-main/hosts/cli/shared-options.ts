@@ -9,9 +9,9 @@ export interface CommandLine {
   cli: Command
   setUp: SetUp
   finish: (code: number) => void
-  /** Tasks that define options of the command. */
+  /** Tasks that define options for the command. */
   tasks: TaskChoice
-  /** All arguments of the command line, for commands that forward them. */
+  /** All command-line arguments, for commands that forward them. */
   given: readonly string[]
 }
 

@@ -2,7 +2,7 @@
 import type { Session, WebContents, WebPreferences } from 'electron'
 
 /**
- * Security preferences of a window. Most of the preferences equal the current defaults, but
+ * Security preferences for a window. Most of the preferences equal the current defaults, but
  * defaults can change.
  */
 export const securePreferences = {

@@ -165,7 +165,7 @@ const causeFacts = ({ id, statement, factor, metrics, lines }: Cause) => ({
 })
 
 /**
- * Returns the causes of a speedup. The product of all factors, including the unexplained factor,
+ * Returns a speedup's causes. The product of all factors, including the unexplained factor,
  * equals the speedup.
  */
 export const whyFacts = (why: Why) => ({

@@ -34,7 +34,7 @@ interface ToolFacts<Shape extends z.ZodRawShape> {
   description: string
   input: Shape
   /**
-   * Effect of the tool. `reads` changes nothing. `keeps` saves a session. `works` builds or runs
+   * The tool's effect. `reads` changes nothing. `keeps` saves a session. `works` builds or runs
    * code and saves a session. Calls of `works` tools run one at a time.
    */
   effect: 'reads' | 'keeps' | 'works'

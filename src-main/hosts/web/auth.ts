@@ -8,7 +8,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 const secret = (): string => randomBytes(32).toString('base64url')
 
 /**
- * Returns the digest of a secret. Only digests are stored and compared. All digests have the same
+ * Returns a secret's digest. Only digests are stored and compared. All digests have the same
  * length.
  */
 const digest = (value: string): Buffer => createHash('sha256').update(value).digest()
@@ -18,7 +18,7 @@ export class Auth {
   #token: Buffer | null = null
   readonly #sessions: Buffer[] = []
 
-  /** Browsers share cookies between all ports of a host, so the cookie's name contains the port. */
+  /** Browsers share cookies across all ports of a host, so the cookie's name contains the port. */
   constructor(port: number) {
     this.#cookieName = `kernel-ladder-${port}`
   }

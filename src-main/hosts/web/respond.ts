@@ -1,4 +1,4 @@
-/** Sends complete responses of the web host, including the common headers. */
+/** Sends the web host's complete responses, including the common headers. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Reply } from '../../contract/index'
 import { HttpFault } from './request-guard'

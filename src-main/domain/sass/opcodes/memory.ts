@@ -148,7 +148,7 @@ const floatAtomicTypes = choice(73, 4, {
   15: 'F64.RN',
 })
 /**
- * Returns the opcode of an atomic. Its operands are a predicate, the destination of the old value,
+ * Returns an atomic's opcode. Its operands are a predicate, the destination of the old value,
  * the address and the value.
  */
 const atomic = (code: number | number[], mnemonic: string, types: Part): Opcode =>

@@ -43,7 +43,7 @@ const descriptor =
   }
 
 /**
- * Shape of a warpgroup product, such as `64x128x16`. The encoded field is the number of columns
+ * Warpgroup product shape, such as `64x128x16`. The encoded field is the number of columns
  * divided by eight, minus one. The depth depends on the element type.
  */
 const groupShape =

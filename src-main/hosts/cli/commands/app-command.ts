@@ -11,8 +11,7 @@ import type { WindowTrouble } from '../../../adapters/tools/window-trouble'
 import { serveCommand, type ServeOptions } from './serve-command'
 
 /**
- * Opens a window. Returns the exit code of the desktop program, or the reason that no window
- * opened.
+ * Opens a window. Returns the desktop program's exit code, or the reason why no window opened.
  */
 async function openWindow(setUp: SetUp): Promise<number | WindowTrouble> {
   const { desktopMain: main, appArmorProfile: profile } = (await setUp()).assets

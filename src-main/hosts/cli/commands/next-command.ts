@@ -32,9 +32,9 @@ async function opened(places: SessionPlaces, name: string | undefined): Promise<
 
 export async function nextCommand(
   places: SessionPlaces,
-  /** Name of the session. The default is the newest session in the store. */
+  /** Session name. The default is the newest session in the store. */
   name: string | undefined,
-  /** Id of the rung. The default is the rung with the largest potential gain. */
+  /** Rung id. The default is the rung with the largest potential gain. */
   id: string | undefined,
   { json }: { json?: boolean },
 ): Promise<number> {

@@ -24,7 +24,7 @@ import { watchRun } from './watch-run'
 import { sessionText } from '../describe/describe-static'
 
 /**
- * Returns the exit code of a run. The code is 1 if a rung is wrong, failed or did not run. The code
+ * Returns a run's exit code. The code is 1 if a rung is wrong, failed or did not run. The code
  * is 3 if the GPU was lost during the run. An unsupported rung is not a failure.
  */
 export function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {

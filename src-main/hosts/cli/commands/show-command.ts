@@ -41,7 +41,7 @@ async function measuredElsewhere(
 
 export async function showCommand(
   places: SessionPlaces,
-  /** Name of the session. The default is the newest session in the store. */
+  /** Session name. The default is the newest session in the store. */
   name: string | undefined,
   { rung: id, json }: ShowOptions,
 ): Promise<number> {

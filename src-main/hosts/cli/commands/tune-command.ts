@@ -311,7 +311,7 @@ const alone = (words: readonly string[]): string[] =>
     [...words],
   )
 
-/** JSON output of a failed command. */
+/** JSON output from a failed command. */
 const tuneError = z.object({ error: ErrorShape })
 
 const varied = ({ axes }: TuneRequest, { params }: TuneRow): string[] =>

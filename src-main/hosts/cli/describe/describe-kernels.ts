@@ -58,7 +58,7 @@ function linesOf(session: Session): Line[] {
 
 const kernelCount = (count: number): string => `${count} ${count === 1 ? 'kernel' : 'kernels'}`
 
-/** Returns a cell in the row of a range. A range has a time but no counters. */
+/** Returns a cell in a range's row. A range has a time but no counters. */
 function groupCell({ title, rungs, totalMs }: RangeGroup, header: string, total: number | null) {
   if (header === 'id') return `[${title ?? 'outside any range'}]`
   if (header === 'kernel') return kernelCount(rungs.length)

@@ -104,7 +104,7 @@ function leadColumns(session: Session): Column<RungResult>[] {
 }
 
 /**
- * Returns the metrics of the card profile. The utilization of the unit that bounds the task
+ * Returns the card-profile metrics. The utilization of the unit that bounds the task
  * replaces the FMA utilization. Without times, returns the counted metrics.
  */
 const countersOf = (session: Session): readonly string[] =>

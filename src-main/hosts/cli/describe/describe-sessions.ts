@@ -35,7 +35,7 @@ function kernelText({ title, kernel }: Pair['sideA']): string {
 }
 
 /**
- * Returns the name of a kernel. For a rung of a ladder, returns the rung's id, because kernels of
+ * Returns a kernel's name. For a ladder's rung, returns the rung id, because kernels of
  * different rungs may have the same name.
  */
 const briefText = ({ rung, title, kernel, launches }: Pair['sideA']): string =>

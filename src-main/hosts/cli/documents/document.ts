@@ -4,9 +4,9 @@
 import { z } from 'zod'
 
 export interface PublishedSchema {
-  /** Name of the document, as in docs/schemas/<name>.json. */
+  /** Document name, as in docs/schemas/<name>.json. */
   readonly name: string
-  /** Version of the document, or null for an unversioned file. */
+  /** Document version, or null for an unversioned file. */
   readonly version: number | null
   readonly title: string
   readonly description: string

@@ -13,7 +13,7 @@ export const labCheckDocument = documentKind({
     'What `kernel-ladder lab check --json` prints: the outcome of an attempt, check by check. docs/guides/labs.md explains labs.',
   fields: {
     ...outcome,
-    /** Folder of the attempt. */
+    /** Folder that contains the attempt. */
     folder: z.string(),
   },
 })

@@ -10,8 +10,8 @@ export const labGradeDocument = documentKind({
   description: 'What `kernel-ladder lab grade --json` prints: one row per submission.',
   fields: {
     /**
-     * Description of the isolation. Lists which actions of submissions were blocked and which were
-     * not.
+     * Describes how submissions are isolated. Lists which actions of submissions were blocked and
+     * which were not.
      */
     isolation: z.string(),
     seconds: z.number(),

@@ -13,7 +13,7 @@ const ListedLab = LabFile.pick({
   target: true,
 }).extend({
   id: Identifier,
-  /** Requirements of the lab. `counters` is true if some checks need counters. */
+  /** Lab requirements. `counters` is true if some checks need counters. */
   needs: LabFile.shape.needs.unwrap().extend({ counters: z.boolean() }),
   ...LabStanding.shape,
 })

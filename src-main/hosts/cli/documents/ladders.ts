@@ -10,7 +10,7 @@ import { documentKind } from './document'
 const ListedRung = z.object({
   /** Name of the variant if the ladder sets one, or otherwise the rung's id. */
   id: Identifier,
-  /** Title of the rung. If the rung's file is unusable, every header field is null. */
+  /** Rung title. If the rung's file is unusable, every header field is null. */
   title: z.string().nullable(),
   idea: z.string().nullable(),
   expect: z.array(Expectation),
@@ -27,7 +27,7 @@ const ListedRung = z.object({
   requires: z.string().nullable(),
   /** Command of a rung that is a program, as a list of arguments. */
   program: z.array(z.string()).optional(),
-  /** Recorded measurement of the rung, or null if no recording contains the rung. */
+  /** The rung's recorded measurement, or null if no recording contains the rung. */
   measured: RungMeasured.nullable(),
 })
 
@@ -41,7 +41,7 @@ export const laddersDocument = documentKind({
     tasks: z.array(Task),
     ladders: z.array(
       LadderFile.omit({ schema: true }).extend({
-        /** Task id of the rungs, or null for a ladder of programs. */
+        /** The rungs' task id, or null for a ladder of programs. */
         task: Identifier.nullable(),
         /** Problem sizes. Empty for a ladder of programs. */
         sizes: z.array(Sizes),

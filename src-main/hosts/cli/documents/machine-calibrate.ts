@@ -9,12 +9,12 @@ export const machineCalibrateDocument = documentKind({
   description:
     'What `kernel-ladder machine calibrate NAME --json` prints: the parameters of its GPU for the timing model. docs/guides/calibration.md explains them.',
   fields: {
-    /** Name of the machine, or `local`. */
+    /** Machine name, or `local`. */
     machine: z.string(),
-    /** Path of the parameter file. */
+    /** Path to the parameter file. */
     file: z.string(),
     parameters: GpuParametersFile,
-    /** Output of the microbenchmarks, one JSON object per line. */
+    /** Microbenchmark output, one JSON object per line. */
     output: z.string(),
   },
 })

@@ -10,7 +10,7 @@ export const machinesDocument = documentKind({
   description:
     'What `kernel-ladder machine list --json` prints: the machines of machines.yaml. docs/guides/machines.md explains it.',
   fields: {
-    /** Path of the machines file. The file may not exist. */
+    /** Path to the machines file. The file may not exist. */
     file: z.string(),
     machines: z.array(MachineEntry.extend({ name: z.string() })),
   },
@@ -50,9 +50,9 @@ export const machineRunsDocument = documentKind({
       z.object({
         /** Id of the run for `machine resume NAME ID`. The id begins with the start time in UTC. */
         id: z.string(),
-        /** State of the run. An `ended` run has a session, and a `gone` run has none. */
+        /** Run state. An `ended` run has a session, and a `gone` run has none. */
         state: z.enum(['running', 'ended', 'gone']),
-        /** Id of the ladder, or the arguments of a command. */
+        /** Ladder id, or the arguments of a command. */
         what: z.string(),
         /** Slurm job number, or null if the machine does not use Slurm. */
         job: z.string().nullable(),
@@ -68,9 +68,9 @@ export const machineFetchDocument = documentKind({
   description:
     'What `kernel-ladder machine fetch SESSION --json` prints: the current location of ncu’s own report of a session. docs/guides/machines.md explains it.',
   fields: {
-    /** Folder of the session. */
+    /** Session folder. */
     session: z.string(),
-    /** Path of the report, which Nsight Compute can open. */
+    /** Path to the report, which Nsight Compute can open. */
     report: z.string(),
     bytes: z.number().int(),
     /** Machine that had the report, or null if the report was already local. */

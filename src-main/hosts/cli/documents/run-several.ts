@@ -15,7 +15,7 @@ export const runSeveralDocument = documentKind({
     targets: z.array(
       z.object({
         target: z.string(),
-        /** Folder of the session, or null if nothing was saved. */
+        /** Session folder, or null if nothing was saved. */
         session: z.string().nullable(),
         gpu: z.string().nullable(),
         /** Exit code that a run on only this target would return. */

@@ -12,11 +12,11 @@ import { stepShape, stepFields } from './why-fields'
 const { target, device, problem, ...rest } = Session.shape
 
 const fields = {
-  /** Folder of the session. Null for a recording, or if nothing was saved. */
+  /** Session folder. Null for a recording, or if nothing was saved. */
   session: z.string().nullable(),
   target,
   device,
-  /** Host of the run, if it was a remote machine. */
+  /** The machine that executed the run, if it was remote. */
   host: rest.host,
   problem,
   /** Model and GPU that the predicted times are based on. */

@@ -14,7 +14,7 @@ export const showRungDocument = documentKind({
   description:
     'What `kernel-ladder show SESSION --rung R --json` prints: one rung, its limit, its deep profile, and why it is faster or slower than the previous one.',
   fields: {
-    /** Folder of the session, or null for a recording. */
+    /** Session folder, or null for a recording. */
     session: z.string().nullable(),
     rung: RungResult,
     /** The bottleneck, or null if the rung lacks the counters to determine it. */
@@ -22,7 +22,7 @@ export const showRungDocument = documentKind({
     /** Deep profile. Null below the deep profile level. */
     deep: DeepProfile.nullable(),
     /**
-     * Recorded measurement of the rung. Null if no recording contains the rung, or if this session
+     * The rung's recorded measurement. Null if no recording contains the rung, or if this session
      * is that recording.
      */
     measured: RungMeasured.nullable(),
