@@ -57,9 +57,12 @@ export interface Facts {
   leastBytes: number | null
   /** Whether the task is memory-bound or compute-bound; null if the task is unknown. */
   boundBy: 'bytes' | 'operations' | null
-  /** Whether the task's data types are tensor-core types. */
+  /** Whether arithmetic for the task's data types runs on tensor cores. */
   tensorTypes: boolean
-  /** Fraction of active lanes over all executed warp instructions, 0 to 1; null if unknown. */
+  /**
+   * Average fraction of active lanes across all executed warp instructions, 0 to 1; null if
+   * unknown.
+   */
   lanes: number | null
   /** Instructions with their counters. Empty below the deep profile level. */
   code: readonly Instruction[]

@@ -45,8 +45,8 @@ function areOneEach(a: readonly Unit[], b: readonly Unit[]): boolean {
 }
 
 /**
- * Numbers the NVTX range entries and returns each kernel's number. Consecutive kernels in the same
- * range have the same number.
+ * Numbers the NVTX range entries and returns each kernel's entry number. Consecutive kernels in the
+ * same range have the same number.
  */
 function entriesOf(units: readonly Unit[]): Map<Unit, number> {
   const entries = new Map<string, number>()

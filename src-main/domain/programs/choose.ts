@@ -7,7 +7,7 @@ export interface PreviewLaunch extends Pick<ProfiledKernel, 'name' | 'grid' | 'b
   ms: number
 }
 
-/** All launches of a kernel with the same name and shape. */
+/** All launches of kernels that have the same name and shape. */
 export interface PreviewKernel extends Pick<ProfiledKernel, 'name' | 'grid' | 'block'> {
   key: string
   /** NVTX range of the kernel's first launch. */

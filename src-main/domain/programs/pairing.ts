@@ -111,7 +111,7 @@ function longestCommon(
 }
 
 /**
- * Maximum table size of an alignment. Sequences of a few hundred kernels take milliseconds. For
+ * Maximum table size for an alignment. Sequences of a few hundred kernels take milliseconds. For
  * sequences beyond this limit, only the equal ends are aligned.
  */
 const mostCells = 4_000_000

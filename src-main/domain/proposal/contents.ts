@@ -16,7 +16,7 @@ const valuesOf = (data: Uint8Array, dtype: Dtype): number[] => {
   )
 }
 
-/** Rounds a bound of a range outward to two significant digits. */
+/** Rounds a range bound outward to two significant digits. */
 function outward(value: number, up: boolean): number {
   if (value === 0) return 0
   const step = 10 ** (Math.floor(Math.log10(Math.abs(value))) - 1)

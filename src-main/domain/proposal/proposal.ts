@@ -33,7 +33,7 @@ export interface KernelLaunch {
   block: Extent
   dynamicSharedBytes: number
   /**
-   * Whether the launch was recorded from a running program. Otherwise all sizes and values are
+   * Whether the launch was recorded from a running program. If not, all sizes and values are
    * invented.
    */
   wasRecorded: boolean

@@ -19,7 +19,7 @@ export interface Origin {
    * The only architecture that the kernel supports, such as sm_90a; null if any architecture works.
    */
   requires: string | null
-  /** Call of the file's own launch function; null if the rung launches the kernel directly. */
+  /** Call to the file's own launch function; null if the rung launches the kernel directly. */
   launcher: { name: string; arguments: string[]; guesses: string[] } | null
   /** The file's build settings. */
   build: BuildSettings
@@ -27,7 +27,7 @@ export interface Origin {
   libraries: readonly string[]
   /** Device variables that the program initializes before the launch. */
   symbols: readonly { name: string; data: string }[]
-  /** Whether the launch was recorded. Otherwise all sizes and values are invented. */
+  /** Whether the launch was recorded. If not, all sizes and values are invented. */
   wasRecorded: boolean
   /** A CPU function in the file with the same result; null if the rung itself is the reference. */
   reference: string | null

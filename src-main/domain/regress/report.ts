@@ -58,7 +58,7 @@ export const OldCode = z.discriminatedUnion('kind', [
 ])
 export type OldCode = z.infer<typeof OldCode>
 
-/** Variation of identical code on this machine, as the median over rungs. */
+/** Variation in the times of identical code on this machine, as the median over rungs. */
 export const SameCode = z.object({
   percent: z.number(),
   rungs: z.number().int(),
@@ -82,8 +82,8 @@ export const regressShape = {
   exitCode: z.union([z.literal(0), z.literal(1), z.literal(2)]),
   headline: z.string(),
   /**
-   * The requested threshold or this machine's variation of identical code, whichever is larger.
-   * Individual rungs may have a higher threshold.
+   * The requested threshold or this machine's variation for identical code, whichever is larger. A
+   * rung's own threshold may be higher than this common threshold.
    */
   thresholdPercent: z.number(),
   askedPercent: z.number(),

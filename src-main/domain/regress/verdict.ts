@@ -90,7 +90,10 @@ export const sameCodeRatio = (rounds: readonly Round[]): Ratio | null =>
 /** Returns the distance from 1 to the far end of an interval, in percent. */
 const reachPercent = ({ low, high }: Ratio): number => 100 * (Math.max(high, 1 / low) - 1)
 
-/** Returns this machine's variation of identical code in percent, as the median over rungs. */
+/**
+ * Returns how much the times of identical code vary on this machine in percent, as the median over
+ * rungs.
+ */
 export function spreadOfSameCode(rungs: Iterable<readonly Round[]>): number | null {
   const reaches = [...rungs].flatMap((rounds) => {
     const ratio = sameCodeRatio(rounds)
@@ -104,8 +107,8 @@ export const thresholdPercent = (requestedRatio: number, sameCode: number | null
   Math.max(requestedRatio, sameCode ?? 0)
 
 /**
- * Returns the threshold for one rung. The threshold is higher if identical code of this rung varies
- * more than usual.
+ * Returns the threshold for one rung. This threshold is higher than the common one if the rung's
+ * identical code varies more than usual.
  */
 export function thresholdOf(rounds: readonly Round[], percent: number): number {
   const ratio = sameCodeRatio(rounds)

@@ -98,7 +98,7 @@ export const MachineEntry = z.strictObject({
   after: Commands.default([]).describe('Shell commands after each run, however it ended.'),
 })
 export type MachineEntry = z.infer<typeof MachineEntry>
-/** A machine entry as written in the file. Fields with defaults may be missing. */
+/** A machine entry as written in the file. Fields with defaults may be omitted. */
 export type WrittenMachine = z.input<typeof MachineEntry>
 
 export const MachinesFile = z.strictObject({

@@ -7,8 +7,8 @@ const longest = (columns: Record<string, unknown[]>): number =>
   Object.values(columns).reduce((most, values) => Math.max(most, values.length), 0)
 
 /**
- * Columns by name. Their total size is limited, because one long column and many short columns
- * would expand to huge rows.
+ * Columns by name. The total size of the columns is limited, because one long column and many short
+ * columns would expand to huge rows.
  */
 export const Columns = z
   .record(z.string(), z.array(z.unknown()))

@@ -1,7 +1,7 @@
 /**
  * The content of an HTML report: sessions with all data that their screens need. The report service
- * writes this content. The report's UI and the import read it. docs/reference/session-format.md
- * describes its history.
+ * writes this content. The report's UI and the import read this content.
+ * docs/reference/session-format.md describes its history.
  */
 import { z } from 'zod'
 import { Next } from '../next/next'

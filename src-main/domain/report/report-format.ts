@@ -15,7 +15,7 @@ export interface FormatFacts {
   readonly isAuthored: boolean
 }
 
-/** LaTeX reports have no charts, because authors of papers place figures themselves. */
+/** LaTeX reports have no charts, because paper authors place figures themselves. */
 const withoutCharts = reportSections.filter((section) => section !== 'charts')
 
 /** The formats by file extension. */

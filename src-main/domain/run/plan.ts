@@ -11,7 +11,8 @@ export interface PlannedRung {
   rung: LadderRung
   source: string
   /**
-   * Content of the rung's file if it is binary. `source` then contains a description of the file.
+   * Content of the rung's file if the file is binary. `source` then contains a description of the
+   * file.
    */
   bytes?: Uint8Array
   /** Headers for compiling this rung, in place of the plan's headers. */
@@ -51,7 +52,9 @@ export interface RunPlan {
   trusted: PlannedRung | null
   /** Folder that contains the files for buffer fills, or null for a replay. */
   taskFolder: string | null
-  /** Additional problems for verifying some of the rungs. Their times are discarded. */
+  /**
+   * Additional problems for verifying some of the rungs. Times for these problems are discarded.
+   */
   alsoVerify?: {
     rungs: readonly string[]
     problems: readonly Problem[]

@@ -6,7 +6,7 @@
  */
 
 /**
- * Numbers of the registers, in the order R0 to R254, UR0 to UR254, P0 to P6 and UP0 to UP6. RZ,
+ * Register numbers, in the order R0 to R254, UR0 to UR254, P0 to P6 and UP0 to UP6. RZ,
  * URZ, PT and UPT have no numbers, because they store no value.
  */
 export const registerFiles = {
@@ -101,7 +101,7 @@ const setsPredicate = new Set(['FCHK'])
 const twoCarries = new Set(['IADD3', 'UIADD3'])
 
 /**
- * Returns the number of registers for each of the matrices D, A, B and C of a tensor instruction.
+ * Returns the number of registers for each of the matrices D, A, B and C in a tensor instruction.
  */
 function tensorWidths(family: string, modifiers: readonly string[]): number[] | undefined {
   const has = (modifier: string) => modifiers.includes(modifier)
@@ -125,8 +125,8 @@ function tensorWidths(family: string, modifiers: readonly string[]): number[] | 
 }
 
 /**
- * Returns the number of registers of the result, and a function for the number of registers of each
- * source.
+ * Returns the number of result registers, and a function that returns the number of registers for
+ * each source.
  */
 function widths(family: string, modifiers: readonly string[]) {
   const tensor = tensorWidths(family, modifiers)

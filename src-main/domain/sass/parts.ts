@@ -113,8 +113,8 @@ export const fixed =
   }
 
 /**
- * Uses the parts in `then` before the given architecture, and the parts in `otherwise` from that
- * architecture on.
+ * Uses the parts in `then` for architectures older than the given one, and the parts in `otherwise`
+ * for all others.
  */
 export const before =
   (architecture: number, then: readonly Part[], otherwise: readonly Part[] = []): Part =>

@@ -166,11 +166,14 @@ export const Timing = z.object({
    */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
-  /** Number of excluded launches that the host submitted too late. Absent in older sessions. */
+  /**
+   * Number of launches that were excluded because the host submitted them too late. Absent in older
+   * sessions.
+   */
   late: z.number().int().nonnegative().optional(),
   /**
-   * Whether the rung's launch function waits for the GPU. Its time then includes host time. Absent
-   * in older sessions.
+   * Whether the rung's launch function waits for the GPU. The rung's time then includes host time.
+   * Absent in older sessions.
    */
   includesHost: z.boolean().optional(),
   /**
@@ -216,7 +219,7 @@ export const ProfiledTime = z.object({
 })
 export type ProfiledTime = z.infer<typeof ProfiledTime>
 
-/** ncu's metrics by ncu's names, in base units. The unit is empty if unknown. */
+/** ncu's metrics in base units, keyed by ncu's names. The unit is empty if unknown. */
 export const NcuMetrics = z.record(
   z.string(),
   z.object({
@@ -235,7 +238,7 @@ export const LaunchResources = z.object({
   staticSharedBytes: z.number().nullable(),
   dynamicSharedBytes: z.number().nullable(),
   barriers: z.number().nullable(),
-  /** Configured shared memory of the SM in bytes during the launch. */
+  /** The SM's configured shared memory in bytes during the launch. */
   carveOutBytes: z.number().nullable(),
   /** Blocks per cluster; 0 if the launch has no clusters. */
   clusterBlocks: z.number().nullable(),
@@ -310,7 +313,7 @@ export const ProfiledKernel = z.object({
 })
 export type ProfiledKernel = z.infer<typeof ProfiledKernel>
 
-/** A verification at an additional problem, if the run requested it. */
+/** A verification at an additional problem that the run requested. */
 export const VerifiedAt = z.object({
   problem: Problem,
   /** Result of the verification; null if it did not run. */
@@ -423,7 +426,7 @@ export const Program = z.object({
     skip: z.number().int(),
     count: z.number().int().nullable(),
   }),
-  /** Number of all observed launches, and their total time. The session may have fewer rungs. */
+  /** Number of observed launches, and their total time. The session may have fewer rungs. */
   launches: z.number().int(),
   totalMs: z.number(),
 })

@@ -48,7 +48,7 @@ function valueIn(value: MessageValue, wording: Wording): string | number | Sente
   return pieces(value, wording)
 }
 
-/** Returns the pieces of a statement in a language. Names are marked as code. */
+/** Returns the pieces of a statement in the given language. Names are marked as code. */
 export function pieces(statement: Statement, wording: Wording = inDomain): Sentence {
   if (typeof statement === 'string') return [wording.text(statement)]
   if ('sentences' in statement) return paragraph(statement.sentences, wording)

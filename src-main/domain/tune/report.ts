@@ -100,7 +100,7 @@ export const tuneShape = {
    */
   resumed: z.number().int(),
   /**
-   * Wall time in seconds for choosing, building and measuring configurations, without the final
+   * Wall time in seconds for choosing, building and measuring configurations, excluding the final
    * rounds.
    */
   sweepSeconds: z.number(),

@@ -45,7 +45,7 @@ export function startElectronHost(options: ElectronHostOptions): void {
 
   let window: BrowserWindow | undefined
   let core: Core | undefined
-  // Files to import when the window and the core exist.
+  // Files to import once the window and the core exist.
   const waiting = filesOf(process.argv, process.cwd())
   const openWaiting = async (): Promise<void> => {
     if (!core || window === undefined) return

@@ -13,7 +13,7 @@ export const ceilings = {
   tensorDiffers: 'GPUs of compute capability {computeCapability} differ in their tensor rate.',
   l1: '{smCount} SMs at their maximum clock of {clock} MHz, each moving {rate} bytes per cycle.',
   bus: 'A {bits}-bit bus with two transfers per cycle at {clock} MHz.',
-  noBus: 'This session does not contain the memory clock and the bus width.',
+  noBus: 'The memory clock or the bus width is missing from this session.',
 } as const
 
 /** Origins of a rung's operation count, and reasons for not drawing a rung on the roofline. */

@@ -55,8 +55,8 @@ export const onePass: Move = {
 }
 
 /**
- * Detects a compute-bound task that recomputes results of its first pass. Such a task executes more
- * operations than required.
+ * Detects a compute-bound task that recomputes results from its first pass. Such a task executes
+ * more operations than required.
  */
 function repeated(facts: Facts): Found | null {
   const { session, rung } = facts.side

@@ -1,5 +1,5 @@
 /**
- * `kernel-ladder history`: shows how the rung times of a ladder changed from session to session.
+ * `kernel-ladder history`: shows how a ladder's rung times changed from session to session.
  */
 import { inEnglish } from '../../../domain/text/english'
 import { message } from '../../../domain/messages/message'

@@ -1,4 +1,4 @@
-/** Finds a rung of a session by the name that the user typed. */
+/** Finds a session's rung by the name that the user typed. */
 import { inputError } from '../../../domain/errors'
 import { message } from '../../../domain/messages/message'
 import { rungOf, type RungResult, type Session } from '../../../domain/session/session'

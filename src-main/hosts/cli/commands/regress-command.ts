@@ -1,6 +1,6 @@
 /**
- * `kernel-ladder regress`: tests whether the code of a ladder became slower since a session or a
- * git revision.
+ * `kernel-ladder regress`: tests whether a ladder's code became slower since a session or a git
+ * revision.
  */
 import { message } from '../../../domain/messages/message'
 import { resolve } from 'node:path'

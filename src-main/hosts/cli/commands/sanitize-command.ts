@@ -1,4 +1,4 @@
-/** `kernel-ladder sanitize`: runs compute-sanitizer on the rungs of a ladder. */
+/** `kernel-ladder sanitize`: runs compute-sanitizer on a ladder's rungs. */
 import type { SetUp } from '../../../adapters/machine/machine'
 import { inEnglish } from '../../../domain/text/english'
 import { exitCodes, inputError } from '../../../domain/errors'

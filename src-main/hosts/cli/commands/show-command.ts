@@ -27,7 +27,7 @@ export interface ShowOptions {
   json?: boolean
 }
 
-/** Returns the recorded measurements of this rung. Omits the session's own recording. */
+/** Returns this rung's recorded measurements. Omits the session's own recording. */
 async function measuredElsewhere(
   places: SessionPlaces,
   { ladder, target }: Session,

@@ -1,5 +1,5 @@
 /**
- * Prints a session of a ladder of programs as terminal text. The text contains the wall times of
+ * Prints a session from a ladder of programs as terminal text. The text contains the wall times of
  * the processes and the times of their kernels.
  */
 import { formatMs, formatShare, formatRatio } from '../../../domain/metrics/units'
