@@ -4,7 +4,7 @@ import { IntlMessageFormat } from 'intl-messageformat'
 /** Parsed templates by language and template text. */
 const formats = new Map<string, Map<string, IntlMessageFormat>>()
 
-/** Returns the parsed template with the plural rules of the language. */
+/** Returns the parsed template with the language's plural rules. */
 function formatOf(template: string, language: string): IntlMessageFormat {
   const known = formats.get(language) ?? new Map<string, IntlMessageFormat>()
   formats.set(language, known)

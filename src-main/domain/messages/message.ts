@@ -1,7 +1,7 @@
 /**
  * The program's messages as data: a key and its values. Sessions, lab outcomes, reports and events
- * store messages in this form. They are converted to text only for display (../text/english). The
- * templates in ./english define the keys and the values of each key. Pure.
+ * store messages in this form. These messages are converted to text only for display
+ * (../text/english). The templates in ./english define the keys and the values of each key. Pure.
  */
 import { z } from 'zod'
 import { templates } from './english/index'
@@ -67,7 +67,7 @@ export interface AnyMessage {
   values: Readonly<Record<string, MessageValue>>
 }
 
-/** A message of this program, or text from an author or a tool. */
+/** A message from this program, or text from an author or a tool. */
 export type Statement = AnyMessage | Passage | string
 
 type Arguments<Key extends MessageKey> = [Placeholders<TemplateOf<Key>>] extends [never]
@@ -155,7 +155,7 @@ const StoredKey = z
   }) as unknown as z.ZodType<MessageKey>
 
 /**
- * A stored message. An additional `text` is ignored. The CLI's JSON documents have such a field.
+ * A stored message. An additional `text` is ignored. The CLI's JSON documents have a `text` field.
  */
 const StoredMessage: z.ZodType<AnyMessage> = z
   .object({

@@ -38,7 +38,7 @@ export interface MetricDefinition {
   id: string
   label: string
   unit: Unit
-  /** Meaning of the metric in one sentence. */
+  /** The metric's meaning in one sentence. */
   meaning: string
   better: 'higher' | 'lower' | 'neither'
   /** Minimum change that counts as a difference, in addition to the variation between runs. */

@@ -42,8 +42,8 @@ interface PredictedMs {
 }
 
 /**
- * Returns the ratio of the times of `a` and `b`. Its range covers every pair of times within the
- * two ranges.
+ * Returns the ratio of the times `a` and `b`. The ratio's range covers every pair of times within
+ * the two ranges.
  */
 export const predictedRatio = (a: PredictedMs, b: PredictedMs): Range => ({
   value: a.ms / b.ms,

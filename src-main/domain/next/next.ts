@@ -167,7 +167,8 @@ const placeOf = ({ opcode, line }: { opcode: string; line: number | null }): Any
 
 /**
  * Returns recommendations for one rung. `source` is the rung's text, used if there is no machine
- * code. Missing counters lead to fewer recommendations. Contradictory counters lead to none.
+ * code. Missing counters lead to fewer recommendations. Contradictory counters lead to no
+ * recommendations.
  */
 export function nextOf(side: Side, source: string | null, past: Past): Next {
   const facts = factsOf(side, source)

@@ -129,8 +129,8 @@ function areKin(a: Unit, b: Unit): boolean {
 
 /**
  * Returns whether one kernel was split into a kernel of the same name and its neighbors. The
- * remaining kernel must do noticeably less work than before. The other kernels must share its name,
- * or together do the rest of the work.
+ * remaining kernel must do noticeably less work than before. The other kernels must share the
+ * remaining kernel's name, or together do the rest of the work.
  */
 function isDivided(whole: Unit, kept: Unit, others: readonly Unit[]): boolean {
   const found = amountsOf([whole, kept, ...others])
@@ -144,8 +144,8 @@ function isDivided(whole: Unit, kept: Unit, others: readonly Unit[]): boolean {
 }
 
 /**
- * Merges added and removed kernels with a neighboring pair if they were split off from it or fused
- * into it.
+ * Merges added and removed kernels with a neighboring pair if they were split off from the pair or
+ * fused into it.
  */
 function withKept(
   changes: readonly Change[],

@@ -1,6 +1,6 @@
 /**
  * Compares two sessions of any kind. The result has the total time and each kernel's contribution
- * to its change. Pure.
+ * to the change in total time. Pure.
  */
 import type { z } from 'zod'
 import { comparability, haveOtherGpus } from '../analysis/comparability'

@@ -2,9 +2,9 @@
  * Pairs the kernels of two sessions by their properties. The first step aligns the two sequences of
  * kernels. This step pairs kernels that have equal functions, template arguments, grids, blocks,
  * NVTX ranges and work, in launch order. If one of twelve identical launches is missing, the
- * launches before and after it show which one. The next steps pair the remaining kernels by fewer
- * and fewer of these properties. If several kernels have equal properties, kernels with similar
- * work are paired. Pure.
+ * launches before and after the gap show which launch is missing. The next steps pair the remaining
+ * kernels by fewer and fewer of these properties. If several kernels have equal properties, kernels
+ * with similar work are paired. Pure.
  */
 import { currentId } from '../ladder/former-ids'
 import { mostAlike, timesApart, workKey } from './likeness'

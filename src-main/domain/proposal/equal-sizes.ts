@@ -1,5 +1,5 @@
 /**
- * Handles sizes with equal values in the recorded launch. Their values do not show which size an
+ * Handles sizes with equal values in the recorded launch. Equal values do not show which size an
  * extent depends on. Trials with unequal sizes determine the correct size.
  */
 import type { Count } from './counts'

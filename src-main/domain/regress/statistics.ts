@@ -14,8 +14,8 @@ function betaOfHalves(degrees: number): number {
 }
 
 /**
- * Returns the regularized incomplete beta function. Computes its power series, in which all terms
- * are positive. `whole` is B(a, b).
+ * Returns the regularized incomplete beta function. Computes the function's power series, in which
+ * all terms are positive. `whole` is B(a, b).
  */
 function incompleteBeta(a: number, b: number, x: number, whole: number): number {
   // The series converges slowly above the mean, so use the function's symmetry.

@@ -159,7 +159,7 @@ export function verdicts(
 
 /**
  * Returns the final verdict on a rung. Identical machine code is never reported as slower or
- * faster. Its time can differ only because its location in memory differs.
+ * faster. The time of identical code can differ only because the code's location in memory differs.
  */
 export const judged = (byTimes: MeasuredVerdict, sameBuild: boolean): MeasuredVerdict =>
   sameBuild && (byTimes === 'slower' || byTimes === 'faster') ? 'unresolved' : byTimes

@@ -19,7 +19,7 @@ export const Job = z.discriminatedUnion('kind', [
     folder: z.string().nullable(),
     /** Folder for the session. */
     out: z.string(),
-    /** Path of the ladder folder on the requesting machine. */
+    /** Path to the ladder folder on the requesting machine. */
     own: z.string().nullable().default(null),
   }),
   /** A command line for the remote machine. */
@@ -42,13 +42,13 @@ export const JobLine = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('end'),
     code: z.number().int(),
-    /** Folder of the session on the remote machine, or null if nothing finished. */
+    /** Session folder on the remote machine, or null if nothing finished. */
     folder: z.string().nullable().default(null),
     /** Session id. */
     id: Identifier.nullable().default(null),
     missing: ErrorShape.nullable().default(null),
     unsaved: ErrorShape.nullable().default(null),
-    /** Reason that the job has no result. */
+    /** Reason why the job has no result. */
     error: ErrorShape.nullable().default(null),
   }),
 ])

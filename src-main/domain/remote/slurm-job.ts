@@ -8,7 +8,7 @@ import { message, type Statement } from '../messages/message'
 
 /** Fields of a line that squeue prints with the format `%i|%T|%r|%N`. */
 export interface QueueLine {
-  /** Job id, such as `123`. For a task of an array, it has the form `123_4`. */
+  /** Job id, such as `123`. For an array task, the id has the form `123_4`. */
   id: string
   state: string
   reason: string
@@ -89,7 +89,7 @@ export function endOf({ queue, accounting, step }: EndOfJob): {
   return { state, statement: message(sentences[state] ?? 'slurm.failed') }
 }
 
-/** Returns whether Slurm ended the job before the job itself ended. */
+/** Returns whether Slurm ended the job before the job finished on its own. */
 export const isEarly = (state: string): boolean => !['COMPLETED', 'FAILED', 'LOST'].includes(state)
 
 const sentences: Record<

@@ -25,7 +25,7 @@ interface Fact {
 
 const unknown = message('provenance.unknown')
 
-/** Returns the kinds of timing in the session. */
+/** Returns the session's kinds of timing. */
 function timingWords(session: Session): Statement {
   const timings = session.rungs.flatMap(({ timing }) => timing ?? [])
   if (timings.length === 0) return unknown
@@ -89,7 +89,7 @@ export function problemWords(session: Session): Statement {
   const label = problemLabel(problem)
   const values = {
     what: ladder.task?.formula ?? ladder.task?.title ?? ladder.title,
-    // If the problem has only one size, the label already includes its name.
+    // If the problem has only one size, the label already includes the size's name.
     problem:
       Object.keys(problem.sizes).length === 1
         ? label

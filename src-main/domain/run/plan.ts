@@ -15,7 +15,7 @@ export interface PlannedRung {
    * file.
    */
   bytes?: Uint8Array
-  /** Headers for compiling this rung, in place of the plan's headers. */
+  /** Headers for compiling this rung, instead of the plan's headers. */
   headers?: ReadonlyMap<string, string>
 }
 

@@ -3,8 +3,8 @@
  * execute the instruction, and to print the instruction in the format of NVIDIA's disassembler.
  *
  * Operands are in printed order, with destinations first. Some properties are fixed for each
- * opcode, such as which operands it writes. The mnemonic, the modifiers and the operand positions
- * determine these properties.
+ * opcode, such as which operands the instruction writes. The mnemonic, the modifiers and the
+ * operand positions determine these properties.
  */
 
 /** Index of RZ, which reads as zero and discards writes. */
@@ -110,7 +110,8 @@ export interface MemoryOperand {
   readonly width: 32 | 64
   readonly scale: 1 | 4 | 8 | 16
   /**
-   * Uniform base register that is added to the address. In global memory, it is a register pair.
+   * Uniform base register that is added to the address. In global memory, the base is a register
+   * pair.
    */
   readonly uniform: number | null
   /** First register of the uniform pair that contains the memory descriptor, as in `desc[UR4]`. */

@@ -20,7 +20,7 @@ export interface LineRow {
 const deepestInlining = 100
 
 /**
- * Returns an instruction's source lines, innermost first. The list is empty if they are
+ * Returns an instruction's source lines, innermost first. The list is empty if the lines are
  * unknown.
  */
 export function placesOf(
@@ -38,7 +38,7 @@ const inBuild = /[\\/]build[\\/][0-9a-f]{32}[\\/]src[\\/]/
 
 const inToolkit = /(^|[\\/])(usr|targets|nvidia|cuda[^\\/]*)[\\/](.*[\\/])?include[\\/]/
 
-/** Returns whether a path belongs to a header of CUDA or of the system. */
+/** Returns whether a path belongs to a CUDA or system header. */
 export const isToolkitHeader = (path: string): boolean =>
   !inBuild.test(path) && inToolkit.test(path)
 

@@ -22,7 +22,10 @@ interface ListedInstruction {
 
 export interface Listing {
   instructions: ListedInstruction[]
-  /** Messages about unknown instructions. The listing itself shows no details for them. */
+  /**
+   * Messages about unknown instructions. The listing itself shows no details for unknown
+   * instructions.
+   */
   unknown: Statement[]
 }
 

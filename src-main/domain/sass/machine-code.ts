@@ -1,6 +1,6 @@
 /**
  * The machine code that nvcc generated for one source file, with the data that a loader needs.
- * `parsers/cubin` reads it from a cubin.
+ * `parsers/cubin` reads the machine code from a cubin.
  */
 import { type LineRow } from './line-table'
 
@@ -9,8 +9,8 @@ export interface MachineCode {
   readonly architecture: number
   readonly kernels: readonly MachineKernel[]
   /**
-   * Functions that kernels call and that nvcc did not inline. Their code is outside the kernel's
-   * section.
+   * Functions that kernels call and that nvcc did not inline. The code of these functions is
+   * outside the kernel's section.
    */
   readonly functions: readonly MachineFunction[]
   /** `__device__` variables, and strings in `.nv.global.init`, such as printf's formats. */
@@ -54,7 +54,7 @@ export interface MachineFunction {
 export interface MachineKernel extends MachineFunction {
   readonly barriers: number
   /**
-   * Size of the kernel's static shared memory in bytes, counted from address 0. On sm_90, its
+   * Size of the kernel's static shared memory in bytes, counted from address 0. On sm_90, the
    * variables start at 0x400, after the part that the system reserves.
    */
   readonly sharedBytes: number

@@ -22,7 +22,7 @@ export interface Draft {
 export type Part = (draft: Draft) => void
 
 export interface Opcode {
-  /** The opcode's low 12 bits. There is one code for each source form. */
+  /** The opcode's low 12 bits. Each source form has its own code. */
   readonly codes: readonly number[]
   readonly mnemonic: string
   readonly parts: readonly Part[]
@@ -158,8 +158,8 @@ export const when =
 
 export interface SourceOptions {
   /**
-   * Whether the source can be negated or replaced with its absolute value. The bits for this depend
-   * on the source's position.
+   * Whether the source can be negated or replaced with its absolute value. The bits for these
+   * modifiers depend on the source's position.
    */
   neg?: boolean
   abs?: boolean
@@ -323,7 +323,10 @@ export const upd = (at: number): Part =>
     negated: false,
   }))
 
-/** Adds a predicate that the instruction reads. Its negation bit usually follows its number. */
+/**
+ * Adds a predicate that the instruction reads. The predicate's negation bit usually follows its
+ * number.
+ */
 export const ps = (at: number, negAt = at + 3): Part =>
   source(({ encoding }) => ({
     kind: 'predicate',

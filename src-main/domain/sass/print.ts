@@ -166,7 +166,7 @@ function digitsOf(value: number, count: number): string {
 
 /**
  * Returns the digits with the decimal point shifted to the right. For `1.25` and an exponent of 1,
- * it returns `12.5`.
+ * the result is `12.5`.
  */
 function shifted(digits: string, exponent: number): string {
   const sign = digits.startsWith('-') ? '-' : ''

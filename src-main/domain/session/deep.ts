@@ -1,9 +1,9 @@
 /**
  * The deep profile of one rung: counters per instruction and source line, and ncu's
- * recommendations. Sessions store it in `deep/<rung>.json`. docs/reference/session-format.md
- * describes the sources of this data. For a rung that was built but not run, instructions are
- * decoded from the machine code and have no counters. Null means not collected; 0 is a measured
- * zero.
+ * recommendations. Sessions store the profile in `deep/<rung>.json`.
+ * docs/reference/session-format.md describes the sources of this data. For a rung that was built
+ * but not run, instructions are decoded from the machine code and have no counters. Null means not
+ * collected; 0 is a measured zero.
  */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
@@ -12,7 +12,7 @@ import { message, Statement, type AnyMessage } from '../messages/message'
 
 const count = z.number().nonnegative().nullable()
 
-/** Counters of one instruction, or of one source line as the sum over its instructions. */
+/** Counters for one instruction, or for one source line as the sum over its instructions. */
 export const Work = z.object({
   /** Number of times warps executed the instruction. */
   executed: count,
@@ -67,7 +67,7 @@ export const Instruction = Work.extend({
   index: z.number().int().nonnegative(),
   /** Offset in bytes from the kernel's first instruction, independent of the load address. */
   offset: z.number().int().nonnegative(),
-  /** SASS as ncu prints it, with jump targets as offsets. */
+  /** SASS in ncu's format, with jump targets as offsets. */
   text: z.string(),
   /** Opcode with modifiers, such as `LDS.128` or `FFMA`. */
   opcode: z.string(),

@@ -26,7 +26,7 @@ export const PredictedTime = z.object({
   model: z.string(),
   /** Prediction class, which determines the width of the range. */
   class: z.enum(predictionClasses),
-  /** Reasons why the range is wider. */
+  /** Reasons why the range is wider than usual. */
   widened: z.array(z.enum(predictionWarnings)),
   /** Whether only some blocks were simulated and the rest extrapolated. */
   extrapolated: z.boolean(),

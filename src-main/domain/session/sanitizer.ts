@@ -30,7 +30,7 @@ export const SourcePlace = z.object({
 })
 export type SourcePlace = z.infer<typeof SourcePlace>
 
-/** One record of a compute-sanitizer report. */
+/** One record in a compute-sanitizer report. */
 export const SanitizerRecord = z.object({
   /**
    * Kind of finding as compute-sanitizer reports it: `Precise`, `Api`, `Analysis`, `Initcheck`, …

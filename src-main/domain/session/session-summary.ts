@@ -29,8 +29,8 @@ export const SessionSummary = z.object({
   cacheState: CacheState.optional(),
   rungCount: z.number().int(),
   /**
-   * Reason why the folder cannot be read. If set, the other fields are derived from the folder
-   * name.
+   * Reason why the folder cannot be read. If this field is set, the other fields are derived from
+   * the folder name.
    */
   damaged: Statement.optional(),
 })

@@ -122,7 +122,8 @@ export const SustainedTiming = z.object({
   cacheState: CacheState,
   seconds: z.number().positive(),
   /**
-   * Median time per launch, computed as the time of consecutive launches divided by their number.
+   * Median time per launch, computed as the total time of consecutive launches divided by the
+   * number of launches.
    */
   medianMs: z.number(),
   /** Interquartile range divided by the median. */
@@ -183,7 +184,7 @@ export const Timing = z.object({
   /** GPU time of a launch from CUPTI's activity records; null if CUPTI did not report it. */
   gpuMs: z.number().nullable().optional(),
   /**
-   * SM clock during the samples of the rung and of the interleaved reference, computed from cycles.
+   * SM clock during the samples of the rung and the interleaved reference, computed from cycles.
    * Null for short launches.
    */
   clockMHz: z.number().nullable().optional(),
@@ -297,7 +298,7 @@ export const ProfiledKernel = z.object({
    */
   range: z.string().optional(),
   /**
-   * NVTX ranges around the launch, outermost first, including `range` as the last one. Absent
+   * NVTX ranges around the launch, outermost first, including `range` as the last range. Absent
    * unless there are several ranges.
    */
   ranges: z.array(z.string()).optional(),
@@ -306,7 +307,7 @@ export const ProfiledKernel = z.object({
    * the resources.
    */
   resources: LaunchResources.optional(),
-  /** Time over all launches of the kernel; only for program rungs. */
+  /** Time across all launches of the kernel; only for program rungs. */
   profiledTime: ProfiledTime.optional(),
   /** All of ncu's metrics; only in an import if the rung has several kernels. See `RungResult`. */
   ncuMetrics: NcuMetrics.optional(),
@@ -316,7 +317,7 @@ export type ProfiledKernel = z.infer<typeof ProfiledKernel>
 /** A verification at an additional problem that the run requested. */
 export const VerifiedAt = z.object({
   problem: Problem,
-  /** Result of the verification; null if it did not run. */
+  /** Verification result; null if verification did not run. */
   verify: Verify.nullable(),
   /** Reason why the verification did not pass. */
   reason: Statement.optional(),
@@ -432,7 +433,9 @@ export const Program = z.object({
 })
 export type Program = z.infer<typeof Program>
 
-/** The machine of a remote run: the named machine, or the node that a scheduler assigned. */
+/**
+ * The machine that executed a remote run: the named machine, or the node that a scheduler assigned.
+ */
 export const SessionHost = z.object({
   name: z.string(),
   /** Slurm job number; null if there is no scheduler. */
@@ -450,7 +453,7 @@ export const Session = z.object({
   /** The problem; null if unknown, as for counters imported from ncu. */
   problem: Problem.nullable(),
   device: Device.nullable(),
-  /** The machine of a remote run; absent for local runs. */
+  /** The machine that executed a remote run; absent for local runs. */
   host: SessionHost.optional(),
   /**
    * GPU ceilings that were measured before the rungs were timed. Absent if the ceilings were
@@ -463,7 +466,7 @@ export const Session = z.object({
   settings: Settings,
   /** `cancelled`: the user stopped the run. The session contains the results up to that point. */
   completion: z.enum(['complete', 'cancelled']),
-  /** Wall time in seconds of the whole run, from the request to the last counter. */
+  /** Wall time of the whole run in seconds, from the request to the last counter. */
   elapsedSeconds: z.number(),
   /**
    * Problems that affect the figures, such as a missing permission for counters, or a source that

@@ -13,8 +13,8 @@ interface DtypeFacts {
   label: string
   isFloat: boolean
   /**
-   * Range of an integer type. For 64-bit types, it is limited to integers that are exact in a
-   * double.
+   * Range of an integer type. For 64-bit types, the range is limited to integers that are exact in
+   * a double.
    */
   least: number
   most: number
@@ -71,7 +71,7 @@ export const dtypes = Object.keys(types) as Dtype[]
 export const isDtype = (word: string): word is Dtype => Object.hasOwn(types, word)
 export const dtypeOf = (dtype: Dtype): DtypeFacts => types[dtype]
 
-/** Returns the value of a half-precision number from its 16 bits. */
+/** Converts the 16 bits of a half-precision number to its value. */
 export function halfOf(bits: number): number {
   const exponent = (bits >>> 10) & 31
   const fraction = bits & 1023

@@ -117,7 +117,7 @@ const shapeWord = ({ shape }: TaskBuffer): string => shape.join('×')
 const shapeWords = (buffer: TaskBuffer): string =>
   `${shapeWord(buffer)}${isDtype(buffer.dtype) ? '' : ` of ${buffer.dtype}`}`
 
-/** Returns the C type that a pointer refers to, or `void` if an option determines it. */
+/** Returns the C type that a pointer refers to, or `void` if an option determines the type. */
 const cType = (dtype: string): string => (isDtype(dtype) ? dtypeOf(dtype).c : 'void')
 
 /** Returns the CUDA toolkit headers that declare the types of the task's buffers. */

@@ -76,7 +76,8 @@ export const optionsLabel = ({ options }: Pick<Problem, 'options'>): string =>
     .join(' ')
 
 /**
- * Returns the type of a buffer in a case, or null if the option that determines it was not chosen.
+ * Returns the type of a buffer in a case, or null if the option that determines the type was not
+ * chosen.
  */
 export function bufferDtype(dtype: string, options: Options): Dtype | null {
   const chosen = options[dtype] ?? dtype
@@ -141,7 +142,7 @@ export const flops = (
   task?.work.flops === undefined ? null : valueOf(task, { flags: [], ...problem }, task.work.flops)
 
 /**
- * Returns the GFLOP/s of a launch that took `ms` milliseconds, or null if the task does not count
+ * Returns the GFLOP/s for a launch that took `ms` milliseconds, or null if the task does not count
  * operations.
  */
 export function gflops(

@@ -45,7 +45,7 @@ export const extent = (task: Task, formula: Formula): string =>
 
 const byNumber = [...dtypes].sort((a, b) => dtypeOf(a).number - dtypeOf(b).number)
 
-/** C++ tables of the element types by number, used by `typeOf`. */
+/** C++ tables of the element types, indexed by number and used by `typeOf`. */
 export const kindTables: readonly string[] = [
   `static const char* const kNames[] = {${byNumber.map((dtype) => `"${dtype}"`).join(', ')}};`,
   `static const size_t kBytes[] = {${byNumber.map((dtype) => dtypeOf(dtype).bytes).join(', ')}};`,

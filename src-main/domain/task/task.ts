@@ -20,8 +20,8 @@ export type Formula = z.infer<typeof Formula>
 const whole = z.number().int()
 
 /**
- * KL_MAX_DIMENSION of the launch ABI. An index along one dimension fits in an int, even if it is
- * one tile past the end.
+ * KL_MAX_DIMENSION of the launch ABI. An index along one dimension fits in an int, even if the
+ * index is one tile past the end.
  */
 export const maxSize = 2 ** 28
 
@@ -51,7 +51,7 @@ const TaskScalar = z.strictObject({
   value: z.number(),
   /**
    * Marks an input-only scalar. Only the task's expressions use such a scalar, for example in
-   * fills. No struct contains it, so rungs do not receive it.
+   * fills. No struct contains such a scalar, so rungs do not receive its value.
    */
   inputs: z.literal(true).optional(),
 })
@@ -88,7 +88,7 @@ const TaskFlags = z.strictObject({
   values: z.record(Name, TaskFlag),
 })
 
-/** Path of a file in the task's folder, with `/`. */
+/** Path to a file in the task's folder, with `/` as the separator. */
 const FilePath = z
   .string()
   .max(300)

@@ -8,7 +8,7 @@ export type Cell = string | number | null
 
 /**
  * Adds an apostrophe to text that a spreadsheet would interpret as a formula. The spreadsheet then
- * treats it as text. Numbers, including negative numbers, do not need an apostrophe.
+ * treats the value as text. Numbers, including negative numbers, do not need an apostrophe.
  */
 const guarded = (text: string): string => (/^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text)
 

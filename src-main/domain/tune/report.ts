@@ -92,7 +92,7 @@ export const tuneShape = {
     /** Number of configurations that satisfy all rules; null if there are too many to count. */
     allowed: z.number().nullable(),
   }),
-  /** `cancelled`: the user stopped the sweep. The same command resumes it. */
+  /** `cancelled`: the user stopped the sweep. The same command resumes the sweep. */
   completion: z.enum(['complete', 'cancelled']),
   /**
    * Number of results reused from an earlier, unfinished sweep with the same sources, problem and

@@ -70,7 +70,7 @@ const mostLines = 3
 const leastShare = 0.1
 
 /**
- * Returns the lines of one rung with the largest contributions, largest first. Empty below the deep
+ * Returns one rung's lines with the largest contributions, largest first. Empty below the deep
  * profile level.
  */
 export function linesOf(
@@ -109,7 +109,7 @@ export function linesOf(
 type Range = Hunk['a']
 
 /**
- * Returns the lines of both rungs with the largest contributions. Returns undefined if there are no
+ * Returns the two rungs' lines with the largest contributions. Returns undefined if there are no
  * source counters or no dominant line.
  */
 export function linesThatBear(

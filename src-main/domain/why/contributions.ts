@@ -1,6 +1,6 @@
 /**
- * Splits the speedup of a step into one factor per cause and one for the unexplained rest. Their
- * product is the ratio of the two times.
+ * Splits the speedup of a step into one factor per cause and one for the unexplained rest. The
+ * product of all factors is the ratio of the two times.
  */
 import { withDecimals, formatRatio } from '../metrics/units'
 import { Cause, Why } from './why'
@@ -12,7 +12,7 @@ export interface Contribution {
   factor: number
 }
 
-/** Factors closer to 1 than this are printed with an additional digit. */
+/** Factors closer to 1 than this limit are printed with an additional digit. */
 const fine = 1.1
 
 /** Formats a factor, such as `1.12×` or `0.981×`. */

@@ -62,7 +62,7 @@ export function unimportantMoves(
 
 /**
  * Components of the FMA pipe's utilization. The individual instruction categories are already part
- * of them.
+ * of these components.
  */
 const partsOfFma = ['instructions', 'issueSlotsBusy']
 

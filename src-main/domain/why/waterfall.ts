@@ -50,7 +50,7 @@ export function waterfallOf(
     at += ms
     return bar
   })
-  // The rest includes factors that are too small for a bar of their own.
+  // The rest includes factors that are too small for their own bar.
   const rest = toMs - at
   if (Math.abs(rest) > least * Math.max(fromMs, toMs))
     bars.push({ of: null, cause: null, ms: rest, fromMs: at, toMs })

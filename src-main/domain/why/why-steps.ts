@@ -9,8 +9,8 @@ export interface WhyStep {
 }
 
 /**
- * Returns the explanation of each step. The reference has no step. Launches of an import or program
- * have none either, because they do different work.
+ * Returns the explanation of each step. The reference has no step. Launches in an import or program
+ * have no steps either, because they do different work.
  */
 export const whyOfSteps = (session: Session): WhyStep[] =>
   (climbs(session) ? session.rungs : []).flatMap((b): WhyStep[] => {

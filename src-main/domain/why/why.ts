@@ -246,9 +246,9 @@ const causesOf = (split: Split, a: Side, b: Side, hunks: readonly Hunk[] | null)
 
 /**
  * Returns why the parts cannot be trusted, or null if they can. Without cycle counts, a part can be
- * very inaccurate. The parts then do not add up to the step, or they all work against it. With
- * cycle counts, the parts always add up, but the cycles are from a profiled launch. The profiled
- * launch may differ from the timed launch by more than a small step.
+ * very inaccurate. The parts then do not add up to the step, or all of them work against the step.
+ * With cycle counts, the parts always add up, but the cycles are from a profiled launch. The
+ * profiled launch may differ from the timed launch by more than a small step.
  */
 function doubtOf({ parts, total }: Split, a: Side, b: Side): Statement | null {
   if (activeCycles(a) !== null && activeCycles(b) !== null) {

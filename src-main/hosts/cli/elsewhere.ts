@@ -42,8 +42,7 @@ export function withOption(
 type Change = (words: readonly string[], job: string) => readonly string[]
 
 /**
- * Files that a ladder command needs on the remote machine, including the file of the `--from`
- * option.
+ * Files that a ladder command needs on the remote machine, including the file given with `--from`.
  */
 interface LadderCommand {
   ladder: string
@@ -78,8 +77,8 @@ async function commandOn(
 }
 
 /**
- * Returns a function that prints notes up to the final error. The JSON document of the command
- * already contains that error.
+ * Returns a function that prints notes up to the final error. The command's JSON document already
+ * contains that error.
  */
 function notesBeforeError(): (text: string) => void {
   let over = false
@@ -97,7 +96,7 @@ const reporting = {
 }
 
 /**
- * Runs a ladder command on the GPU of the remote machine. `change` edits the command's arguments,
+ * Runs a ladder command on the remote machine's GPU. `change` edits the command's arguments,
  * given its job folder. `documented` means that the command prints a JSON document even if it
  * fails.
  */

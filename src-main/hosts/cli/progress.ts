@@ -1,4 +1,4 @@
-/** Prints the events of a run to stderr: the stage, the rung and the progress. */
+/** Prints a run's events to stderr: the stage, the rung and the progress. */
 import { leadText, type LeadContext } from '../../domain/analysis/lead-figure'
 import { inEnglish } from '../../domain/text/english'
 import type { RunEvent } from '../../contract'

@@ -72,7 +72,7 @@ function isFromOurPage(event: IpcMainInvokeEvent, window: BrowserWindow): boolea
 }
 
 /**
- * Returns the reason that a file is unusable, or null. Paths of dropped or chosen files are
+ * Returns the reason why a file is unusable, or null. Paths of dropped or chosen files are
  * absolute and normalized, so other paths are rejected.
  */
 async function whyNoFile(path: string): Promise<string | null> {

@@ -1,5 +1,5 @@
 /**
- * Defines the functions of the desktop program that the page can call. The main process validates
+ * Defines the desktop program's functions that the page can call. The main process validates
  * all input, so this script does not.
  */
 import { contextBridge, ipcRenderer, type IpcRendererEvent, webUtils } from 'electron'

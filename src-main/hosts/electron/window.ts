@@ -36,7 +36,7 @@ export function setMenu(): void {
 }
 
 /**
- * Loads the UI. `place` is a route of the UI, such as `#/session/…`. By default, the first route is
+ * Loads the UI. `place` is a UI route, such as `#/session/…`. By default, the first route is
  * loaded.
  */
 export async function loadUi(window: BrowserWindow, place = ''): Promise<void> {

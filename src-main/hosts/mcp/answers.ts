@@ -1,5 +1,5 @@
 /**
- * Builds the results of tools. A result is a JSON object that begins with the summary. Lists are
+ * Builds tool results. A result is a JSON object that begins with the summary. Lists are
  * paged, and errors have a remedy.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server'

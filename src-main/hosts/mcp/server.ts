@@ -1,6 +1,6 @@
 /**
- * Serves the Model Context Protocol over stdio. Coding agents use it to query measurements of
- * kernels.
+ * Serves the Model Context Protocol over stdio. Coding agents use the server to query kernel
+ * measurements.
  *
  * The user who starts the server decides which folders are accessible, and whether code may run on
  * the GPU.
@@ -26,8 +26,8 @@ const instructions =
 const scheme = 'kernel-ladder://sessions/'
 
 /**
- * Adds sessions and recordings as resources. Each resource is a JSON document with the figures of
- * its rungs.
+ * Adds sessions and recordings as resources. Each resource is a JSON document with its rungs'
+ * figures.
  */
 function addResources(server: McpServer, place: Workplace): void {
   const template = new ResourceTemplate(`${scheme}{session}`, {

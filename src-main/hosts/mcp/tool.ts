@@ -35,7 +35,7 @@ interface ToolFacts<Shape extends z.ZodRawShape> {
   input: Shape
   /**
    * The tool's effect. `reads` changes nothing. `keeps` saves a session. `works` builds or runs
-   * code and saves a session. Calls of `works` tools run one at a time.
+   * code and saves a session. Calls to `works` tools run one at a time.
    */
   effect: 'reads' | 'keeps' | 'works'
   answer: (input: z.output<z.ZodObject<Shape>>, call: Call) => Promise<Answer>

@@ -104,7 +104,7 @@ function allowedTarget(word: string, { allowRun }: Workplace) {
   if (!target)
     throw inputError(`${JSON.stringify(word)} is not a target.`, `Targets: ${targetUsage}.`)
   const { needsGpu, times, replays } = can(target)
-  // Using the GPU of a remote machine also needs permission.
+  // Using a remote machine's GPU also requires permission.
   if ((needsGpu || (times && !replays)) && !allowRun)
     throw new KernelLadderError(
       'usage',

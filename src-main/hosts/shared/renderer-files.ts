@@ -102,7 +102,7 @@ export class RendererFiles {
   }
 
   /**
-   * Returns the file for these segments. If the path names no asset, it is a route of the UI, and
+   * Returns the file for these segments. If the path names no asset, the path is a UI route, and
    * the file is index.html. Only a known file extension identifies an asset, because session names
    * may contain a dot.
    */

@@ -9,7 +9,7 @@ import { stagesAsynchronously } from '../machine-code-signs'
 
 /** Maximum sectors per request for accesses of at most 4 bytes per lane. */
 const narrow = 4.6
-/** Sectors per request of a warp load with 16 bytes per lane. */
+/** Sectors per request for a warp load with 16 bytes per lane. */
 const sectorsOfFull = 16
 
 export const vectorize: Move = {

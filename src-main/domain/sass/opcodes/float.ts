@@ -52,7 +52,10 @@ const comparisons = [
 ]
 const combination = choice(74, 2, ['AND', 'OR', 'XOR'])
 
-/** Predicate that selects one of two results. For minimum and maximum, it is `PT` or `!PT`. */
+/**
+ * Predicate that selects one of two results. For minimum and maximum, the predicate is `PT` or
+ * `!PT`.
+ */
 const selector = ps(87)
 
 /* Suffixes of packed halves, which determine which half of a source is used for each result. */

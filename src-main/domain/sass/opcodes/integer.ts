@@ -241,7 +241,9 @@ function whatItDoes({ encoding, modifiers }: Draft): void {
   } else if (form <= 3 && isZero(24) && isZero(form === 1 ? 32 : 64)) modifiers.push('MOV')
 }
 
-/** Adds the first truth table of PLOP3. Its bits are located on both sides of a predicate. */
+/**
+ * Adds the first truth table of PLOP3. The table's bits are located on both sides of a predicate.
+ */
 export function splitTable({ encoding, operands }: Parameters<Part>[0]): void {
   operands.push({
     kind: 'immediate',

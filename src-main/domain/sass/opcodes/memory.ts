@@ -81,8 +81,8 @@ const address = ({
       wide: wideIf !== undefined && encoding.bit(wideIf),
       scale: scaleAt === undefined ? 1 : ([1, 4, 8, 16] as const)[encoding.bits(scaleAt, 2)]!,
       uniform: descriptor ? null : index,
-      // sm_80 to sm_89 encode a descriptor in every access. The disassembler prints it only if bit
-      // 101 is set.
+      // sm_80 to sm_89 encode a descriptor in every access. The disassembler prints the descriptor
+      // only if bit 101 is set.
       descriptor: descriptor && (architecture >= 90 || encoding.bit(101)) ? index : null,
       offset,
     }
@@ -148,8 +148,8 @@ const floatAtomicTypes = choice(73, 4, {
   15: 'F64.RN',
 })
 /**
- * Returns an atomic's opcode. Its operands are a predicate, the destination of the old value,
- * the address and the value.
+ * Returns an atomic's opcode. An atomic's operands are a predicate, the destination of the old
+ * value, the address and the value.
  */
 const atomic = (code: number | number[], mnemonic: string, types: Part): Opcode =>
   opcode(

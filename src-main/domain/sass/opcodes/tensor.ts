@@ -24,7 +24,8 @@ import {
 } from '../parts'
 
 /**
- * Adds a matrix descriptor in uniform registers. Negation and transposition are printed after it.
+ * Adds a matrix descriptor in uniform registers. Negation and transposition are printed after the
+ * descriptor.
  */
 const descriptor =
   (at: number): Part =>

@@ -4,7 +4,7 @@ import { judgeSubmission, readJob } from '../../../services/labs/judge-process'
 import { localMachine } from '../../../adapters/machine/local-machine'
 
 export async function judgeCommand(jobFile: string): Promise<number> {
-  // Handle SIGUSR1 by ignoring it. By default, Node.js starts its debugger on this signal. Only
+  // Ignore SIGUSR1, because Node.js starts its debugger on this signal by default. Only
   // newer versions support --disable-sigusr1.
   process.on('SIGUSR1', () => undefined)
   try {

@@ -19,7 +19,9 @@ export interface SessionsOptions {
   json?: boolean
 }
 
-/** Default limit. With this limit, about a week of sessions fits on one screen. */
+/**
+ * Default number of sessions to list. With this limit, about a week of sessions fits on one screen.
+ */
 const usualLimit = 20
 
 const gpuText = ({ deviceName, target }: SessionSummary): string => {

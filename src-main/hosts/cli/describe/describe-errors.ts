@@ -1,4 +1,4 @@
-/** Prints a rung's compiler messages in the usual format of compilers, which editors can parse. */
+/** Prints a rung's compiler messages in the usual compiler format, which editors can parse. */
 import { isAbsolute, join, relative } from 'node:path'
 import type { Diagnostic, RungResult, Session } from '../../../domain/session/session'
 

@@ -89,8 +89,8 @@ export function describeOrigin(session: Session): string {
 }
 
 /**
- * Returns the throughput columns. For a memory-bound task, they show bytes per second and the
- * percentage of the memory bandwidth.
+ * Returns the throughput columns. For a memory-bound task, the columns show bytes per second and
+ * the percentage of the memory bandwidth.
  */
 function leadColumns(session: Session): Column<RungResult>[] {
   const lead = leadOf(session)

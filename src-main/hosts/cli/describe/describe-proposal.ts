@@ -1,4 +1,4 @@
-/** Prints the facts that `init --from` found about a kernel, and its assumptions. */
+/** Prints the facts that `init --from` found about a kernel, and the assumptions that it made. */
 import { inEnglish } from '../../../domain/text/english'
 import { expressionText, isConstant, shapeText } from '../../../domain/proposal/counts'
 import { numberText } from '../../../domain/proposal/write'

@@ -12,8 +12,8 @@ const figure = (value: number | undefined, unit: Unit): string =>
   value === undefined ? none : formatValue(value, unit)
 
 /**
- * Describes the published figures. Shows measured values next to them only if they are for the same
- * problem.
+ * Describes the published figures. Shows measured values next to the published figures only if the
+ * values are for the same problem.
  */
 export function describePublished(session: Session): string[] {
   const { published } = session.ladder

@@ -1,4 +1,4 @@
-/** Prints the reasons that a rung is faster than another rung, as terminal text. */
+/** Prints the reasons why a rung is faster than another rung, as terminal text. */
 import { inEnglish, plain } from '../../../domain/text/english'
 import { formatRatio, formatShare } from '../../../domain/metrics/units'
 import type { Why } from '../../../domain/why/why'

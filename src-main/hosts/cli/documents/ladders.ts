@@ -8,7 +8,7 @@ import { Task } from '../../../domain/task/task'
 import { documentKind } from './document'
 
 const ListedRung = z.object({
-  /** Name of the variant if the ladder sets one, or otherwise the rung's id. */
+  /** Variant name if the ladder sets one, otherwise the rung id. */
   id: Identifier,
   /** Rung title. If the rung's file is unusable, every header field is null. */
   title: z.string().nullable(),

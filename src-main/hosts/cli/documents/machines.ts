@@ -32,7 +32,7 @@ export const machineCheckDocument = documentKind({
     freeKiB: z.number().nullable(),
     /** Number of seconds by which the remote clock is ahead of the local clock. */
     clockAhead: z.number(),
-    /** Path of the machine's own Node.js, or null if Node.js was copied to the machine. */
+    /** Path to the machine's own Node.js, or null if Node.js was copied to the machine. */
     node: z.string().nullable(),
     doctor: DoctorReport,
   },
@@ -48,7 +48,7 @@ export const machineRunsDocument = documentKind({
     name: z.string(),
     runs: z.array(
       z.object({
-        /** Id of the run for `machine resume NAME ID`. The id begins with the start time in UTC. */
+        /** Run id for `machine resume NAME ID`. The id begins with the start time in UTC. */
         id: z.string(),
         /** Run state. An `ended` run has a session, and a `gone` run has none. */
         state: z.enum(['running', 'ended', 'gone']),
@@ -73,7 +73,7 @@ export const machineFetchDocument = documentKind({
     /** Path to the report, which Nsight Compute can open. */
     report: z.string(),
     bytes: z.number().int(),
-    /** Machine that had the report, or null if the report was already local. */
+    /** Machine that the report was fetched from, or null if the report was already local. */
     machine: z.string().nullable(),
   },
 })

@@ -20,7 +20,7 @@ export const runSeveralDocument = documentKind({
         gpu: z.string().nullable(),
         /** Exit code that a run on only this target would return. */
         code: z.number().int(),
-        /** Reason that this target has no session. */
+        /** Reason why this target has no session. */
         error: ErrorShape.nullable(),
       }),
     ),

@@ -30,10 +30,10 @@ const fields = {
   elapsedSeconds: rest.elapsedSeconds,
   warnings: rest.warnings,
   rungs: rest.rungs,
-  /** The profiled program, if the session is of a program. */
+  /** The profiled program, for a session of a program. */
   program: rest.program,
   /**
-   * Reasons that each rung is faster or slower than the previous rung. The `diff` document also
+   * Reasons why each rung is faster or slower than the previous rung. The `diff` document also
    * contains source lines.
    */
   steps: z.array(z.object(stepShape)),

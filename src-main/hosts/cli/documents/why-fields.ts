@@ -17,7 +17,7 @@ export const whyShape = {
   unexplained,
   unexplainedFactor,
   needs,
-  /** Reason that there are no causes, or null if there are causes. */
+  /** Reason why there are no causes, or null if there are causes. */
   noCauses: Statement.nullable(),
   /** Difference between the nvcc flags, or null if the flags are equal. */
   flags: Statement.nullable(),
