@@ -280,7 +280,7 @@ describe('a task file', () => {
       'dtype: f8, shape: [n]',
       /f8 is neither a type nor an option/,
     ],
-    ['a number of a type', 'f16: 1', 'f16: 7', /The number of f16 is 1\./],
+    ['a number of a type', 'f16: 1', 'f16: 7', /The number of f16 must be 1\./],
     ['a flag that is not there', 'when: bias', 'when: basis', /There is no flag named basis/],
     [
       'a scalar that is not there',
