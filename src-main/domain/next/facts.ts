@@ -141,8 +141,8 @@ const leastLaunchMs = 0.001
 const mostPercent = 102
 
 /**
- * Returns a rung's facts. Returns null if the time or the counters are missing, or if the
- * counters contradict each other.
+ * Returns a rung's facts. Returns null if the time or the counters are missing, or if the counters
+ * contradict each other.
  */
 export function factsOf(side: Side, source: string | null = null): Facts | null {
   const { session, rung } = side

@@ -2,9 +2,8 @@
 import { climbs, type RungResult, type Session } from '../session/session'
 
 /**
- * Prefixes of library kernel names: cuBLAS and cuBLASLt (nvjet, xmma, architecture names),
- * cuDNN, NCCL, PyTorch and CUB. Sources: the reports in test/captures and the recordings of
- * programs.
+ * Prefixes of library kernel names: cuBLAS and cuBLASLt (nvjet, xmma, architecture names), cuDNN,
+ * NCCL, PyTorch and CUB. Sources: the reports in test/captures and the recordings of programs.
  */
 const libraries =
   /^(void )?(nvjet_|sm\d+_xmma_|(volta|turing|ampere|hopper)_|cudnn|gemv|\w*(::)?splitKreduce|ncclDev|ncclKernel|at::native|at_cuda_detail|cub::|vectorized_layer_norm|(vectorized_|unrolled_)?elementwise_kernel|reduce_kernel)/

@@ -226,8 +226,8 @@ export function compareUnits(
 }
 
 /**
- * Returns an imported report's warnings about missing parts. The total of such a session is
- * not the program's total.
+ * Returns an imported report's warnings about missing parts. The total of such a session is not the
+ * program's total.
  */
 const partsOf = ({ warnings }: Session): Statement[] =>
   warnings.filter(

@@ -64,8 +64,8 @@ function markOf(kernel: UnitKernel, mark: Mark): string {
 const keys = new WeakMap<UnitKernel, Map<readonly Mark[], string>>()
 
 /**
- * Returns a kernel's key. Keys are cached per kernel object, because many launches share a
- * kernel and need its key several times.
+ * Returns a kernel's key. Keys are cached per kernel object, because many launches share a kernel
+ * and need its key several times.
  */
 function keyOf(kernel: UnitKernel, level: readonly Mark[]): string {
   const known = keys.get(kernel) ?? new Map<readonly Mark[], string>()

@@ -86,8 +86,8 @@ export const SessionComparison = z.object({
       /** The counters that changed most. Empty if either side was timed. */
       moved: z.array(Statement),
       /**
-       * Prediction error, if one side was predicted and the other side was measured. Such a
-       * pair has no ratio.
+       * Prediction error, if one side was predicted and the other side was measured. Such a pair
+       * has no ratio.
        */
       predictionError: PredictionError.optional(),
     }),

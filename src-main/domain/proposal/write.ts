@@ -83,8 +83,8 @@ function constraintsText({ equal }: Proposal): string[] {
 }
 
 /**
- * Returns the ladder's `build:` lines. The result is empty if the file compiles with the
- * default settings.
+ * Returns the ladder's `build:` lines. The result is empty if the file compiles with the default
+ * settings.
  */
 function buildText({ build: { std, flags, defines, include }, libraries }: Origin): string[] {
   const list = (words: readonly string[]): string =>

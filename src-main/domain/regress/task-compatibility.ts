@@ -1,6 +1,6 @@
 /**
- * Compares the launch arguments of two task versions. If the arguments are equal, code for
- * either version can run on the same problem.
+ * Compares the launch arguments of two task versions. If the arguments are equal, code for either
+ * version can run on the same problem.
  */
 import { namesIn, parseExpression } from '../task/expression'
 import { valueOf } from '../task/problem'

@@ -104,8 +104,8 @@ export interface MemoryOperand {
   /** Address register, which may be RZ. Null if the form has no address register. */
   readonly register: number | null
   /**
-   * Address register width. `R2.64` is a register pair. `R2.U32` is zero-extended and added
-   * to a uniform base. The scale factors are printed as `.X4`, `.X8` and `.X16`.
+   * Address register width. `R2.64` is a register pair. `R2.U32` is zero-extended and added to a
+   * uniform base. The scale factors are printed as `.X4`, `.X8` and `.X16`.
    */
   readonly width: 32 | 64
   readonly scale: 1 | 4 | 8 | 16

@@ -6,8 +6,8 @@
  */
 
 /**
- * Register numbers, in the order R0 to R254, UR0 to UR254, P0 to P6 and UP0 to UP6. RZ,
- * URZ, PT and UPT have no numbers, because they store no value.
+ * Register numbers, in the order R0 to R254, UR0 to UR254, P0 to P6 and UP0 to UP6. RZ, URZ, PT and
+ * UPT have no numbers, because they store no value.
  */
 export const registerFiles = {
   general: { from: 0, count: 255 },

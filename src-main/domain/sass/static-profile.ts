@@ -22,8 +22,7 @@ export interface BuiltKernel {
 }
 
 /**
- * Returns a rung's profile. `nameOf` maps a path from the compiler to a file name in the
- * session.
+ * Returns a rung's profile. `nameOf` maps a path from the compiler to a file name in the session.
  */
 export function staticProfile(
   rung: string,

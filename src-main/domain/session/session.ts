@@ -456,8 +456,8 @@ export const Session = z.object({
   /** The machine that executed a remote run; absent for local runs. */
   host: SessionHost.optional(),
   /**
-   * GPU ceilings that were measured before the rungs were timed. Absent if the ceilings were
-   * not measured.
+   * GPU ceilings that were measured before the rungs were timed. Absent if the ceilings were not
+   * measured.
    */
   ceilings: Ceilings.optional(),
   /** Source of the predictions; present only for the target `predicted`. */

@@ -96,9 +96,8 @@ const reporting = {
 }
 
 /**
- * Runs a ladder command on the remote machine's GPU. `change` edits the command's arguments,
- * given its job folder. `documented` means that the command prints a JSON document even if it
- * fails.
+ * Runs a ladder command on the remote machine's GPU. `change` edits the command's arguments, given
+ * its job folder. `documented` means that the command prints a JSON document even if it fails.
  */
 export async function ladderCommandThere(
   setup: Setup,

@@ -48,8 +48,8 @@ export async function checkOutput(): Promise<void> {
 }
 
 /**
- * Prints a command's only JSON document. For scripts, each statement also contains its
- * English text.
+ * Prints a command's only JSON document. For scripts, each statement also contains its English
+ * text.
  */
 export function printJson<Fields extends z.ZodRawShape>(
   { version }: DocumentKind<Fields>,

@@ -12,8 +12,8 @@ const host = 'kernel-ladder'
 export const appUrl = `${scheme}://${host}/`
 
 /**
- * Whether a URL has the app's scheme and host. URL.origin is "null" for schemes that Node does
- * not know.
+ * Whether a URL has the app's scheme and host. URL.origin is "null" for schemes that Node does not
+ * know.
  */
 export function isAppUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null

@@ -72,8 +72,8 @@ function isFromOurPage(event: IpcMainInvokeEvent, window: BrowserWindow): boolea
 }
 
 /**
- * Returns the reason why a file is unusable, or null. Paths of dropped or chosen files are
- * absolute and normalized, so other paths are rejected.
+ * Returns the reason why a file is unusable, or null. Paths of dropped or chosen files are absolute
+ * and normalized, so other paths are rejected.
  */
 async function whyNoFile(path: string): Promise<string | null> {
   if (!isAbsolute(path) || path.includes('\0') || path !== normalize(path))

@@ -1,6 +1,6 @@
 /**
- * Defines the desktop program's functions that the page can call. The main process validates
- * all input, so this script does not.
+ * Defines the desktop program's functions that the page can call. The main process validates all
+ * input, so this script does not.
  */
 import { contextBridge, ipcRenderer, type IpcRendererEvent, webUtils } from 'electron'
 import type { Reply, RunMessage } from '../../contract'

@@ -1,6 +1,6 @@
 /**
- * Builds tool results. A result is a JSON object that begins with the summary. Lists are
- * paged, and errors have a remedy.
+ * Builds tool results. A result is a JSON object that begins with the summary. Lists are paged, and
+ * errors have a remedy.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'

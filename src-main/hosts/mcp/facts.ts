@@ -165,8 +165,8 @@ const causeFacts = ({ id, statement, factor, metrics, lines }: Cause) => ({
 })
 
 /**
- * Returns a speedup's causes. The product of all factors, including the unexplained factor,
- * equals the speedup.
+ * Returns a speedup's causes. The product of all factors, including the unexplained factor, equals
+ * the speedup.
  */
 export const whyFacts = (why: Why) => ({
   verdict: why.verdict,

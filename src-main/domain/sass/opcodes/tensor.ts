@@ -44,8 +44,8 @@ const descriptor =
   }
 
 /**
- * Warpgroup product shape, such as `64x128x16`. The encoded field is the number of columns
- * divided by eight, minus one. The depth depends on the element type.
+ * Warpgroup product shape, such as `64x128x16`. The encoded field is the number of columns divided
+ * by eight, minus one. The depth depends on the element type.
  */
 const groupShape =
   (depth: number): Part =>

@@ -24,8 +24,8 @@ import { watchRun } from './watch-run'
 import { sessionText } from '../describe/describe-static'
 
 /**
- * Returns a run's exit code. The code is 1 if a rung is wrong, failed or did not run. The code
- * is 3 if the GPU was lost during the run. An unsupported rung is not a failure.
+ * Returns a run's exit code. The code is 1 if a rung is wrong, failed or did not run. The code is 3
+ * if the GPU was lost during the run. An unsupported rung is not a failure.
  */
 export function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
   if (unsaved) return exitCodes[unsaved.kind]

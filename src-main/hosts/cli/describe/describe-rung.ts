@@ -125,8 +125,8 @@ function describeMix(session: Session, rung: RungResult): string[] {
 }
 
 /**
- * Counters used to rank lines, and their columns. The ranking uses samples if available.
- * Without samples, as on an emulated GPU, the ranking uses the main cost.
+ * Counters used to rank lines, and their columns. The ranking uses samples if available. Without
+ * samples, as on an emulated GPU, the ranking uses the main cost.
  */
 const rankings = [
   { by: 'samples', heading: 'Source lines by warp samples:', column: 'samples' },

@@ -35,8 +35,8 @@ function kernelText({ title, kernel }: Pair['sideA']): string {
 }
 
 /**
- * Returns a kernel's name. For a ladder's rung, returns the rung id, because kernels of
- * different rungs may have the same name.
+ * Returns a kernel's name. For a ladder's rung, returns the rung id, because kernels of different
+ * rungs may have the same name.
  */
 const briefText = ({ rung, title, kernel, launches }: Pair['sideA']): string =>
   launches === null ? rung : kernel ? briefName(kernel.name) : title
