@@ -14,9 +14,9 @@ template <typename Index>
 __global__ void __launch_bounds__(TILE * TILE)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
      float beta, float* __restrict__ c) {
-  // klRowsFirst makes blockIdx.x the tile's row and klGridRow() its column.
+  // klRowsFirst makes blockIdx.x the tile's row and klTileCol() its column.
   const int row = blockIdx.x * TILE + threadIdx.y;
-  const int col = klGridRow() * TILE + threadIdx.x;
+  const int col = klTileCol() * TILE + threadIdx.x;
   if (row >= m || col >= n) return;
 
   const float* aRow = a + (long long)row * k;

@@ -25,9 +25,9 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   __shared__ float bTile[BK][TILE];
 
   const int tx = threadIdx.x, ty = threadIdx.y;
-  // klRowsFirst makes blockIdx.x the tile's row and klGridRow() its column.
+  // klRowsFirst makes blockIdx.x the tile's row and klTileCol() its column.
   const int row = blockIdx.x * TILE + ty;
-  const int col = klGridRow() * TILE + tx;
+  const int col = klTileCol() * TILE + tx;
 
   // A thread outside C still copies tile elements, so it cannot return. Such a thread copies the last row or column.
   const float* aNext = a + (long long)min(row, m - 1) * k + tx;

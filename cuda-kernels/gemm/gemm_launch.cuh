@@ -22,7 +22,7 @@ cudaError_t klLaunch(Kernel* kernel, dim3 grid, dim3 block, const KlGemm* p, cud
 
 // Returns a grid with one block per tile of C. With klColumnsFirst, blockIdx.x is the tile's column and klTileRow() its
 // row, so adjacent blocks read the same rows of A. With klRowsFirst, which the first rungs use, blockIdx.x is the
-// tile's row and klGridRow() its column, so adjacent blocks read the same columns of B.
+// tile's row and klTileCol() its column, so adjacent blocks read the same columns of B.
 template <int kBM, int kBN>
 dim3 klColumnsFirst(const KlGemm* p) {
   return klTileGrid(ceilDiv(int(p->m), kBM), ceilDiv(int(p->n), kBN));
@@ -31,6 +31,7 @@ template <int kBM, int kBN>
 dim3 klRowsFirst(const KlGemm* p) {
   return klGrid(ceilDiv(int(p->m), kBM), ceilDiv(int(p->n), kBN));
 }
+__device__ inline int klTileCol() { return klGridRow(); }
 
 // Returns whether offsets into B fit in 32 bits. 64-bit address arithmetic takes issue slots from a short loop.
 inline bool klFitsInt(const KlGemm* p) { return p->k * p->n <= INT_MAX; }
