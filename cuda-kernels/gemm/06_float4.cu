@@ -16,7 +16,7 @@
 #include "thread_tile.cuh"
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
-constexpr int kRowsA = kThreads / (BK / 4);  // rows of the A tile that the block copies in one pass
+constexpr int kRowsA = kThreads / 2;         // rows of the A tile that the block copies in one pass
 constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that the block copies in one pass
 constexpr int kGroupStride = BN / (TN / 4);  // distance between two column groups of a thread
 
@@ -26,9 +26,10 @@ static_assert(BK % 4 == 0 && TM % 4 == 0 && TN % 4 == 0,
               "BK, TM and TN must be multiples of 4: the floats of a 128-bit access");
 static_assert(kThreads <= 1024, "(BM / TM) * (BN / TN) must be at most 1024, the limit of threads per block");
 static_assert(kThreads % 32 == 0, "(BM / TM) * (BN / TN) must be a multiple of 32, the warp size");
-static_assert(kThreads % (BK / 4) == 0 && kRowsA <= BM && BM % kRowsA == 0,
-              "BM * BK / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the A tile: "
-              "increase BK");
+static_assert(BK % 8 == 0, "BK must be a multiple of 8: two threads copy eight adjacent elements of a row of A");
+static_assert(kRowsA <= BM && BM % kRowsA == 0,
+              "2 * BM must be a multiple of the (BM / TM) * (BN / TN) threads that copy the A tile: "
+              "increase TM or TN");
 static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
               "tile, which must cover whole rows of it: increase BK");
@@ -38,21 +39,21 @@ template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kThreads < 512 ? 512 / kThreads : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
      float beta, float* __restrict__ c) {
-  constexpr int kCopiesA = BM / kRowsA, kCopiesB = BK / kRowsB;
+  constexpr int kPassesA = BM / kRowsA, kCopiesA = kPassesA * (BK / 8), kCopiesB = BK / kRowsB;
   __shared__ __align__(16) float aTile[BK][BM];  // transposed: a column of A is a row here
   __shared__ __align__(16) float bTile[BK][BN];
 
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // The four elements that a thread copies.
-  const int aCol = threadIdx.x % (BK / 4) * 4, aRow = threadIdx.x / (BK / 4);
+  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, a sector.
+  const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
   // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
-  const float* aRows[kCopiesA];
+  const float* aRows[kPassesA];
 #pragma unroll
-  for (int i = 0; i < kCopiesA; ++i)
+  for (int i = 0; i < kPassesA; ++i)
     aRows[i] = a + (long long)min(row0 + aRow + i * kRowsA, m - 1) * k;
   const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
   const float* bNext = b + (long long)bRow * n;
@@ -70,8 +71,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
     klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)
-        aFour[i] = whole ? klFour(aRows[i] + aCol + t)
-                         : klFourWithin<kAligned>(aRows[i], aCol + t, k);
+        aFour[i] = whole ? klFour(aRows[i % kPassesA] + aCol + i / kPassesA * 8 + t)
+                         : klFourWithin<kAligned>(aRows[i % kPassesA], aCol + i / kPassesA * 8 + t, k);
 #pragma unroll
       for (int i = 0; i < kCopiesB; ++i)
         bFour[i] = whole ? klFour(bNext + (long long)(i * kRowsB) * n + bFrom)
@@ -82,11 +83,11 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
 #pragma unroll
     for (int i = 0; i < kCopiesA; ++i) {
-      const int r = aRow + i * kRowsA;
-      aTile[aCol + 0][r] = aFour[i].x;
-      aTile[aCol + 1][r] = aFour[i].y;
-      aTile[aCol + 2][r] = aFour[i].z;
-      aTile[aCol + 3][r] = aFour[i].w;
+      const int r = aRow + i % kPassesA * kRowsA, d = aCol + i / kPassesA * 8;
+      aTile[d + 0][r] = aFour[i].x;
+      aTile[d + 1][r] = aFour[i].y;
+      aTile[d + 2][r] = aFour[i].z;
+      aTile[d + 3][r] = aFour[i].w;
     }
 #pragma unroll
     for (int i = 0; i < kCopiesB; ++i)

@@ -13,8 +13,8 @@
 // A warp stores 16 rows of A by two groups of columns. Without padding, the bank of an element is its row modulo 32, so
 // both groups use the same 16 banks: two-way conflicts. With rows of BM + 4 floats, the second group, four rows below
 // in the transposed tile, is 4 * 4 = 16 banks away. Four is also the smallest padding that keeps every row 16-byte
-// aligned. With BK 8, only the padding differs from the previous rung. The other changes keep the copies free of
-// conflicts with BK 16: a thread then copies two groups of four columns, eight columns apart.
+// aligned. With BK 16, a thread copies two groups of four columns, eight columns apart, so its stores have no conflicts
+// either.
 //
 // On an H200, ncu still counts a conflict for one in ten passes of the stores and one in ten thousand of the loads,
 // although no addresses of a warp collide. Store conflicts almost vanish in 09_register_prefetch, where stores no
@@ -53,8 +53,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, a sector. The padding keeps
-  // the eight rows of the transposed tile in different banks.
+  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, a sector.
+  // The padding keeps the eight rows of the transposed tile in different banks.
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
