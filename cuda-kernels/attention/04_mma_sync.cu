@@ -74,8 +74,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 attend(const KlElement* __restrict__ q, const KlElement* __restrict__ k, const KlElement* __restrict__ v,
        KlElement* __restrict__ o, int tokens, int causal, float scale) {
   extern __shared__ __align__(128) unsigned char shared[];
-  // kTiles and vTiles are the addresses of two tiles of k and of v. kTile is the size of one tile.
-  const uint32_t qTile = klSharedAddress(shared), kTiles = qTile + kBytesQ, vTiles = kTiles + 2 * kTile;
+  // The addresses of q, of two tiles of k and of two tiles of v. A tile has kTile bytes.
+  const uint32_t qTile = klSharedAddress(shared), keyTiles = qTile + kBytesQ, valueTiles = keyTiles + 2 * kTile;
   // Rows that see the most keys are processed first.
   const int row0 = (gridDim.x - 1 - blockIdx.x) * kRows;
   const int lane = threadIdx.x % 32, warpRow = threadIdx.x / 32 * kWarpTiles * 16;
@@ -86,17 +86,17 @@ attend(const KlElement* __restrict__ q, const KlElement* __restrict__ k, const K
   // tile.
   const int blocks = ceilDiv(causal ? min(tokens, row0 + kRows) : tokens, KEYS);
   copyTile<kRows>(qTile, q, row0, tokens);
-  copyTile<KEYS>(kTiles, k, (blocks - 1) * KEYS, tokens);
+  copyTile<KEYS>(keyTiles, k, (blocks - 1) * KEYS, tokens);
   commitCopies();
-  copyTile<KEYS>(vTiles, v, (blocks - 1) * KEYS, tokens);
+  copyTile<KEYS>(valueTiles, v, (blocks - 1) * KEYS, tokens);
   commitCopies();
 
   float sum[kWarpTiles][kHead / 2] = {};
   KlRows rows[kWarpTiles];
   for (int block = blocks - 1, at = 0; block >= 0; --block, at ^= 1) {
-    const uint32_t kTo = kTiles + (at ^ 1) * kTile, vTo = vTiles + (at ^ 1) * kTile;
+    const uint32_t keyTo = keyTiles + (at ^ 1) * kTile, valueTo = valueTiles + (at ^ 1) * kTile;
     awaitCopies();
-    if (block > 0) copyTile<KEYS>(kTo, k, (block - 1) * KEYS, tokens);
+    if (block > 0) copyTile<KEYS>(keyTo, k, (block - 1) * KEYS, tokens);
     commitCopies();
 
     float score[kWarpTiles][KEYS / 2] = {};
@@ -109,7 +109,7 @@ attend(const KlElement* __restrict__ q, const KlElement* __restrict__ k, const K
 #pragma unroll
       for (int j = 0; j < KEYS / 16; ++j) {
         uint32_t b[4];  // eight keys in b[0] and b[1], the next eight in b[2] and b[3]
-        loadMatrices(b, kTiles + at * kTile + place(j * 16 + lane / 16 * 8 + lane % 8, d * 2 + lane / 8 % 2));
+        loadMatrices(b, keyTiles + at * kTile + place(j * 16 + lane / 16 * 8 + lane % 8, d * 2 + lane / 8 % 2));
 #pragma unroll
         for (int i = 0; i < kWarpTiles; ++i) {
           multiply(&score[i][j * 8], a[i], b[0], b[1]);
@@ -130,14 +130,14 @@ attend(const KlElement* __restrict__ q, const KlElement* __restrict__ k, const K
     }
 
     awaitCopies();
-    if (block > 0) copyTile<KEYS>(vTo, v, (block - 1) * KEYS, tokens);
+    if (block > 0) copyTile<KEYS>(valueTo, v, (block - 1) * KEYS, tokens);
     commitCopies();
 #pragma unroll
     for (int j = 0; j < KEYS / 16; ++j)
 #pragma unroll
       for (int d = 0; d < kHead / 16; ++d) {
         uint32_t b[4];  // eight columns in b[0] and b[1], the next eight in b[2] and b[3]
-        loadMatricesTransposed(b, vTiles + at * kTile + place(j * 16 + lane % 16, d * 2 + lane / 16));
+        loadMatricesTransposed(b, valueTiles + at * kTile + place(j * 16 + lane % 16, d * 2 + lane / 16));
 #pragma unroll
         for (int i = 0; i < kWarpTiles; ++i) {
           multiply(&sum[i][d * 8], &weight[i][j * 4], b[0], b[1]);

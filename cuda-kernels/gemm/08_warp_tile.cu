@@ -18,8 +18,8 @@
 
 #include "thread_tile.cuh"
 
-constexpr int TN = 8, kLanesN = WN / TN;              // columns per thread, lanes along N
-constexpr int kLanesM = 32 / kLanesN, TM = WM / kLanesM;
+constexpr int TN = 8, TM = WM * WN / (32 * TN);           // columns and rows per thread
+constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // lanes of a warp along N and along M
 constexpr int kWarpsN = BN / WN;
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 constexpr int kRowsA = kThreads / 2;         // rows of the A tile that the block copies in one pass

@@ -17,8 +17,8 @@
 
 #include "thread_tile.cuh"
 
-constexpr int TN = 8, kLanesN = WN / TN;              // columns per thread, lanes along N
-constexpr int kLanesM = 32 / kLanesN, TM = WM / kLanesM;
+constexpr int TN = 8, TM = WM * WN / (32 * TN);           // columns and rows per thread
+constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // lanes of a warp along N and along M
 constexpr int kWarpsN = BN / WN;
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 constexpr int kRowsA = kThreads / 2;         // rows of the A tile that the block copies in one pass
@@ -74,7 +74,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
   float sum[TM][TN] = {};
 
-  float4 aFour[kCopiesA], bFour[kCopiesB];  // holds the next tile
+  float4 aFour[kCopiesA], bFour[kCopiesB];
   const auto loadTile = [&](int t) {
 #pragma unroll
     for (int i = 0; i < kCopiesA; ++i) {
