@@ -34,6 +34,8 @@ struct Shape {
   static constexpr int kStageFloats = BK * (kStrideA + kStrideB);
   static constexpr int kSharedBytes = STAGES * kStageFloats * int(sizeof(float));
   static_assert(kLanesM * TM == WM, "the 32 lanes of a warp must cover the warp tile");
+  static_assert(BK % 8 == 0, "BK must be a multiple of 8: eight lanes copy eight adjacent elements of a row of A");
+  static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed while another arrives");
 };
 using Large = Shape<128, 256, 64, 64, 16, 8, 32, 2, 1>;
 using Wide = Shape<128, 256, 64, 64, 16, 8, 16, 3, 1>;
@@ -46,7 +48,7 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
   constexpr int BM = S::BM, BN = S::BN, BK = S::BK, WM = S::WM, WN = S::WN, TM = S::TM, TN = S::TN;
   constexpr int STAGES = S::STAGES, kLanesM = S::kLanesM, kLanesN = S::kLanesN, kWarpsN = S::kWarpsN;
   constexpr int kStrideA = S::kStrideA, kStrideB = S::kStrideB, kStageFloats = S::kStageFloats;
-  constexpr int GROUP = 8;
+  constexpr int GROUP = 8, SNAKE = 1;
   using Tiles = AsyncTiles<BM, BN, BK, S::kThreads, kWhole>;
   extern __shared__ __align__(16) float stages[];
 
@@ -116,7 +118,7 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
         if (writeAt == STAGES * kStageFloats) writeAt = 0;
       }
 
-      klOuterProduct<true>(sum, aValues[d % 2], bValues[d % 2]);
+      klOuterProduct<SNAKE>(sum, aValues[d % 2], bValues[d % 2]);
     }
   }
 

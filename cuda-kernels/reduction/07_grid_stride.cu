@@ -5,7 +5,7 @@
 //          spreads the cost of the tree, its barriers and the block launch over many elements
 // @param   THREADS 256 {128,256,512}
 // @param   BLOCKS 1056 {132,264,528,1056,2112}
-#include "passes.cuh"
+#include "kernel_ladder.h"
 
 // With 256 threads, 1056 blocks fill an H200 exactly once: 8 blocks on each of its 132 SMs.
 

@@ -6,7 +6,7 @@
 // @param   THREADS 256 {128,256,512}
 // @param   BLOCKS 1056 {132,264,528,1056,2112}
 // @param   LOADS 4 {1,2,4,8}
-#include "passes.cuh"
+#include "kernel_ladder.h"
 
 // With 256 threads, 1056 blocks fill an H200 exactly once: 8 blocks on each of its 132 SMs.
 
