@@ -12,8 +12,8 @@
 
 #include "attention_hopper.cuh"
 
-constexpr int kRows = 128, kKeys = 128, kThreads = kRows / kWarpgroupRows * 128;
-constexpr int kTile = klTileBytes(kKeys), kSharedBytes = klTileBytes(kRows) + 2 * STAGES * kTile + 1024;
+constexpr int kRows = 128, KEYS = 128, kThreads = kRows / kWarpgroupRows * 128;
+constexpr int kTile = klTileBytes(KEYS), kSharedBytes = klTileBytes(kRows) + 2 * STAGES * kTile + 1024;
 
 __global__ void __launch_bounds__(kThreads, 1)
 attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtensorMap kMap, const __grid_constant__ CUtensorMap vMap,
@@ -21,10 +21,10 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
   extern __shared__ unsigned char shared[];
   __shared__ uint64_t qFull, kFull[STAGES], vFull[STAGES];  // barriers that complete when a tile has arrived
   // A swizzled tile starts at a multiple of 1024 bytes. A row of a box has 128 bytes.
-  const uint32_t q = (klSharedAddress(shared) + 1023) & ~1023u, tiles = q + klTileBytes(kRows);
+  const uint32_t q = (klSharedAddress(shared) + 1023) & ~1023u, keys = q + klTileBytes(kRows);
 
   const int row0 = blockIdx.x * kRows, head = blockIdx.y;
-  const int blocks = ceilDiv(causal ? min(tokens, row0 + kRows) : tokens, kKeys);
+  const int blocks = ceilDiv(causal ? min(tokens, row0 + kRows) : tokens, KEYS);
   // The shuffle tells the compiler that `group` is equal in all threads of a warp.
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0), lane = threadIdx.x % 32;
   const int row = row0 + group * kWarpgroupRows + threadIdx.x / 32 % 4 * 16 + lane / 4;
@@ -42,12 +42,12 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
   // Fetches the tiles of keys in reverse order. Only the last tile can contain the end of the keys or the diagonal.
   const auto fetch = [&](int step) {
     if (step >= blocks || threadIdx.x != 0) return;
-    const int s = step % STAGES, key0 = (blocks - 1 - step) * kKeys;
-    const uint32_t k = tiles + s * 2 * kTile, v = k + kTile;
+    const int s = step % STAGES, key0 = (blocks - 1 - step) * KEYS;
+    const uint32_t k = keys + s * 2 * kTile, v = k + kTile;
     klBarrierExpect(&kFull[s], kTile);
-    klLoadTile<kKeys>(k, &kMap, key0, head, &kFull[s]);
+    klLoadTile<KEYS>(k, &kMap, key0, head, &kFull[s]);
     klBarrierExpect(&vFull[s], kTile);
-    klLoadTile<kKeys>(v, &vMap, key0, head, &vFull[s]);
+    klLoadTile<KEYS>(v, &vMap, key0, head, &vFull[s]);
   };
   if (threadIdx.x == 0) {
     klBarrierExpect(&qFull, klTileBytes(kRows));
@@ -55,14 +55,14 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
   }
   for (int s = 0; s < STAGES; ++s) fetch(s);
 
-  float o[kHead / 2] = {}, score[kKeys / 2], factor[2];
-  uint32_t weight[kKeys / 4];
+  float o[kHead / 2] = {}, score[KEYS / 2], factor[2];
+  uint32_t weight[KEYS / 4];
   KlRows rows;
   klBarrierWait(&qFull, 0);
   for (int step = 0; step < blocks; ++step) {
     // Every tile completes a phase of its stage's barriers, so the parity to wait for alternates.
-    const int s = step % STAGES, parity = step / STAGES % 2, key0 = (blocks - 1 - step) * kKeys;
-    const uint32_t k = tiles + s * 2 * kTile, v = k + kTile;
+    const int s = step % STAGES, parity = step / STAGES % 2, key0 = (blocks - 1 - step) * KEYS;
+    const uint32_t k = keys + s * 2 * kTile, v = k + kTile;
     klBarrierWait(&kFull[s], parity);
     klScores<kRows>(score, q + group * kWarpgroupRows * 128, k);
     klWgmmaWait<0>();
@@ -72,7 +72,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
     klRescale(o, factor);
     klRound(weight, score);
     klBarrierWait(&vFull[s], parity);
-    klValues<kKeys>(o, weight, v);
+    klValues<KEYS>(o, weight, v);
     klWgmmaWait<0>();
     klSettled(o);
     __syncthreads();  // both warpgroups are done with this stage
@@ -88,8 +88,8 @@ extern "C" const char* kl_unsupported(const KlTask* p, int) { return klRequireHe
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   CUtensorMap qMap, kMap, vMap, oMap;
   cudaError_t status = klHeadMap(&qMap, p->q, p, kRows);
-  if (status == cudaSuccess) status = klHeadMap(&kMap, p->k, p, kKeys);
-  if (status == cudaSuccess) status = klHeadMap(&vMap, p->v, p, kKeys);
+  if (status == cudaSuccess) status = klHeadMap(&kMap, p->k, p, KEYS);
+  if (status == cudaSuccess) status = klHeadMap(&vMap, p->v, p, KEYS);
   if (status == cudaSuccess) status = klHeadMap(&oMap, p->o, p, kWarpgroupRows);
   if (status == cudaSuccess)
     status = cudaFuncSetAttribute(attend, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);

@@ -101,7 +101,8 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
   } else {
     klRegistersUp<240>();
     // The shuffle tells the compiler that `group` is equal in all threads of a warp.
-    const int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1, ownRow = row0 + group * kWarpgroupRows;
+    const int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1;
+    const int ownRow = row0 + group * kWarpgroupRows;
     const uint32_t ownQ = q + group * kWarpgroupRows * 128;
     const KlTurn<TURNS> turn(group);
     float o[kHead / 2] = {};

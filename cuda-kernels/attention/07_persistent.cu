@@ -113,32 +113,37 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
 
   if (threadIdx.x < 128) {
     klRegistersDown<24>();  // leaves more registers for the consumers
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
       for (uint32_t parity = 0; tile.next(); parity ^= 1) {
+        const int row0 = tile.row0, head = tile.head;
         klBarrierWait(&qEmpty, parity ^ 1);
         klBarrierExpect(&qFull, klTileBytes(kRows));
-        klLoadTile<kRows>(q, &qMap, tile.row0, tile.head, &qFull);
-        klFetchKeys(k, v, &kMap, &vMap, klTilesOfKeys<KEYS>(tile.row0, tokens, causal), tile.head);
+        klLoadTile<kRows>(q, &qMap, row0, head, &qFull);
+        const int tiles = klTilesOfKeys<KEYS>(row0, tokens, causal);
+        klFetchKeys(k, v, &kMap, &vMap, tiles, head);
       }
+    }
   } else {
     klRegistersUp<240>();
     // The shuffle tells the compiler that `group` is equal in all threads of a warp.
-    const int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1, own = group * kWarpgroupRows * 128;
+    const int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1;
+    const int own = group * kWarpgroupRows * 128;
     const KlTurn<TURNS> turn(group);
     const auto releaseQ = [&] {
       if (threadIdx.x % 32 == 0) klBarrierArrive(&qEmpty);
     };
     for (uint32_t parity = 0; tile.next(); parity ^= 1) {
-      const int ownRow = tile.row0 + group * kWarpgroupRows;
+      const int row0 = tile.row0, head = tile.head;
+      const int ownRow = row0 + group * kWarpgroupRows;
       float o[kHead / 2] = {};
       KlRows rows;
       klBarrierWait(&qFull, parity);
-      klAttend(o, rows, q + own, k, v, turn, klTilesOfKeys<KEYS>(tile.row0, tokens, causal), ownRow, tokens, causal, scale, [&] {
+      klAttend(o, rows, q + own, k, v, turn, klTilesOfKeys<KEYS>(row0, tokens, causal), ownRow, tokens, causal, scale, [&] {
         if (kStaged) releaseQ();
       });
       klAwaitStore();  // waits for the previous tile's store
       klWarpgroupSync(1 + group);
-      klStoreRows<kRows>(o, rows, staging + own, &oMap, ownRow, tile.head, 1 + group);
+      klStoreRows<kRows>(o, rows, staging + own, &oMap, ownRow, head, 1 + group);
       if (!kStaged) {
         klAwaitStore();
         klWarpgroupSync(1 + group);
@@ -164,7 +169,8 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   status = cudaGetDevice(&device);
   if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
   if (status != cudaSuccess) return status;
-  const int tokens = int(p->TOKENS), heads = int(p->HEADS), tiles = ceilDiv(tokens, kRows) * heads;
+  const int tokens = int(p->TOKENS);
+  const int heads = int(p->HEADS), tiles = ceilDiv(tokens, kRows) * heads;
   attend<<<tiles < smCount ? tiles : smCount, kThreads, kSharedBytes, stream>>>(qMap, kMap, vMap, oMap, tokens, heads, p->causal,
                                                                                klScoreScale(p));
   return cudaGetLastError();
