@@ -29,7 +29,7 @@ static_assert(BK % 8 == 0, "BK must be a multiple of 8: two threads copy eight a
 static_assert(kRowsA <= BM && BM % kRowsA == 0,
               "2 * BM must be a multiple of the (BM / WM) * (BN / WN) * 32 threads that copy the A tile: "
               "increase WM or WN");
-static_assert(kThreads % (BN / 4) == 0 && kRowsB >= 1 && kRowsB <= BK && BK % kRowsB == 0,
+static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / WM) * (BN / WN) * 32 threads that copy the B "
               "tile, which must cover whole rows of it: increase BK");
 
