@@ -1,6 +1,6 @@
 /** Declares the modules that scripts/vite/ adds to a build. */
 declare module 'virtual:kernel-ladder-assets' {
-  /** Hash of the archive in the program's last line. Null if the files are not in an archive. */
+  /** Hash of the archive in the program's last line. Null if the program contains no archive. */
   const assets: { hash: string } | null
   export default assets
 }

@@ -1,4 +1,4 @@
-/** A file that is read at given offsets, so that it need not fit in memory. */
+/** A file that is read at given offsets, so that the whole file need not fit in memory. */
 export interface ByteSource {
   readonly size: number
   /**

@@ -6,8 +6,8 @@ import { errorText } from '../domain/errors'
 import { message, type Statement } from '../domain/messages/message'
 
 /**
- * Maximum number of values, ten times as many as in a report with deep profiles of a hundred rungs.
- * Parsed objects of this size take a few hundred megabytes.
+ * Maximum number of values, which is ten times the number in a report with deep profiles of a
+ * hundred rungs. Parsed objects of this size take a few hundred megabytes.
  */
 export const mostValues = 5_000_000
 

@@ -1,10 +1,11 @@
 /**
- * Encodes bytes as printable ASCII, with five characters per four bytes. The text is a sixteenth
- * shorter than base64.
+ * Encodes bytes as printable ASCII, with five characters per four bytes. The text is 1/16 shorter
+ * than base64.
  */
 
 /**
- * Code of the first of the 85 characters. All 85 are ASCII characters, and none is a line break.
+ * Character code of the first of the 85 characters. All 85 are ASCII characters, and none is a line
+ * break.
  */
 const first = 33
 const base = 85

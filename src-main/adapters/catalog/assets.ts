@@ -20,11 +20,11 @@ import { cacheDir, sharedCacheDir } from '../disk/paths'
 export interface Assets {
   kernelsDir: string
   recordingsDir: string
-  /** Folder of the ladder folder templates. */
+  /** Folder that contains the ladder folder templates. */
   templatesDir: string
-  /** Folder of the GPU parameter files for the timing model. */
+  /** Folder that contains the GPU parameter files for the timing model. */
   gpusDir: string
-  /** Folder of the prebuilt shipped rungs. Not part of the one-file program. */
+  /** Folder that contains the prebuilt shipped rungs. Not part of the one-file program. */
   buildsDir: string
   rendererDir: string
   /** Path of the HTML report template. */
@@ -70,7 +70,7 @@ const packAgain = (bytes: Buffer): Buffer =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } })
 
 /**
- * Yields the files of the archive, which is the last line of this program. The build script
+ * Yields the files in the archive, which is the last line of this program. The build script
  * scripts/vite/assets.ts writes the archive.
  */
 async function* unpack(): AsyncGenerator<{ path: string; bytes: Buffer }> {
@@ -117,7 +117,7 @@ let found: Promise<Assets> | undefined
 
 async function locate(): Promise<Assets> {
   if (pack) {
-    // Use the current files of a checkout, so that a new file adds a rung immediately.
+    // In a checkout, read the current files, so that a new file adds a rung immediately.
     const root = checkoutRoot()
     if (root) return below(root)
     const name = join('assets', pack.hash.slice(0, 16))

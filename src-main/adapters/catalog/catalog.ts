@@ -26,7 +26,7 @@ export interface RungSource {
   headers?: ReadonlyMap<string, string>
 }
 
-/** A source file of a task, other than a rung. */
+/** A task's source file that is not a rung. */
 export interface TaskSource extends Pick<RungSource, 'file' | 'text'> {
   /**
    * Path to show in messages, in the form that the author knows. Absent for a shipped file, whose
@@ -43,7 +43,7 @@ export interface Catalog {
   tasks: Map<string, Task>
   /** The references that rungs are verified against, by task id. */
   references: Map<string, TaskSource>
-  /** Folders of the files that fill buffers, by task id. */
+  /** Folders that contain the files that fill buffers, by task id. */
   folders: Map<string, string>
   /**
    * The task's own headers, as text by path and by task id. Rungs can include them like the shared
@@ -192,7 +192,7 @@ async function readRung(catalog: Catalog, task: Task, file: string): Promise<voi
 
 /**
  * Returns the headers that replace the task's headers for this file. A Python rung is built only
- * with files of this program. `root` is the shipped library.
+ * with this program's files. `root` is the shipped library.
  */
 export async function builtWith(root: string, file: string): Promise<Pick<RungSource, 'headers'>> {
   return isPythonFile(file) ? { headers: await readTexts(root, pythonRungFiles) } : {}

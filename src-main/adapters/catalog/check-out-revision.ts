@@ -1,4 +1,4 @@
-/** Writes the files of a folder at a git revision. The work tree and the index stay unchanged. */
+/** Writes a folder's files as of a git revision. The work tree and the index stay unchanged. */
 import { join } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { makeFolder } from '../disk/disk'

@@ -1,5 +1,5 @@
 /**
- * Edits a file of a ladder folder. Reads the file together with its version, and writes it
+ * Edits a file in a ladder folder. Reads the file together with its version, and writes it
  * atomically.
  */
 import { readFile, realpath, stat } from 'node:fs/promises'

@@ -2,8 +2,8 @@
  * Reads a ladder folder as a library with one ladder. The folder contains ladder.yaml and its
  * rungs.
  *
- * The folder is untrusted. Links out of the folder are not followed, and large files are not read.
- * Only headers and files named in the ladder are read.
+ * The folder is untrusted. Links that lead out of the folder are not followed, and large files are
+ * not read. Only headers and files named in the ladder are read.
  */
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, posix, relative, resolve, sep } from 'node:path'

@@ -41,8 +41,8 @@ export const KeptBuild = z.object({
 export type KeptBuild = z.infer<typeof KeptBuild>
 
 /**
- * Folder of an entry's sources, next to its artifact. The header cuda-kernels/python/kl_rung.h uses
- * the same name.
+ * Name of the folder that contains an entry's sources, next to its artifact. The header
+ * cuda-kernels/python/kl_rung.h uses the same name.
  */
 const sourcesOf = 'src'
 
@@ -76,7 +76,7 @@ export async function copyBuilt(artifact: string, folder: string): Promise<strin
 }
 
 export interface BuildCache {
-  /** Folder of shipped builds, for machines without nvcc. */
+  /** Folder that contains the shipped builds, for machines without nvcc. */
   readonly shippedFolder?: string
   slot(inputs: BuildInputs): Promise<BuildSlot>
   /**
@@ -187,8 +187,8 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
           async keep(build) {
             const entry = { ...build, artifact: await hashOf(pending) }
             await rename(pending, artifact)
-            // Ignore write errors. Without this file, the only cost is compiling the source again
-            // next time.
+            // Ignore write errors. If this file is missing, the only cost is compiling the source
+            // again next time.
             await replaceFile(join(folder, keptName), JSON.stringify(entry)).catch(() => undefined)
           },
           discard: () => rm(pending, { force: true }),
@@ -244,7 +244,7 @@ export const sourceName = (path: string): string =>
   /\/build\/[0-9a-f]{32}\/src\/(.+)$/.exec(path)?.[1] ?? path.split(/[\\/]/).pop()!
 
 /**
- * Build cache of a replay. The cache is always empty and read-only, so every build comes from the
+ * Build cache for a replay. The cache is always empty and read-only, so every build comes from the
  * recording.
  */
 export const emptyBuildCache: BuildCache = {

@@ -25,8 +25,8 @@ type Doing = keyof (typeof templates)['doing']
 export type Elsewhere = keyof (typeof templates)['elsewhere']
 
 /**
- * Converts a file system error to an error with the path and a remedy. `elsewhere` tells the user
- * how to choose another location.
+ * Converts a file system error to an error that names the path and a remedy. `elsewhere` tells the
+ * user how to choose another location.
  */
 export function diskError(
   error: unknown,
@@ -101,7 +101,7 @@ const mostMebibytes = 256
 const smallBytes = mebibyte
 
 /**
- * Reads a file's bytes. Throws an error unless the path is a regular file, because reading a pipe
+ * Reads a file's bytes. Throws an error if the path is not a regular file, because reading a pipe
  * could block forever.
  */
 export async function readPlainBytes(path: string, most = mostMebibytes): Promise<Buffer> {

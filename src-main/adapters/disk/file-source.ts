@@ -4,7 +4,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { ByteSource } from '../../parsers/byte-source'
 
-/** Size of a read in bytes. Consecutive small reads are served by the same read of the file. */
+/** Size of a read in bytes. A single read of the file serves consecutive small requests. */
 const windowBytes = 2 ** 12
 
 export function fileSource(path: string): ByteSource {

@@ -1,5 +1,5 @@
 /**
- * Reads and writes the parameter files of GPUs. `machine calibrate` writes the user's files, which
+ * Reads and writes GPU parameter files. `machine calibrate` writes the user's files, which
  * take precedence over shipped files.
  */
 import { readdir, readFile } from 'node:fs/promises'
@@ -12,9 +12,9 @@ import {
 import { diskError, errorCode, makeFolder, replaceFile } from './disk'
 
 export interface GpuFolders {
-  /** Folder of shipped parameter files, `assets.gpusDir`. */
+  /** Folder that contains the shipped parameter files, `assets.gpusDir`. */
   shipped: string
-  /** Folder of the user's parameter files, `gpus` in the configuration folder. */
+  /** Folder that contains the user's parameter files, `gpus` in the configuration folder. */
   own: string
 }
 
@@ -47,7 +47,7 @@ async function readIn(folder: string, name: string): Promise<GpuParameters | nul
 }
 
 /**
- * Returns the parameters of a GPU by its id, such as `h200`. Returns null if no file exists. Throws
+ * Returns a GPU's parameters by its id, such as `h200`. Returns null if no file exists. Throws
  * an input error if the file is invalid.
  */
 export async function findGpu(
@@ -71,7 +71,7 @@ export async function listGpus({ shipped, own }: GpuFolders): Promise<string[]> 
   return [...new Set(ids.map((name) => name.slice(0, -'.json'.length)))].sort()
 }
 
-/** Writes the user's parameter file of a GPU and returns its path. */
+/** Writes the user's parameter file for a GPU and returns the file's path. */
 export async function saveGpu(own: string, parameters: GpuParameters): Promise<string> {
   const file = join(own, `${parameters.name}.json`)
   try {

@@ -1,6 +1,6 @@
 /**
  * Manages hidden folders that belong to a running process. Such a folder is removed after its
- * process ends.
+ * process exits.
  *
  * Several machines and containers may share the disk, so a process id alone is ambiguous. An owner
  * file in the folder identifies the process. The process updates the file's time regularly as a
@@ -18,7 +18,7 @@ const ownerFile = '.owner.json'
 const Owner = z.object({
   schema: z.literal(1),
   /**
-   * Id of the running kernel and the pid namespace in which the process id is valid. Null if
+   * Identifies the running kernel and the pid namespace in which the process id is valid. Null if
    * unknown.
    */
   realm: z.string().nullable(),
@@ -85,7 +85,7 @@ const isRunning = (pid: number): boolean => {
 }
 
 /**
- * Whether the process has definitely ended. Returns false for a process on another machine or in
+ * Whether the process has definitely exited. Returns false for a process on another machine or in
  * another container, because its state is unknown.
  */
 async function isGone(owner: Owner): Promise<boolean> {
@@ -124,7 +124,9 @@ async function isAbandoned(path: string): Promise<boolean> {
   return Date.now() - lastSign > abandonedMs
 }
 
-/** Removes folders of ended processes in `parent`. Skips folders that cannot be removed. */
+/**
+ * Removes folders in `parent` whose processes have exited. Skips folders that cannot be removed.
+ */
 export async function sweepAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => []))
     if (named.test(name)) {
@@ -178,7 +180,7 @@ export async function ownFolder(parent: string, name: string): Promise<OwnedFold
 }
 
 /**
- * Creates a folder for temporary files of a running tool. Also removes folders left by killed
+ * Creates a folder for a running tool's temporary files. Also removes folders left by killed
  * programs.
  */
 export async function scratchFolder(): Promise<OwnedFolder> {

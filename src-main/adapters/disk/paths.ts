@@ -49,7 +49,7 @@ const configDir = (): string => base('KERNEL_LADDER_CONFIG', 'XDG_CONFIG_HOME', 
 /** Returns all user folders for the current environment. */
 export const userFolders = () => ({
   home: home(),
-  /** The folder of machines.yaml. */
+  /** Folder that contains machines.yaml. */
   config: configDir(),
   cache: cacheDir(),
   sessions: join(dataDir(), 'sessions'),
@@ -64,8 +64,8 @@ export const userFolders = () => ({
 })
 
 /**
- * Returns the read-only cache that is searched besides the normal cache. A graded submission has a
- * separate cache but can use the shared builds in the read-only cache. `KERNEL_LADDER_SHARED_CACHE`
- * sets the location.
+ * Returns the read-only cache that is searched in addition to the normal cache. A graded submission
+ * has a separate cache but can use the shared builds in the read-only cache.
+ * `KERNEL_LADDER_SHARED_CACHE` sets the location.
  */
 export const sharedCacheDir = (): string | null => process.env.KERNEL_LADDER_SHARED_CACHE || null

@@ -32,7 +32,7 @@ async function readBySession(file: string): Promise<BySession> {
 }
 
 /**
- * Content of each file when it was last read. Listing recordings opens many sessions of the same
+ * Content of each file when it was last read. Listing recordings opens many sessions from the same
  * file.
  */
 const lastRead = new Map<string, { version: string; rows: Promise<BySession> }>()

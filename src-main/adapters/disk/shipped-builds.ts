@@ -65,7 +65,7 @@ function unpackBuilds(packed: Uint8Array): ShippedBuilds {
 const opened = new Map<string, Promise<ShippedBuilds | null>>()
 
 /**
- * Opens the builds of a folder and caches them in memory. Returns null if the folder has no builds
+ * Opens the builds in a folder and caches them in memory. Returns null if the folder has no builds
  * for this platform.
  */
 export function openShippedBuilds(folder: string): Promise<ShippedBuilds | null> {

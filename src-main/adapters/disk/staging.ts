@@ -1,5 +1,5 @@
 /**
- * Creates folders that appear atomically under their final name and never overwrite another folder.
+ * Creates folders that appear atomically under their final names and never overwrite other folders.
  */
 import { lstat, readdir, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
 /**
- * Stores finished tuning sweeps in the data folder, one file per sweep. The journals of points are
+ * Stores finished tuning sweeps in the data folder, one file per sweep. Point journals are stored
  * in the same folder. A sweep's file is written once and never edited.
  */
 import { readdir, writeFile } from 'node:fs/promises'

@@ -1,5 +1,5 @@
 /**
- * Fills the buffers of a case with the same data as the runner. The buffers are in memory that
+ * Fills a case's buffers with the same data as the runner. The buffers are in memory that
  * threads share.
  */
 import { readFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import type { Formula, Task, TaskFill } from '../../domain/task/task'
 
 export interface FilledBuffer extends CaseBuffer {
   bytes: number
-  /** Initial contents. Null for a buffer that is only written, whose elements start as NaN. */
+  /** Initial contents. Null for a write-only buffer, whose elements start as NaN. */
   contents: Uint8Array | null
 }
 
@@ -66,7 +66,7 @@ async function npyContents(path: string, bytes: number): Promise<Uint8Array> {
   return file.subarray(start)
 }
 
-/** Fills the buffers of a case. `folder` contains the files that provide buffer contents. */
+/** Fills a case's buffers. `folder` contains the files that provide buffer contents. */
 export async function fillCase(
   task: Task,
   own: Case,

@@ -1,7 +1,7 @@
 /**
- * A pool of emulators, one per core. Each job runs a rung or a part of its blocks.
+ * A pool of emulators, one per core. Each job runs all or some of a rung's blocks.
  *
- * The blocks of a job run in order on a single thread. A rung is split into jobs only if its blocks
+ * A job's blocks run in order on a single thread. A rung is split into jobs only if its blocks
  * cannot affect each other. The results therefore do not depend on the number of threads.
  */
 import { availableParallelism } from 'node:os'
@@ -16,7 +16,8 @@ import type { Emulator, EmulatorRequest, StartEmulator } from '../tools/emulator
 
 export interface EmulatorPool {
   /**
-   * Emulates a job. Throws an error if the job is canceled or the emulator ends without an answer.
+   * Emulates a job. Throws an error if the job is canceled or the emulator exits without sending a
+   * result.
    * `onProgress` receives the number of executed warp instructions, at most about once per second.
    */
   run(job: EmulationJob, onProgress?: (instructions: number) => void): Promise<EmulationAnswer>
@@ -54,8 +55,8 @@ export const startThread: StartEmulator = () => {
 }
 
 /**
- * Idle emulators of closed pools. They stay available for 20 seconds, because a check or an editor
- * opens several pools. A warm emulator is faster.
+ * Idle emulators from closed pools. They stay available for 20 seconds, because a check or an
+ * editor opens several pools. A warm emulator is faster than a new one.
  */
 const spare = new Map<Emulator, { start: StartEmulator; leave: NodeJS.Timeout }>()
 const spareMs = 20_000

@@ -1,5 +1,5 @@
 /**
- * Stores records of graded submissions, for appeals. From a record, a submission can be judged
+ * Stores records of graded submissions, for appeals. With a record, a submission can be judged
  * again with the same result. Each grading has a folder with one JSON file per row.
  */
 import { randomBytes } from 'node:crypto'
@@ -37,7 +37,7 @@ export const GradeRecord = z.object({
 })
 export type GradeRecord = z.infer<typeof GradeRecord>
 
-/** Returns a new folder for the records of a grading. */
+/** Creates a folder for a grading's records and returns its path. */
 export function newRecordFolder({ labs }: Pick<Folders, 'labs'>, lab: string): string {
   const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
   return join(labs, 'grades', `${lab}-${stamp}-${randomBytes(2).toString('hex')}`)

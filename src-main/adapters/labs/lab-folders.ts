@@ -2,7 +2,8 @@
  * Reads labs on disk. A lab's folder <root>/<id> contains lab.md, its starter, its solution and its
  * images.
  *
- * A lab is untrusted. Links out of its folder are not followed, and large files are not read.
+ * A lab is untrusted. Links that lead out of its folder are not followed, and large files are not
+ * read.
  */
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'

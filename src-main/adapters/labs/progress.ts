@@ -22,8 +22,8 @@ export const LabProgress = z.object({
 export type LabProgress = z.infer<typeof LabProgress>
 
 /**
- * Returns the folder of a lab's progress. `key` is the lab's ref, which is converted to a valid
- * folder name.
+ * Returns the folder that stores a lab's progress. `key` is the lab's ref, which is converted to a
+ * valid folder name.
  */
 const progressDir = ({ labs }: Folders, key: string): string => join(labs, key.replace(':', '-'))
 

@@ -1,4 +1,4 @@
-/** Represents paths of submissions, which can contain any bytes. */
+/** Represents submission paths, which can contain any bytes. */
 
 /** A path, as a string if it is valid UTF-8, or otherwise as bytes. */
 export type Path = string | Buffer

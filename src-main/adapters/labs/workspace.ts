@@ -1,4 +1,4 @@
-/** Handles a student's files: the starter folder of a lab, and the submission. */
+/** Handles a student's files: the lab's starter folder and the submission. */
 import { lstat, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -16,7 +16,10 @@ const maxBytes = 1024 * 1024
  */
 const maxAnswerBytes = 64 * 1024
 
-/** Reads a student's text file. Throws an error unless it is a regular file of reasonable size. */
+/**
+ * Reads a student's text file. Throws an error if the path is not a regular file or the file is too
+ * large.
+ */
 async function readOwn(at: Path, most = maxBytes): Promise<string> {
   const path = typeof at === 'string' ? at : nameText(at)
   let found

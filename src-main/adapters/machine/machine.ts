@@ -17,8 +17,8 @@ export interface Machine {
   /** The machine's build cache. */
   readonly cache: BuildCache
   /**
-   * Folders of the machine, each with the placeholder that replaces it in stored text. Longer paths
-   * come first.
+   * The machine's folders, each with the placeholder that replaces its path in stored text. Longer
+   * paths come first.
    */
   readonly aliases: readonly PathAlias[]
   /** Returns the text of a file on the machine, or null if the file is unreadable. */
@@ -32,7 +32,7 @@ export interface Machine {
 export interface Folders {
   home: string
   config: string
-  /** Cache folder. Users may delete it at any time. */
+  /** Cache folder. Users may delete this folder at any time. */
   cache: string
   sessions: string
   drafts: string

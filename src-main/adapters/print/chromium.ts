@@ -17,7 +17,7 @@ import { placesInPdf, stablePdf } from '../../parsers/report/pdf'
 export interface PrintOptions {
   /**
    * Whether to print only to locate the headings. A draft omits tags and the outline, which take
-   * half of the time.
+   * half of the printing time.
    */
   draft?: boolean
 }
@@ -84,7 +84,9 @@ async function findChromium(): Promise<string | null> {
   return null
 }
 
-/** Time limit for printing, in milliseconds. A report of hundreds of pages takes a few seconds. */
+/**
+ * Time limit for printing, in milliseconds. A report with hundreds of pages takes a few seconds.
+ */
 const timeoutMs = 120_000
 
 interface Work {

@@ -19,7 +19,7 @@ export interface RemoteFacts {
   arch: string
   /** Absolute path of the folder for agents, ladders and jobs. */
   root: string
-  /** Path of a recent Node, or null if the machine has none. */
+  /** Path of a recent Node executable, or null if the machine has none. */
   node: string | null
   freeKiB: number | null
   /** Seconds that the remote clock is ahead of the local clock. */
@@ -244,7 +244,7 @@ export async function sendTree(
 }
 
 /**
- * Fetches all files in a folder and its subfolders, except those named `leave`. Small files come
+ * Fetches all files in a folder and its subfolders, except the names in `leave`. Small files come
  * first, and every file is verified.
  */
 export async function fetchFolder(

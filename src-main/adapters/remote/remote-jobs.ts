@@ -68,7 +68,7 @@ export async function placeJob(
   return { place: { folder }, lines }
 }
 
-/** Shell code that detects whether a job is running. `sh` executes the code in the job's folder. */
+/** Shell code that checks whether a job is running. `sh` executes the code in the job's folder. */
 export interface Watch {
   /** Code that runs once, at the start. */
   first?: string
@@ -91,7 +91,7 @@ interface Followed {
   outcome: 'ended' | 'lost' | 'cancelled'
   /** Byte offset for resuming after a lost connection. */
   offset: number
-  /** Reason that an ended job could not start, and other output of its program. */
+  /** Reason that an ended job could not start, and its program's other output. */
   lines: string[]
 }
 
@@ -163,7 +163,7 @@ export async function follow(
   return { outcome, offset: at, lines }
 }
 
-/** A started job, which is either detached or in a queue. */
+/** A job that was started in a detached process or submitted to a queue. */
 export interface StartedJob {
   place: JobPlace
   /** Job number in the scheduler's queue, or null without a scheduler. */
@@ -188,7 +188,7 @@ const groupLives =
 
 /**
  * Returns a handle for a job in a separate process group. The job was started by this call or an
- * earlier one.
+ * earlier call.
  */
 export const detachedJob = (shell: Shell, place: JobPlace): StartedJob => ({
   place,

@@ -55,7 +55,7 @@ const ownWords = (name: string): string[] => [
 
 const line = (words: readonly string[]): string => words.map(quoted).join(' ')
 
-/** Returns the error for sbatch's stderr. The remedy depends on the kind of failure. */
+/** Converts sbatch's stderr to an error. The remedy depends on the kind of failure. */
 function refused(shell: Shell, status: number, lines: readonly string[]): KernelLadderError {
   const errors =
     lines
@@ -160,7 +160,7 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
   }
 }
 
-/** Receives the job's state in the queue. Called once per change. */
+/** Receives the job's state in the queue. Called once per state change. */
 export type OnState = (state: JobState, before: JobState | null, number: string) => void
 
 const jobName = (id: string): string => `kernel-ladder-${id}`

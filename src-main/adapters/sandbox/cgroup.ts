@@ -1,5 +1,5 @@
 /**
- * Limits all processes of a submission together, using control groups.
+ * Limits all processes of a submission together through control groups.
  *
  * The control group is created by systemd or by this program. This program can create a group
  * (version 2 or 1) only if the user has permission. Each method is tested before use.
@@ -144,7 +144,7 @@ async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | nul
   return null
 }
 
-/** Plans version 1 groups below this process's groups. */
+/** Plans version 1 groups below this process's own groups. */
 async function version1({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
   const own = await ownPaths()
   const memory = own.get('memory')

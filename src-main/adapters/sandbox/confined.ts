@@ -36,8 +36,8 @@ export const Confinement = z.object({
 export type Confinement = z.infer<typeof Confinement>
 
 /**
- * The probe's output for a submission at one problem. With this output, a grade can be reproduced
- * without running the host code.
+ * The probe's output for a submission at one problem size. With this output, a grade can be
+ * reproduced without running the host code.
  */
 export const Description = z.object({
   /** The SHA-256 hash of the described machine code. */
@@ -152,7 +152,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
     const named = call.args.indexOf('-o')
     const output = call.args[named + 1]!
     const args = call.args.filter((_, index) => index !== named && index !== named + 1)
-    // Don't link the CUDA runtime. The probe replaces it on every target.
+    // Don't link the CUDA runtime. The probe replaces the runtime on every target.
     const runtime = args.includes('-cudart') ? [] : ['-cudart', 'none']
     if (mechanism.by === 'none')
       return runProcess({ ...call, args: [...args, ...runtime, '-o', output] })

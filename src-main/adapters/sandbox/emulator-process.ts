@@ -14,8 +14,8 @@ import { withoutInspector } from './inspector'
 import type { Emulator, StartEmulator } from '../tools/emulator'
 
 /**
- * Returns aligned copies of the outputs. Data received from a channel can be unaligned, and results
- * are read as aligned words.
+ * Returns aligned copies of the output buffers. Data received from a channel can be unaligned, and
+ * results are read as aligned words.
  */
 const aligned = (outputs: EmulationAnswer['outputs']): EmulationAnswer['outputs'] =>
   new Map([...outputs].map(([name, bytes]) => [name, new Uint8Array(bytes)]))

@@ -16,7 +16,7 @@ export interface Attempts {
   sockets: readonly string[]
   /** A loopback port outside the sandbox that accepts connections. */
   port: number
-  /** Ids of the namespaces outside the sandbox. */
+  /** Namespace ids outside the sandbox. */
   namespaces: Readonly<Record<string, string>>
 }
 

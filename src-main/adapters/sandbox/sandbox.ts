@@ -1,7 +1,7 @@
 /**
  * Runs an untrusted program in a file system view that contains only the files it needs.
  *
- * The program has no network access and no capabilities, and cannot gain any. If possible, the
+ * The program has no network access or capabilities and cannot gain either. If possible, the
  * kernel enforces the limits. Before any submission runs, a probe attempts every forbidden action
  * inside the sandbox. Only actions that were actually blocked are reported as prevented.
  */
@@ -106,15 +106,15 @@ export const Limits = z.object({
 export type Limits = z.infer<typeof Limits>
 
 /**
- * Returns the limit of processes and threads. Compilers and profilers have several threads per
- * core.
+ * Returns the limit on the number of processes and threads. Compilers and profilers have several
+ * threads per core.
  */
 const tasksOf = ({ processes }: Limits): number => processes * 8
 
 export interface Sandbox {
   isolation: Isolation
   mechanism: Mechanism
-  /** An empty folder of the grader that the view is mounted on. */
+  /** The grader's empty folder on which the view is mounted. */
   view: string
   readable: readonly string[]
   hidden: readonly string[]

@@ -11,16 +11,16 @@ import { pathExists } from '../disk/disk'
 import { runProcess } from '../tools/process'
 
 export interface Place {
-  /** Folder of the program. A copy of this folder is placed in the view's tmpfs. */
+  /** The program's folder. A copy of this folder is placed in the view's tmpfs. */
   work: string
   /** Path of the program's folder in the view. The default is the path outside the view. */
   at?: string
-  /** An empty folder that the view is mounted on. */
+  /** An empty folder on which the view is mounted. */
   view: string
   /**
    * Whether the program confines itself (cuda-kernels/probe/confine.hpp). The view then has no copy
    * of the program's folder, no devices, and no writable files. Such a view starts in a third of
-   * the time.
+   * the usual time.
    */
   librariesOnly?: boolean
   /** Files and folders that the program may read, at their original paths. */

@@ -4,7 +4,7 @@ import { message } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import { parseReportHtml, type ReadReport } from '../../parsers/report/report-html'
 
-/** Size limit of a report in bytes. Even reports of hundreds of rungs are smaller. */
+/** Size limit of a report in bytes. Even reports with hundreds of rungs are smaller. */
 const maxBytes = 512 * 1024 * 1024
 
 /**
@@ -13,7 +13,7 @@ const maxBytes = 512 * 1024 * 1024
  */
 export async function isHtmlFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null)
-  // Don't read a pipe or a device, because the read may never end.
+  // Don't read a pipe or a device, because the read may never finish.
   if (!found?.isFile()) return false
   const handle = await open(path, 'r').catch(() => null)
   if (!handle) return false

@@ -44,26 +44,26 @@ export interface ReportFile {
   /** Number of launches in the file. `launches` contains only the first launches. */
   total: number
   /**
-   * Total time under ncu of the launches that are missing in `launches`. Null if any of these times
-   * is unknown.
+   * Total time, measured under ncu, of the launches that are not in `launches`. Null if any of
+   * these times is unknown.
    */
   restMs: number | null
   ncuVersion: string | null
   createdAt: Date
   /**
-   * Command line of ncu, or null if the file does not contain it. The command line contains paths
-   * of the machine.
+   * ncu's command line, or null if the file does not contain it. The command line contains paths on
+   * the machine.
    */
   commandLine: string | null
   /** Messages about unreadable parts, and ncu's warnings. */
   notes: Statement[]
-  /** Returns the code of a launch with its counters, or null if the file does not contain it. */
+  /** Returns a launch's code and counters, or null if the file does not contain them. */
   codeOf: (launch: ReportLaunch, nameOf: NameFile) => LaunchCode | null
 }
 
 /**
- * Limits of the data that a session stores and the UI can show. The report of a training run can
- * have more launches.
+ * Limits on the data that a session stores and the UI can show. A training run's report can have
+ * more launches.
  */
 const budget = { launches: 500, values: 250_000 }
 
@@ -90,7 +90,9 @@ function readError(error: unknown, path: string): unknown {
  */
 const ncuRep = () => import('../../parsers/ncu/ncu-rep')
 
-/** Size limit of an unpacked report in GB. The report of a training run has a few gigabytes. */
+/**
+ * Size limit of an unpacked report in GB. A training run's report has a size of a few gigabytes.
+ */
 const mostUnpackedGb = 16
 
 export interface UnpackedReport {
@@ -157,7 +159,7 @@ export async function readReportFile(path: string, given = path): Promise<Report
 
 async function statFile(path: string): Promise<{ size: number; mtime: Date }> {
   const found = await stat(path)
-  // Don't read a pipe or a device, because the read may never end.
+  // Don't read a pipe or a device, because the read may never finish.
   if (!found.isFile())
     throw inputError(
       message(found.isDirectory() ? 'imports.folder' : 'imports.notRegular', { file: path }),
@@ -258,7 +260,7 @@ async function readCsv(
   size: number,
   mtime: Date,
 ): Promise<ReportFile> {
-  // Output that PowerShell redirects to a file is UTF-16.
+  // Output that PowerShell redirects to a file is encoded in UTF-16.
   const utf16 = start[0] === 0xff && start[1] === 0xfe
   if (!utf16 && start.includes(0))
     throw inputError(message('imports.neither', { file: path }), message('imports.nameFile'))
@@ -306,8 +308,8 @@ export interface LaunchesProfile {
   profiledTime?: ProfiledTime
   metrics: Record<string, MetricValue>
   /**
-   * All metrics by ncu's name, if the range has a single launch. With several kernels, each kernel
-   * has separate metrics.
+   * All metrics by their ncu names, if the range has a single launch. With several kernels, each
+   * kernel has separate metrics.
    */
   ncuMetrics?: NcuMetrics
 }

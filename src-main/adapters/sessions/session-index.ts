@@ -1,5 +1,5 @@
 /**
- * Caches the data that a list shows for each session of a store. With this index, ten thousand
+ * Caches the data that a list shows for each session in a store. With this index, ten thousand
  * sessions are listed without opening any of them. An entry is valid until its folder or
  * session.json changes.
  */
@@ -28,9 +28,9 @@ interface IndexRequest<T> {
   cache: string
   /** Name of the index. Indexes with different content need different names. */
   name: string
-  /** Version of the program. Entries of other versions are read again. */
+  /** Version of the program. Sessions are read again if another version wrote their entries. */
   version: string
-  /** Schema of the values. If the schema changes, the index is rebuilt. */
+  /** Schema of the cached values. If the schema changes, the index is rebuilt. */
   schema: z.ZodType<T>
   describe: (name: string, folder: string) => Promise<Described<T>>
   /** Called with the number of sessions to read, if reading takes seconds. */
@@ -41,8 +41,8 @@ interface IndexRequest<T> {
 const many = 300
 
 /**
- * Number of parallel readers. A few readers hide the disk's latency, and more would only use more
- * memory.
+ * Number of parallel readers. A few readers hide the disk's latency, and more readers would only
+ * use more memory.
  */
 const readers = 4
 /**
@@ -116,10 +116,10 @@ const headOf = (version: string, schema: z.ZodType): string =>
   sha256(JSON.stringify([version, z.toJSONSchema(schema)]))
 
 /**
- * Returns the entries of an index. Returns no entries if the index is damaged or of another
- * version.
+ * Returns the entries of an index. Returns no entries if the index is damaged or was written by
+ * another version.
  *
- * The file has a head line, one line per entry, and a final hash of the previous lines. Entries
+ * The file has a header line, one line per entry, and a final hash of the previous lines. Entries
  * were validated when they were written, so an intact file needs no schema check. The file is read
  * line by line, because reading the whole text would double the memory use.
  */
@@ -149,7 +149,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   }
 }
 
-/** Writes the index. Ignores errors, because they only cost time later. */
+/** Writes the index. Ignores errors, because their only cost is a slower listing later. */
 async function write<T>(
   file: string,
   head: string,

@@ -82,7 +82,7 @@ async function openFiles(session: string): Promise<SourceFiles> {
 interface SessionSources {
   /** Source texts by rung id, without missing sources. */
   texts: Record<string, string>
-  /** Reasons that sources of the session are missing. */
+  /** Reasons that some of the session's sources are missing. */
   faults: Statement[]
 }
 

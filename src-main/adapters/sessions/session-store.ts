@@ -117,7 +117,7 @@ export interface SessionDraft {
   addNote(file: string, note: object): Promise<void>
   /**
    * Writes session.json, checks that every added file exists, and renames the folder to its final
-   * name. If that name is taken, uses a similar free name. Returns the path.
+   * name. If that name is taken, uses a similar available name. Returns the path.
    */
   commit(session: Session): Promise<string>
   /** Creates the same draft at another location. Copies raw output and ncu's report if possible. */
@@ -126,8 +126,8 @@ export interface SessionDraft {
 }
 
 /**
- * Creates a draft of a session. If its name is taken when the draft is committed, a similar free
- * name is used.
+ * Creates a draft of a session. If its name is taken when the draft is committed, the draft gets a
+ * similar available name.
  */
 export const draftSession = (finalPath: string): Promise<SessionDraft> =>
   draftOf(resolve(finalPath), new Map())

@@ -74,7 +74,7 @@ export async function findStore(folder: string): Promise<string | null> {
   return null
 }
 
-/** The store that was read last. Listing recordings opens many sessions of the same store. */
+/** The store that was read last. Listing recordings opens many sessions from the same store. */
 let lastStore: { key: string; store: Promise<SourceStore> } | null = null
 
 export async function openStore(file: string): Promise<SourceStore> {

@@ -17,7 +17,7 @@ import { missingError } from '../../domain/errors'
 import { inLines, message, type Statement } from '../../domain/messages/message'
 
 export interface ReadySettings {
-  /** Arguments for nvcc, placed after the flags that every rung has. */
+  /** Arguments for nvcc, placed after the flags that all rungs share. */
   words: readonly string[]
   /** Arguments that follow the sources. */
   libraries: readonly string[]
@@ -52,8 +52,8 @@ export async function requireSettings(
 
 /**
  * Returns the resolved settings.
- * @param where `folder` is the rung's folder among the sources, with `/`, in which relative include
- *   directories start. `nvcc` is the path of nvcc.
+ * @param where `folder` is the rung's folder among the sources, with `/` as the separator. Relative
+ *   include directories are resolved against it. `nvcc` is the path of nvcc.
  * @throws `missing` if this machine lacks a variable or directory that the settings name
  */
 export async function readySettings(

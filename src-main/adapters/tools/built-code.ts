@@ -13,7 +13,7 @@ import { cubinsOf } from '../../parsers/cubin/fat-binary'
 
 interface BuiltCode {
   architecture: number
-  /** The kernels by mangled name. */
+  /** The library's kernels, by mangled name. */
   kernels: ReadonlyMap<string, MachineKernel>
 }
 
@@ -39,8 +39,9 @@ export async function readBuiltCode(
 }
 
 /**
- * Returns all modules of a library, or an empty list if there is no library. If a library has
- * several GPU architectures, the last argument selects one, such as 90 for compute capability 9.0.
+ * Returns all modules of a library, or an empty list if there is no library. If a library contains
+ * code for several GPU architectures, the last argument selects one, such as 90 for compute
+ * capability 9.0.
  */
 export async function readModules(
   toolbox: Toolbox,

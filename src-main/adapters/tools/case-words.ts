@@ -17,7 +17,9 @@ import {
 import { valueOf, type Case } from '../../domain/task/problem'
 import { fillValues, type Formula, type Task, type TaskFill } from '../../domain/task/task'
 
-/** Returns the value of `--field` for a field. Returns null if the field is 0 in this case. */
+/**
+ * Returns the `--field` argument's value for a field. Returns null if the field is 0 in this case.
+ */
 function contentOf(task: Task, own: Case, buffers: ReadonlySet<string>, { filled, bytes }: Field) {
   switch (filled.kind) {
     case 'size':

@@ -27,9 +27,9 @@ export interface SanitizerAnswer {
   result: ProcessResult
   /** Parsed XML report, or null if compute-sanitizer wrote no file. */
   xml: SanitizerXml | null
-  /** Parsed summary, or null if compute-sanitizer ended without one. */
+  /** Parsed summary, or null if compute-sanitizer exited without printing one. */
   summary: SanitizerSummary | null
-  /** Last message of compute-sanitizer, which is shown if there is no verdict. */
+  /** compute-sanitizer's last message, which is shown if there is no verdict. */
   lastWord: string | null
 }
 
@@ -39,7 +39,7 @@ export interface SanitizerAnswer {
  */
 const printLimit = 1000
 
-/** Maximum size of the XML report in bytes, more than printLimit records need. */
+/** Maximum size of the XML report in bytes, which is more than printLimit records need. */
 const xmlLimitBytes = 64 * 1024 * 1024
 const xmlName = 'report.xml'
 

@@ -13,7 +13,8 @@ const timeoutMs = 10 * 60_000
 /**
  * Returns the compiled cubin.
  * @param sm architecture without the prefix, such as `90` for `sm_90`
- * @throws {KernelLadderError} `missing` without nvcc, `failed` if the file does not compile
+ * @throws {KernelLadderError} `missing` if nvcc is not installed, `failed` if the file does not
+ *   compile
  */
 export async function buildCubin(
   file: string,

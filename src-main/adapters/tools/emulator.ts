@@ -15,7 +15,9 @@ export interface EmulatorRequest {
  * in a sandbox.
  */
 export interface Emulator {
-  /** Emits `message` (a number for progress, or the answer), `error`, and `exit` with a code. */
+  /**
+   * Emits `message` (a progress number or the final answer), `error`, and `exit` with an exit code.
+   */
   readonly events: EventEmitter
   send(request: EmulatorRequest): void
   end(): Promise<unknown>

@@ -1,10 +1,10 @@
 /**
- * Allows one run per GPU at a time, across all users and folders of this machine. Concurrent
+ * Allows one run per GPU at a time, across all users and folders on this machine. Concurrent
  * measurements would disturb each other.
  *
  * The lock is a listening socket in the kernel's abstract namespace. The socket leaves no file to
- * forge or clean up and needs no permission. The kernel releases the socket when its owner ends.
- * Waiting processes connect to the socket to learn who has the lock. Another network namespace,
+ * forge or clean up and needs no permission. The kernel releases the socket when its owner exits.
+ * Waiting processes connect to the socket to learn who holds the lock. Another network namespace,
  * such as a container's, has separate locks.
  */
 import { createServer, connect, type Server, type Socket } from 'node:net'
@@ -39,7 +39,7 @@ export type GpuClaim =
 export interface GpuClaimCall {
   /** PCI bus id in the format of normalizePciBusId. */
   pciBusId: string
-  /** Whether to wait while another process has the lock. */
+  /** Whether to wait while another process holds the lock. */
   wait: boolean
   signal: AbortSignal
   /** Called once for each lock owner that the call waits for. */
@@ -168,7 +168,7 @@ function parseHolder(line: string): GpuHolder | null {
   }
 }
 
-/** Takes the lock of a GPU. Waits for the lock if requested. */
+/** Takes a GPU's lock. Waits for the lock if requested. */
 export async function claimGpu(call: GpuClaimCall): Promise<GpuClaim> {
   const { signal, wait } = call
   const address = addressOf(call.pciBusId)

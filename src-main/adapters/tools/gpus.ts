@@ -7,13 +7,13 @@ export { normalizePciBusId }
 export type { NvidiaSmi }
 
 /**
- * Returns the parsed output of nvidia-smi, or the call if it failed. Returns null if nvidia-smi is
- * missing.
+ * Returns nvidia-smi's parsed output, or the call itself if it failed. Returns null if nvidia-smi
+ * is missing.
  */
 export async function askDriver(
   toolbox: Toolbox,
   signal?: AbortSignal,
-  /** Distinguishes this call from other nvidia-smi calls of the session. */
+  /** Distinguishes this call from the session's other nvidia-smi calls. */
   when: 'query' | 'before' | 'after' = 'query',
 ): Promise<{ answer: NvidiaSmi | null; result: ProcessResult } | null> {
   const path = await toolbox.locate('nvidia-smi')

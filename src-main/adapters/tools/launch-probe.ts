@@ -49,7 +49,7 @@ export interface Launched {
   kernels: ProbedLaunch[]
   /** Fills and copies on the device. Empty if no `layouts` were given. */
   memory: ProbedMemory[]
-  /** Launches and memory operations of kl_prepare. */
+  /** Launches and memory operations in kl_prepare. */
   prepared: { kernels: ProbedLaunch[]; memory: ProbedMemory[] }
   /** Size of each memory allocation in bytes. */
   allocations: number[]
@@ -120,7 +120,7 @@ export async function probeLaunches(
 }
 
 /**
- * A function of a reference, which computes expected results or derives inputs from other inputs.
+ * A reference's function, which computes expected results or derives inputs from other inputs.
  * Each function may have a GPU version.
  */
 export type ReferenceStage = 'kl_reference' | 'kl_inputs'
@@ -170,7 +170,7 @@ export async function probeExpectation(
 }
 
 /**
- * Returns a reference's fault as the second half of a sentence. Returns null if there is no fault
+ * Returns a reference's fault as the predicate of a sentence. Returns null if there is no fault
  * or the fault is unknown.
  */
 export async function probeReference(
@@ -198,12 +198,12 @@ export async function probeReference(
  */
 const lacking = /symbol lookup error: .*undefined symbol: ((?:cu|nccl|nv)\w*)/
 
-/** Matches functions of CUDA's runtime and driver. Other functions belong to CUDA libraries. */
+/** Matches functions in the CUDA runtime and driver. Other functions belong to CUDA libraries. */
 const runtimeFunction = /^cu(da)?[A-Z]/
 
 /**
- * Returns the reason that the probe printed no result. The probe's process runs the rung's host
- * code. Code that crashes the probe would also crash the runner.
+ * Returns the reason that the probe did not print a result. The probe's process runs the rung's
+ * host code. Code that crashes the probe would also crash the runner.
  */
 function unfinished(result: ProcessResult): NotLaunched {
   const { outcome, exitCode, stderr, stdout, signal } = result

@@ -1,4 +1,4 @@
-/** Provides the tools of this machine: finds programs, runs them and records their output. */
+/** Provides this machine's tools: finds programs, runs them, and records their output. */
 import { access, constants, readdir, readFile, rm, stat, open } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { redactNvidiaSmi } from '../../parsers/cuda/nvidia-smi'
@@ -14,7 +14,7 @@ const exists = (path: string): Promise<boolean> =>
   )
 
 /**
- * Returns locations of CUDA's tools that may not be in PATH. `KERNEL_LADDER_PATH_ONLY=1` disables
+ * Returns locations of CUDA tools that may not be in PATH. `KERNEL_LADDER_PATH_ONLY=1` disables
  * them.
  */
 async function usualPlaces(tool: ToolName): Promise<string[]> {
@@ -74,7 +74,7 @@ async function readEnds(
   }
 }
 
-/** Size limit of a rung's library in bytes. A library usually has a few megabytes. */
+/** Size limit of a rung's library in bytes. A library usually has a size of a few megabytes. */
 const mostBuiltBytes = 256 * 2 ** 20
 
 export function liveToolbox(

@@ -33,7 +33,7 @@ export interface ProgramCall {
   ncu: string
   /** Key of the raw output. Needed if a session has several programs. */
   key?: string
-  /** Working directory of the program. By default, this process's directory. */
+  /** The program's working directory. By default, this process's working directory. */
   cwd?: string
   /** The program and its arguments, passed unchanged. */
   command: readonly [string, ...string[]]
@@ -41,7 +41,7 @@ export interface ProgramCall {
   /** Milliseconds after which the program is stopped. */
   timeoutMs: number
   /**
-   * Milliseconds that a launch may continue after ncu warns that the launch does not end. The
+   * Milliseconds that a launch may continue after ncu warns that the launch does not finish. The
    * default is 20 s.
    */
   stuckAfterMs?: number
@@ -52,14 +52,14 @@ export interface ProgramCall {
 
 interface ProgramAnswer {
   outcome: ProcessResult['outcome']
-  /** Exit code of the program. Null if the program was stopped or killed by a signal. */
+  /** The program's exit code. Null if the program was stopped or killed by a signal. */
   exitCode: number | null
   /**
    * Reason that ncu did not profile. If the program fails or launches nothing, that is not a
    * failure of ncu.
    */
   failure: NcuFailure | null
-  /** Kernel that did not end while ncu ran no other kernel. The program was then stopped. */
+  /** Kernel that did not finish while ncu ran no other kernel. The program was then stopped. */
   stuckKernel: string | null
 }
 
@@ -71,11 +71,11 @@ export interface Preview extends ProgramAnswer {
   available: string[]
 }
 
-/** Number of characters of the program's initial output to store in the session. */
+/** Number of characters to store in the session from the start of the program's output. */
 const keptOutput = 64 * 1024
 /**
  * Maximum size of the log in bytes, with room for one line per launch. The last lines of the log
- * show why the program ended.
+ * show why the program exited.
  */
 const mostLogBytes = 2 ** 24
 const logName = 'ncu.log'
@@ -246,7 +246,8 @@ export async function previewProgram(
     call,
     (scratch) => [
       ...['--metrics', 'gpu__time_duration.sum'],
-      // Don't flush the caches. With a single pass, they have the state that the program left.
+      // Don't flush the caches. With a single pass, they have the state in which the program left
+      // them.
       ...['--cache-control', 'none'],
       ...filterArgs({ ...call.filters, count }),
       ...['--export', report(scratch)],

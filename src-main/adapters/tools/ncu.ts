@@ -37,7 +37,7 @@ export interface NcuCall {
   without?: ReadonlySet<string>
   /** The program and its arguments. */
   command: readonly string[]
-  /** Path for ncu's report. Null discards the report. */
+  /** Path for ncu's report. If null, the report is discarded. */
   reportPath: string | null
   idleMs: number
   signal: AbortSignal
@@ -52,7 +52,7 @@ export interface RungProfile {
 
 export interface NcuAnswer {
   result: ProcessResult
-  /** Profiles by the NVTX range of the launches, which is the rung id. */
+  /** Profiles by the launches' NVTX range, which is the rung id. */
   byRung: Map<string, RungProfile>
   /** Instructions and lines by rung. Collected only at the deep level. */
   deep: DeepProfiles
@@ -142,7 +142,7 @@ const temporaryIn = (scratch: Scratch | null): Record<string, string> =>
 
 /**
  * Returns a scratch folder, or null if it cannot be created. ncu runs in either case, and its error
- * then explains the missing counters.
+ * message explains why counters are missing.
  */
 const scratchOf = (toolbox: Toolbox): Promise<Scratch | null> => toolbox.scratch().catch(() => null)
 

@@ -7,8 +7,8 @@ import { parameterFlags } from '../../parsers/kernels/rung-header'
 export type { PtxasKernel }
 
 /**
- * Returns the flags that every rung has. `sm` is the architecture without the prefix, such as `90a`
- * for `sm_90a`.
+ * Returns the flags that all rungs share. `sm` is the architecture without the prefix, such as
+ * `90a` for `sm_90a`.
  */
 export const rungFlags = (sm: string): string[] => [
   '-std=c++17',
@@ -26,8 +26,8 @@ export const rungFlags = (sm: string): string[] => [
 ]
 
 /**
- * Returns the flags for a rung that is PTX or machine code. With these flags, nvcc writes a single
- * container of machine code. The container is embedded in the rung's library.
+ * Returns the flags for a rung that consists of PTX or machine code. With these flags, nvcc writes
+ * a single container of machine code. The container is embedded in the rung's library.
  */
 export const ptxFlags = (sm: string): string[] => [
   ...['-fatbin', '-Xptxas', '-v', '-gencode', `arch=compute_${sm},code=sm_${sm}`],
@@ -72,8 +72,9 @@ export const emptyRuntime = {
 }
 
 /**
- * Flags of the launch probe. Its functions must be visible to the rung that it loads. The probe is
- * not optimized, because it runs for milliseconds and must be built before any rung is launched.
+ * Flags for the launch probe. Its functions must be visible to the rung that it loads. The probe is
+ * compiled without optimization, because it runs for milliseconds and must be built before any rung
+ * is launched.
  */
 export const launchProbeFlags: readonly string[] = [
   '-std=c++17',
@@ -87,15 +88,15 @@ export const launchProbeFlags: readonly string[] = [
 ]
 
 /**
- * Flags of the activity library, which is loaded into programs that have their own CUDA runtime.
+ * Flags for the activity library, which is loaded into programs that have their own CUDA runtime.
  */
 export const activityFlags: readonly string[] = [
   ...['-std=c++17', '-O2', '-shared', '-cudart', 'none', '-Xcompiler', '-fPIC', '-I', 'runner'],
 ]
 
 /**
- * Flags of the rung that replays a description. The replay launches kernels only through the driver
- * API.
+ * Flags for the rung that replays a description. The replay launches kernels only through the
+ * driver API.
  */
 export const replayFlags: readonly string[] = [
   ...['-std=c++17', '-O2', '-shared', '-cudart', 'none', '-Xcompiler', '-fPIC', '-I', 'include'],
@@ -103,7 +104,7 @@ export const replayFlags: readonly string[] = [
 
 export const macroFlags = (params: Parameters): string[] => parameterFlags(params)
 
-/** Flags of the runner. With generic PTX, one runner works on every GPU that CUDA supports. */
+/** Flags for the runner. With generic PTX, one runner works on every GPU that CUDA supports. */
 export const runnerFlags: readonly string[] = [
   '-std=c++17',
   '-O2',
@@ -114,7 +115,7 @@ export const runnerFlags: readonly string[] = [
 ]
 
 /**
- * Returns the flags of the microbenchmarks, which measure machine code for exactly one
+ * Returns the flags for the microbenchmarks, which measure machine code for exactly one
  * architecture.
  */
 export const calibrationFlags = (sm: string): string[] => [

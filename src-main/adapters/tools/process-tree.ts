@@ -1,8 +1,8 @@
-/** Lists, signals and kills the process tree of a process. */
+/** Lists, signals, and kills a process tree. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * Returns the result of `read`, or `otherwise` if the system call fails. A process can end at any
+ * Returns the result of `read`, or `otherwise` if the system call fails. A process can exit at any
  * time, and some systems have no /proc.
  */
 function quietly<T>(read: () => T, otherwise: T): T {
@@ -55,7 +55,7 @@ export function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // Ignore the error, because the process has already ended.
+    // Ignore the error, because the process has already exited.
   }
 }
 

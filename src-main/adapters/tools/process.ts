@@ -3,7 +3,7 @@
  * the run is canceled, times out or prints nothing for too long. Only this module imports execa.
  *
  * A missing, failed or hanging program is a result and not an exception. If a listener throws an
- * error, the program is killed. The error is thrown again after the program has ended.
+ * error, the program is killed. The error is thrown again after the program has exited.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { execa } from 'execa'
@@ -34,8 +34,8 @@ export interface ProcessCall {
   outputLimit?: number
   /**
    * Receives all output as it arrives, without a limit. Only the first characters are stored. While
-   * the promise returned by `to` is pending, the stream is not read. The program then blocks as on
-   * a slow pipe.
+   * the promise returned by `to` is pending, the stream is not read. The program then blocks, as it
+   * would on a slow pipe.
    */
   passOn?: { to: PassOn; keep: number }
   signal?: AbortSignal
@@ -154,8 +154,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   }
   const killAll = (pid: number): void => {
     killTree(pid)
-    // A descendant that survived can keep the pipes open, so stop waiting for the end of the
-    // streams.
+    // A surviving descendant can keep the pipes open, so stop waiting for the end of the streams.
     setTimeout(() => {
       child.stdout.destroy()
       child.stderr.destroy()
@@ -179,8 +178,8 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   const forget = call.signal && whenAborted(call.signal, () => kill('cancelled'))
   touch()
 
-  // Catch exceptions in stream handlers. Otherwise, they would end this program and every other
-  // job.
+  // Catch exceptions in stream handlers. Otherwise, they would terminate this program and every
+  // other job.
   let mishap: KernelLadderError | null = null
   const guarded =
     (onLine: (line: string) => void) =>
@@ -276,7 +275,7 @@ export function startPeer({
 
 export interface LetGo {
   /**
-   * Outcome of the start. `running` means that the program had not ended when the wait was over.
+   * Outcome of the start. `running` means that the program had not exited when the wait was over.
    */
   outcome: 'running' | 'exited' | 'not-found'
   exitCode: number | null

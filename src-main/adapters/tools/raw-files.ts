@@ -2,7 +2,8 @@
  * Stores the raw output of a session's tools in `raw.jsonl`, one row per call.
  *
  * A row contains the key, argv, the outcome and both streams. A row is appended after the call has
- * ended. A stream of more than 256 KiB is gzipped, because a page of a full report has megabytes.
+ * finished. A stream of more than 256 KiB is gzipped, because a page of a full report can have a
+ * size of several megabytes.
  *
  * A recording has the same rows in one compressed file (./recorded-raw.ts). Older sessions have a
  * folder instead (./raw-folder.ts).
@@ -55,7 +56,7 @@ async function append(path: string, row: string): Promise<void> {
   }
 }
 
-/** Calls whose raw output could not be stored. */
+/** Keys of the calls whose raw output could not be stored. */
 export interface LostOutput {
   keys: string[]
   why: Statement
@@ -206,7 +207,7 @@ export async function copyRaw(folder: string, target: string): Promise<void> {
 }
 
 /**
- * Returns a session's raw output, compressed for a recording. The same output always yields the
+ * Compresses a session's raw output for a recording. The same output always yields the
  * same bytes. `change` modifies a tool's output.
  */
 export async function packRecordedRaw(

@@ -1,5 +1,5 @@
 /**
- * Converts the old format of raw output, which was used before `raw.jsonl`, to current rows.
+ * Converts the old raw output format, which was used before `raw.jsonl`, to current rows.
  *
  * A call with the key `nvcc/01_naive` has three files: `raw/nvcc/01_naive.json` (argv, outcome,
  * exit code), `.stdout.txt` and `.stderr.txt`. A long stream is gzipped, as in `.stdout.txt.gz`.

@@ -4,8 +4,8 @@
  *
  * The file is one Brotli stream. The stream contains a line with a SHA-256 hash, followed by the
  * rows of a raw.jsonl. Brotli has no checksum, so without the hash, a changed byte could alter a
- * figure. Long streams within a row are compressed separately, so that they are decompressed only
- * on demand.
+ * number unnoticed. Long streams within a row are compressed separately, so that they are
+ * decompressed only on demand.
  */
 import { basename, dirname, join } from 'node:path'
 import { message } from '../../domain/messages/message'

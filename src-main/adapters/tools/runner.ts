@@ -20,7 +20,7 @@ import type { ProbedLaunch, ProbedMemory } from '../../parsers/cuda/launch-probe
 
 export type { Expected, RunnerEvent, RunnerStage }
 
-/** The shared library of a rung, with the rung's id, options and flags. */
+/** A rung's shared library, with the rung's id, options, and flags. */
 export interface BuiltRung extends Pick<LadderRung, 'options'> {
   id: string
   artifact: string
@@ -40,7 +40,7 @@ interface RunnerCall {
   problem: Problem
   /** The source of expected results and computed inputs. */
   expected: Expected | null
-  /** Folder of the files with buffer contents. Null in a replay. */
+  /** Folder that contains the files with buffer contents. Null in a replay. */
   taskFolder: string | null
   seed: number
   rungs: readonly BuiltRung[]
@@ -117,7 +117,7 @@ export const measureArgs = (call: MeasureCall): string[] => [
 ]
 
 /**
- * Returns the arguments of a run that checks no results. Such a run needs the reference only to
+ * Returns the arguments for a run that checks no results. Such a run needs the reference only to
  * compute inputs.
  */
 const uncheckedArgs = (command: string, call: RunnerCall): string[] => [
@@ -130,8 +130,8 @@ interface CompareCall extends RunnerCall {
   /** Pairs of builds to time. `now`, `before` and `copy` are ids among `rungs`. */
   pairs: readonly { now: string; before: string; copy: string }[]
   /**
-   * Number of the round, which determines the builds' order in memory and in the launches. Within
-   * six rounds, each build has each position once.
+   * Number of the round, which determines the builds' order in memory and in the launches. Over six
+   * rounds, each build takes each position equally often.
    */
   round: number
   cacheState: CacheState
@@ -164,8 +164,8 @@ export const eventLines =
   }
 
 /**
- * Output limit of the runner in bytes. The protocol needs kilobytes. More output means that a rung
- * prints endlessly.
+ * Limit on the runner's output in bytes. The protocol needs only kilobytes. More output means that
+ * a rung prints endlessly.
  */
 const runnerOutputLimit = 16 * 1024 * 1024
 

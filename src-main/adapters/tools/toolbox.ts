@@ -1,6 +1,6 @@
 /**
- * Defines the interface for calling external programs. Calls run live or return the output of a
- * recording. Callers see no difference, so a replay uses the same parsers and decisions.
+ * Defines the interface for calling external programs. Calls run live or return recorded output.
+ * Callers see no difference, so a replay uses the same parsers and decisions.
  */
 import type { GpuClaim, GpuClaimCall } from './gpu-lock'
 import type { ProcessCall, ProcessResult } from './process'

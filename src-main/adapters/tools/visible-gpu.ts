@@ -1,4 +1,4 @@
-/** Restricts the programs of a toolbox to a single GPU. */
+/** Restricts a toolbox's programs to a single GPU. */
 import type { Toolbox } from './toolbox'
 
 /** Tools that create a CUDA context or start a program that creates one. */

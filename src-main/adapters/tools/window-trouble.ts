@@ -15,8 +15,8 @@ export interface WindowTrouble {
 }
 
 /**
- * Exit codes of a program that failed before it opened a window. Either the program did not load,
- * or Chromium aborted.
+ * Exit codes of a program that failed before it opened a window, because it did not load or
+ * Chromium aborted.
  */
 const neverStarted = [126, 127, 132, 133, 134]
 

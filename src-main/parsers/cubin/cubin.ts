@@ -1,5 +1,6 @@
 /**
- * Parses a cubin as `MachineCode`. A cubin is NVIDIA's ELF file with the machine code for a GPU.
+ * Parses a cubin as `MachineCode`. A cubin is an NVIDIA ELF file that contains a GPU's machine
+ * code.
  *
  * Errors name the damaged part.
  */
@@ -80,7 +81,7 @@ function codeSections(elf: Elf): CodeSection[] {
 
 type AttributesOf = ReadonlyMap<string, readonly Attribute[]>
 
-/** Returns the register and stack attributes of the whole file, grouped by function. */
+/** Returns all register and stack attributes in the file, grouped by function. */
 function attributesBySymbol({ sections, symbols }: Elf): AttributesOf {
   const bySymbol = new Map<string, Attribute[]>()
   const section = sections.find(({ name }) => name === '.nv.info')

@@ -12,7 +12,7 @@ export interface Section {
   /** Address in the loaded file. */
   readonly address: number
   /**
-   * Bytes of the section. Empty for `.nv.shared` and `.nv.global`, which have no bytes in the file.
+   * The section's bytes. Empty for `.nv.shared` and `.nv.global`, which have no bytes in the file.
    */
   readonly bytes: Uint8Array
   readonly size: number

@@ -1,10 +1,10 @@
 /**
- * Parses `.debug_line`: DWARF 2 line programs with one extension by NVIDIA.
+ * Parses `.debug_line`, which contains DWARF 2 line programs with one NVIDIA extension.
  *
  * Extended opcode 0x90 marks the rows after it as inlined. Its first argument is the row of the
  * call, counted from 1 within the sequence. Its second argument is the position of the function
- * name in `.debug_str`. Row 0 ends the inlined code. A sequence belongs to the function that the
- * relocation of its first address names.
+ * name in `.debug_str`. Row 0 ends the inlined code. The relocation of a sequence's first address
+ * names the function that the sequence belongs to.
  */
 import { type RawRelocation } from './elf'
 import type { LineRow } from '../../domain/sass/line-table'
@@ -117,7 +117,7 @@ function readUnit(
   return count
 }
 
-/** Returns the file names with their folders. */
+/** Returns the file names, including their folders. */
 function readFiles(unit: Cursor): string[] {
   const folders: string[] = []
   for (let folder = unit.text(); folder !== ''; folder = unit.text()) folders.push(folder)

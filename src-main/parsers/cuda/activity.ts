@@ -1,12 +1,12 @@
 /**
- * Parses the kernel launches of a program, one per line. `cuda-kernels/activity` writes these
+ * Parses a program's kernel launches, one per line. `cuda-kernels/activity` writes these
  * lines.
  */
 import type { PreviewLaunch } from '../../domain/programs/choose'
 
 export interface ActivityLaunch extends PreviewLaunch {
   device: number
-  /** Start time in nanoseconds of CUPTI's clock. */
+  /** Start time on CUPTI's clock, in nanoseconds. */
   startNs: bigint
 }
 

@@ -61,7 +61,7 @@ const valued = [
 const left = /^-(O\d|g|G|w|lineinfo|L.*|-debug|-device-debug)$/
 
 /**
- * Returns the build settings in a command. Include directories stay as written. Omits options that
+ * Returns the build settings in a command. Keeps include directories as written. Omits options that
  * `build:` does not support.
  */
 export function settingsOf(command: CompileCommand): BuildSettings {

@@ -154,8 +154,8 @@ export interface SanitizerSummary {
 }
 
 /**
- * Returns the figures of `ERROR SUMMARY` or `RACECHECK SUMMARY`. Returns null if compute-sanitizer
- * ended without a summary.
+ * Returns the numbers in `ERROR SUMMARY` or `RACECHECK SUMMARY`. Returns null if compute-sanitizer
+ * exited without printing a summary.
  */
 export function parseSanitizerSummary(stdout: string): SanitizerSummary | null {
   let total: number | null = null
@@ -174,7 +174,7 @@ export function parseSanitizerSummary(stdout: string): SanitizerSummary | null {
 }
 
 /**
- * Returns the last message of compute-sanitizer that is neither a summary nor a separator. The
+ * Returns compute-sanitizer's last message that is neither a summary nor a separator. The
  * message explains a missing verdict.
  */
 export const lastSanitizerWord = (stdout: string): string | null =>

@@ -56,15 +56,15 @@ export type ProbedLaunch = z.infer<typeof ProbedLaunch>
 const address = z.string().regex(/^\d{1,20}$/)
 
 /**
- * A fill or copy on the device, with the number of launches before it. Addresses are placeholders
- * of the probe.
+ * A fill or copy on the device, with the number of launches before it. Addresses are the probe's
+ * placeholders.
  */
 const ProbedMemory = z
   .strictObject({
     before: z.number().int().min(0),
     to: address,
     from: address.optional(),
-    /** Data of a copy from the host, in hexadecimal. */
+    /** Data that is copied from the host, in hexadecimal. */
     data: hexadecimal.optional(),
     value: z.number().int().min(0).max(255).optional(),
     bytes: byteCount,
@@ -102,9 +102,9 @@ const Answer = z
     /** Kind of failure, if the rung would also fail to launch on a GPU. Null if unknown. */
     fault: z.enum(['failed', 'unsupported']).nullable(),
     memory: launchesAndMemory.memory.optional(),
-    /** Launches and memory operations of kl_prepare. Absent if kl_prepare does nothing. */
+    /** Launches and memory operations in kl_prepare. Absent if kl_prepare does nothing. */
     prepared: z.strictObject(launchesAndMemory).refine(isInOrder).optional(),
-    /** Size of each allocation of the rung in bytes, in the order of the placeholder addresses. */
+    /** Size in bytes of each allocation by the rung, in the order of the placeholder addresses. */
     allocations: z.array(byteCount).max(1024).optional(),
     workspaceBytes: byteCount.optional(),
     symbols: z.array(mangledName).max(128).optional(),

@@ -3,7 +3,7 @@
  *
  * Values that the driver does not know (`N/A`, `[N/A]`, a deprecation notice) become null.
  *
- * The document identifies the machine by serial numbers, UUIDs and processes of other users. Call
+ * The document identifies the machine by serial numbers, UUIDs, and other users' processes. Call
  * redactNvidiaSmi before writing the document anywhere.
  */
 import { XMLParser } from 'fast-xml-parser'

@@ -10,13 +10,13 @@
 import type { Build, Diagnostic } from '../../domain/session/session'
 
 export interface PtxasKernel {
-  /** Mangled name of the kernel, as used by the linker. */
+  /** The kernel's mangled name, as used by the linker. */
   name: string
   /** Architecture as passed to nvcc, such as `sm_90`. */
   architecture: string
   registers: number
   staticSharedBytes: number
-  /** Total size of all constant banks. 0 if ptxas reports none, as for sm_90. */
+  /** Total size of all constant banks. 0 if ptxas reports no constant banks, as for sm_90. */
   constantBytes: number
   spillStoreBytes: number
   spillLoadBytes: number
@@ -208,8 +208,8 @@ export function parseNvccOutput(output: string): NvccOutput {
 }
 
 /**
- * Returns the maximum of each figure over all kernels. Without kernels, as for a library call, the
- * figures are null.
+ * Returns each number's maximum over all kernels. If there are no kernels, as for a library call,
+ * the numbers are null.
  */
 export function summarizeBuild(kernels: readonly PtxasKernel[]): Omit<Build, 'seconds' | 'cached'> {
   const highest = (pick: (kernel: PtxasKernel) => number): number | null =>

@@ -8,9 +8,9 @@ const extent = z.tuple([z.number(), z.number(), z.number()])
 const hexadecimal = z.string().regex(/^(?:[0-9a-f]{2})*$/)
 
 const RecordedPointer = z.strictObject({
-  /** The index of the kernel parameter. */
+  /** The kernel parameter's index. */
   parameter: z.number().int().min(0),
-  /** Id of the allocation. Pointers into the same allocation have the same id. */
+  /** The allocation's id. Pointers into the same allocation have the same id. */
   allocation: z.number().int(),
   offset: z.number().min(0),
   /** Number of bytes from the pointer to the end of the allocation. */
@@ -58,7 +58,7 @@ const RecorderError = z.object({ event: z.literal('error'), message: z.string() 
 export interface RecordedProgram {
   /** The demangled names of all requested kernels, by mangled name. */
   kernels: Map<string, string>
-  /** Distinct launches, in launch order. */
+  /** Distinct kernel launches, in launch order. */
   launches: RecordedLaunch[]
   /** How main() ended. Null if main() neither returned nor called exit(). */
   ended: { how: 'returned' | 'exit'; launches: number } | null

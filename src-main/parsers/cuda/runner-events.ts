@@ -29,7 +29,7 @@ const DeviceEvent = z.object({
   computeCapability: z.string(),
   smCount: count,
   smClockMaxMHz: figure,
-  /** Missing in older recordings, like `memoryBusBits`. */
+  /** Missing from older recordings, like `memoryBusBits`. */
   memoryClockMHz: figure.optional(),
   memoryBusBits: figure.optional(),
   memoryTotalBytes: z.number(),
@@ -47,7 +47,7 @@ const DeviceEvent = z.object({
 
 const StartEvent = z.object({
   event: z.literal('start'),
-  /** Id of the rung. Null in the stage `reference`, because the reference is not a rung. */
+  /** The rung's id. Null in the stage `reference`, because the reference is not a rung. */
   rung: z.string().nullable(),
   case: z.string().optional(),
   stage: z.enum([...runnerStages, 'reference']),
@@ -64,14 +64,14 @@ const ProgressEvent = z.object({
 })
 
 /**
- * Value of a buffer element. Infinities are strings and NaN is null. In older recordings, both are
+ * Value of a buffer element. Infinity is a string and NaN is null. In older recordings, both are
  * null.
  */
 const element = z.union([figure, z.enum(['Infinity', '-Infinity'])])
 
 /**
- * An element that differs from the expected result. Older recordings have one output matrix and no
- * buffer name.
+ * An element that differs from the expected result. Older recordings have a single output matrix
+ * and no buffer name.
  */
 const Mismatch = z.preprocess(
   (value) => {
@@ -109,26 +109,26 @@ const VerifyEvent = z.object({
 const TimingEvent = z.object({
   event: z.literal('timing'),
   rung: z.string(),
-  /** Median time of a launch. No launch takes less than a nanosecond. */
+  /** Median time per launch. No launch takes less than a nanosecond. */
   medianMs: milliseconds.min(1e-6),
   spread: z.number().nonnegative(),
   samplesMs: z.array(milliseconds).min(1),
   settled: z.boolean(),
   referenceMedianMs: milliseconds.nullable(),
   referenceSamplesMs: z.array(milliseconds),
-  // State of the L2 cache. Missing in older recordings. Their runners also timed launches that the
-  // host issued late.
+  // State of the L2 cache. Missing from older recordings, whose runners also timed launches that
+  // the host issued late.
   cacheState: z.enum(['cold', 'warm']).optional(),
   late: count.optional(),
   includesHost: z.boolean().optional(),
   emptyMs: figure.optional(),
-  /** Time that the GPU worked on a launch, measured by CUPTI. */
+  /** Time that the GPU spent on a launch, as measured by CUPTI. */
   busyMs: figure.optional(),
   clockMHz: figure.optional(),
   referenceClockMHz: figure.optional(),
   smClockBeforeMHz: figure,
   smClockAfterMHz: figure,
-  // Values from NVML during the timing. Missing in older recordings.
+  // NVML values during the timing. Missing from older recordings.
   smClockLowMHz: figure.optional(),
   smClockHighMHz: figure.optional(),
   memoryClockMHz: figure.optional(),
@@ -141,7 +141,7 @@ const TimingEvent = z.object({
 
 /**
  * Bursts of launches after a pause, with the time per launch in each burst. The burst event follows
- * the timing event of the rung.
+ * the rung's timing event.
  */
 const BurstEvent = z.object({
   event: z.literal('burst'),
@@ -156,8 +156,8 @@ const BurstEvent = z.object({
 })
 
 /**
- * Continuous launches of one rung for several seconds. The sustained event follows the timing event
- * of the rung.
+ * Continuous launches of one rung for several seconds. The sustained event follows the rung's
+ * timing event.
  */
 const SustainedEvent = z.object({
   event: z.literal('sustained'),
@@ -207,14 +207,14 @@ const LaunchesEvent = z.object({
   rung: z.string(),
   kernels: z.array(
     z.object({
-      /** Name of the kernel. Empty if the driver does not report names. */
+      /** The kernel's name. Empty if the driver does not report names. */
       name: z.string(),
       grid: extent,
       block: extent,
       registersPerThread: count,
       staticSharedBytes: count,
       dynamicSharedBytes: count,
-      /** Number of blocks per cluster, or 0 without clusters. */
+      /** Number of blocks per cluster, or 0 if the launch has no clusters. */
       clusterBlocks: count.nullable(),
     }),
   ),
@@ -227,8 +227,8 @@ const ProfiledEvent = z.object({
   event: z.literal('profiled'),
   rung: z.string(),
   /**
-   * Wall time of the marked launch, including the profiler's work. Missing in the events of runners
-   * before 2026-11.
+   * Wall time of the marked launch, including the profiler's work. Missing from events of runners
+   * built before 2026-11.
    */
   seconds: z.number().nonnegative().nullish(),
 })

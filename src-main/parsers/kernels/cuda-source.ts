@@ -1,5 +1,5 @@
 /**
- * Finds the functions and kernel launches in the text of a CUDA source.
+ * Finds the functions and kernel launches in a CUDA source text.
  *
  * This module is not a C++ parser. Macros are not expanded, and unrecognized code is skipped.
  */
@@ -24,7 +24,7 @@ const closing: Readonly<Record<string, string>> = { '(': ')', '{': '}', '[': ']'
 
 /**
  * Returns the position of the bracket that closes the bracket at `open`. Returns the end of the
- * text if there is none.
+ * text if there is no closing bracket.
  */
 function closeOf(code: string, open: number): number {
   const stack: string[] = []

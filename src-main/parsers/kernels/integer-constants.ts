@@ -20,7 +20,7 @@ const tokenPattern =
   /\s+|(?<number>0[xX][\da-fA-F]+|\d+)[uUlL]*(?![\w.])|(?<name>[A-Za-z_]\w*)|(?<sign>\|\||&&|==|!=|<=|>=|<<|>>|[-+*/%<>!~&|^?:()])/gy
 
 /**
- * Binary operators of C++ in the order of precedence. The operators that bind tightest come last.
+ * C++ binary operators in order of precedence. The operators that bind tightest come last.
  */
 const levels: readonly (readonly string[])[] = [
   ['||'],
@@ -72,7 +72,7 @@ const known =
   (...operands: number[]): number =>
     operands.some(Number.isNaN) ? NaN : of(...operands)
 
-/** Maximum nesting depth. Expressions written by hand are less deep. */
+/** Maximum nesting depth. Handwritten expressions are nested less deeply. */
 const maxDepth = 50
 
 /** Parses an integer constant expression. Returns null for other text. */
@@ -145,15 +145,15 @@ export function parseConstant(text: string): ConstantExpression | null {
 
 /** A condition that the parameter values must satisfy. */
 interface Rule {
-  /** The condition as in the source, on one line. */
+  /** The condition as written in the source, on one line. */
   text: string
-  /** Message of the static_assert, or the condition if there is no message. */
+  /** The static_assert's message, or the condition if there is no message. */
   why: string
   /** The parameters that the condition depends on. */
   names: readonly string[]
   /**
-   * Returns whether the values satisfy the condition. Returns true if that is unknown, because the
-   * compiler then decides.
+   * Returns whether the values satisfy the condition. Returns true if the result is unknown,
+   * because the compiler then decides.
    */
   holds: (values: Readonly<Record<string, number>>) => boolean
 }

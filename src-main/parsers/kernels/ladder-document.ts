@@ -62,7 +62,7 @@ export function parseProgramLadder(text: string, file: string): ProgramLadderDoc
   return !parsed.success || faults.length > 0 ? refuse(file, faults) : parsed.data
 }
 
-/** Returns further errors in a document that may have an invalid structure. */
+/** Returns additional errors in a document that may have an invalid structure. */
 function furtherFaults(value: unknown): ReturnType<typeof ladderFaults> {
   const parsed = LadderDocument.safeParse(value)
   if (parsed.success) {

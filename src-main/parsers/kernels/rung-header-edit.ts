@@ -1,4 +1,4 @@
-/** Edits rung headers. Writes the header of a copy, and adds allowed parameter values. */
+/** Edits rung headers. Writes the header of a rung's copy, and adds allowed parameter values. */
 
 interface CopyHeader {
   rung: string
@@ -20,8 +20,8 @@ const continues = (line: string): boolean => /^\/\/(?: {2,}|\t)/.test(line)
 const isMeasured = (line: string): boolean => line.startsWith('// Measured on ')
 
 /**
- * Returns the source with the header of a copy. Removes the original's expectations (`@expect`) and
- * measurements, because they describe a different optimization step.
+ * Returns the source with the header for a copy of the rung. Removes the original's expectations
+ * (`@expect`) and measurements, because they describe a different optimization step.
  */
 export function copyHeader(source: string, header: CopyHeader): string {
   const lines = source.replace(/^\uFEFF/, '').split(/\r?\n/)

@@ -24,7 +24,7 @@ import {
 import { pythonPackages, type PythonPackage } from '../../domain/task/python-rung'
 import { meant } from '../../domain/text/nearest'
 
-/** The parts of a rung's task that the header parser needs. */
+/** The fields of a rung's task that the header parser needs. */
 type HeaderTask = Pick<Task, 'options' | 'flags'>
 
 /** Keys allowed in every header. A task adds one key per option and one key for its flags. */
@@ -222,7 +222,7 @@ function collectFaults(file: string) {
     note(line, inputError(at(`${file}:${line}`, fault), remedy))
   return {
     fail,
-    /** Reports a key that is missing in the file. */
+    /** Reports a key that is missing from the file. */
     lacks: (key: string, line: string): KernelLadderError =>
       note(
         Infinity,

@@ -68,8 +68,8 @@ function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number
 const sentence = (text: string): string => `${text.replace(/\s+/g, ' ')}.`.replace(/\.\.$/, '.')
 
 /**
- * Maximum number of reported errors. To find the first of two equal keys, the whole document is
- * scanned, so more errors would take more time.
+ * Maximum number of reported errors. To find the first of two equal keys, the parser scans the
+ * whole document, so more errors would take more time.
  */
 const mostFaults = 20
 /**
@@ -78,7 +78,9 @@ const mostFaults = 20
  */
 const mostKeys = 10_000
 
-/** Maximum nesting depth. The parser is slow if more lists and maps are nested on one line. */
+/**
+ * Maximum nesting depth. The parser is slow if lists and maps are nested more deeply on one line.
+ */
 const deepest = 64
 
 /**

@@ -50,7 +50,7 @@ export interface ParsedLab {
    * about other labs are reported at this line.
    */
   needsLine: number
-  /** Line of `ladder`. Errors in a ladder folder are reported at this line. */
+  /** Line of `ladder`. Line at which errors in a ladder folder are reported. */
   ladderLine: number
   faults: LabFault[]
 }
@@ -58,7 +58,7 @@ export interface ParsedLab {
 type Path = readonly PropertyKey[]
 type Report = (path: Path, message: string) => void
 
-/** Line number in the file where the front matter begins. */
+/** Number of the line in the file at which the front matter begins. */
 const firstLine = 2
 
 interface Matter {
@@ -211,7 +211,7 @@ function checkTask(lab: LabFile, task: Task, report: Report): void {
 
 /**
  * Returns the value with bare names resolved. In older labs, task options and the scalars of checks
- * can have bare names. At that time, the matrix product was the only task.
+ * can have bare names. When those labs were written, the matrix product was the only task.
  */
 function gathered(value: unknown, task: Task | undefined): unknown {
   const isRecord = (one: unknown): one is Record<string, unknown> =>

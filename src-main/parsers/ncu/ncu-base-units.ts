@@ -48,7 +48,7 @@ export function toBaseUnit(text: string): BaseUnit {
   const denominator = counted(below)
   return {
     unit: `${numerator.unit}/${denominator.unit}`,
-    // For percent per byte, ncu scales the figure as if the prefix belonged to the numerator. For
+    // For percent per byte, ncu scales the value as if the prefix belonged to the numerator. For
     // example, ncu prints 24400 %/byte as 24.4 %/Kbyte.
     factor: numerator.unit === '%' ? denominator.factor : numerator.factor / denominator.factor,
   }

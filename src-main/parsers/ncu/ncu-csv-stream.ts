@@ -14,19 +14,19 @@ import { ncuMessages, type NcuMessage } from './ncu-failure'
 import { QuotedRow } from './quoted-row'
 import { NumberStyle } from './ncu-number-style'
 
-/** Receives a launch. Returns false to receive no more launches. */
+/** Receives a launch. Returns false to stop receiving launches. */
 export type TakeLaunch = (launch: NcuLaunch) => boolean
 
 export interface NcuCsv {
   page: 'raw' | 'details'
   /** Number of launches, including launches that were only counted. */
   total: number
-  /** Messages of ncu around the table. Only the first messages are stored. */
+  /** ncu's messages around the table. Only the first messages are stored. */
   messages: NcuMessage[]
   notes: Statement[]
 }
 
-/** Maximum line length in bytes. The longest row known in a raw page has 0.2 MB. */
+/** Maximum line length in bytes. The longest known row in a raw page has a length of 0.2 MB. */
 const maxLine = 32 * 2 ** 20
 const maxNotes = 20
 const maxLogLines = 200
@@ -127,7 +127,7 @@ class Reader {
       return
     }
     if (!this.#quoted && !ended) {
-      // If the last line has no quotes, it may be truncated within its last figure.
+      // If the last line has no quotes, it may be truncated within its last number.
       this.#note(message('imports.lastRow'))
       return
     }

@@ -1,12 +1,12 @@
 /**
  * Parses the output of `ncu --csv --page raw`: a header row, a units row, and one row per launch.
  *
- * Between rows, there can be messages of ncu (`==PROF==`, `==WARNING==`) and output of the profiled
+ * Between rows, there can be ncu messages (`==PROF==`, `==WARNING==`) and output from the profiled
  * program. ncu prints the same text with `-o`, without `-o`, and with `--import`.
  *
- * Values are returned in ncu's base units. A cell without a figure becomes null, never 0. A
+ * Values are returned in ncu's base units. A cell without a value becomes null, never 0. A
  * truncated row is skipped and noted. A table with decimal commas is rejected, because half of its
- * figures could be misread.
+ * numbers could be misread.
  */
 import { parse } from 'csv-parse/sync'
 import { message, type Statement } from '../../domain/messages/message'
@@ -27,11 +27,11 @@ export { ncuMessages, recognizeNcuFailure, unknownMetrics } from './ncu-failure'
 export type { NcuFailure, NcuFailureKind, NcuMessage } from './ncu-failure'
 
 export interface NcuValue {
-  /** Value, or null if ncu had no figure for this launch. */
+  /** The metric's value, or null if ncu reported no value for this launch. */
   value: number | string | null
   /** The NaN or infinity that ncu reported in place of a value. */
   reported?: string
-  /** Base unit of ncu: `ns`, `byte`, `inst`, `%`, or empty. */
+  /** ncu's base unit: `ns`, `byte`, `inst`, `%`, or empty. */
   unit: string
 }
 
@@ -48,14 +48,14 @@ export interface NcuLaunch {
    * and start/end ranges.
    */
   ranges: string[]
-  /** Grid size. Null in tables of older ncu versions, which have a time column instead. */
+  /** Grid size. Null in tables from older ncu versions, which have a time column instead. */
   grid: Extent | null
   block: Extent | null
   /** Number of replay passes that collected the metrics. */
   passes: number | null
   device: number | null
   computeCapability: string | null
-  /** Metric values by ncu's metric name. */
+  /** Metric values by ncu metric name. */
   metrics: Record<string, NcuValue>
   /** Advice from ncu, if the page contains any. */
   rules?: Rule[]
@@ -63,7 +63,7 @@ export interface NcuLaunch {
 
 interface NcuReport {
   launches: NcuLaunch[]
-  /** Messages of ncu, in output order. */
+  /** ncu's messages, in output order. */
   messages: NcuMessage[]
   /** Messages about unreadable parts of the table. */
   notes: Statement[]
@@ -128,8 +128,8 @@ function rangesIn(cell: string | undefined): string[] {
 }
 
 /**
- * Whether a count is a safe integer. A number of 400 digits would become Infinity, which a session
- * cannot store.
+ * Whether a count is a safe integer. A number with 400 digits would become Infinity, which a
+ * session cannot store.
  */
 const isExtent = (count: number | undefined): count is number => Number.isSafeInteger(count)
 

@@ -25,7 +25,7 @@ interface DeepPages {
    * kernels with line information.
    */
   lines: SourcePage
-  /** Advice by ncu's launch id. */
+  /** Advice by ncu launch id. */
   rules: ReadonlyMap<number, Rule[]>
   /** Maps the path that the compiler recorded to the file's name in the session. */
   nameOf: (path: string) => string
@@ -202,7 +202,7 @@ function notesOn({ name, instructions, lines }: DeepKernel): Statement[] {
 }
 
 export interface ReportProfiles extends DeepProfiles {
-  /** Returns the counts that are added up for a rung. Does not read source locations. */
+  /** Returns the counts that are summed for a rung. Does not read source locations. */
   countedOf(rung: string): readonly Counted[]
 }
 

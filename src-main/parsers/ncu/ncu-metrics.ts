@@ -1,5 +1,5 @@
 /**
- * Converts ncu's figures for a rung's launches to the metrics and units of the registry.
+ * Converts ncu's values for a rung's launches to the registry's metrics and units.
  *
  * A rung may launch several kernels. `aggregate` in the registry defines how to combine their
  * values. Unknown values become `unavailable`, with the reason.
@@ -20,8 +20,9 @@ import { metricParts } from '../../domain/metrics/metric-parts'
 const durationName = 'gpu__time_duration.sum'
 
 /**
- * Factors for converting ncu's base units to the registry's units. A missing factor means 1. If ncu
- * reports no unit, figures with these units are rejected, because they could be wrong by a factor.
+ * Factors for converting ncu's base units to the registry's units. If a factor is missing, it is 1.
+ * If ncu reports no unit, values with these registry units are rejected, because they could be
+ * wrong by a factor.
  */
 const conversions: Partial<Record<Unit, Record<string, number>>> = {
   ms: { ns: 1e-6 },
@@ -74,7 +75,7 @@ function aggregate(
 }
 
 /**
- * Returns the reason that none of the names has a figure. Either the columns are missing, or they
+ * Returns the reason that none of the names has a value. Either the columns are missing, or they
  * have no values.
  */
 function missingReason(launches: readonly NcuLaunch[], names: readonly string[]): Statement {
@@ -98,8 +99,7 @@ function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition):
       return unavailable(unit, message('records.notPercent', { metricName: name, unit: reported }))
     const result = aggregate(launches, values, definition.aggregate)
     if ('reason' in result) return unavailable(unit, result.reason)
-    // In a table without a units row, any of ncu's prefixes is possible, so 2.5 could mean
-    // gigabytes.
+    // In a table without a units row, the unit prefix is unknown, so 2.5 could mean gigabytes.
     if (reported === '' && conversions[unit])
       return unavailable(unit, message('records.noUnit', { metricName: name }))
     // ncu rounds to two decimals. A launch has at least one block, so 0 waves is a rounding
@@ -139,7 +139,7 @@ function fromParts(
 }
 
 /**
- * Returns every metric of the profile level, by registry id.
+ * Returns every metric at the profile level, by registry id.
  *
  * `asked` lists the metrics requested from ncu, if known. If an older run did not request a metric,
  * the reason for its absence does not blame the GPU.

@@ -2,9 +2,9 @@
  * Detects the number style of an ncu table from its cells.
  *
  * The style depends on the locale of the ncu process: `1,234.5`, `1.234,5`, `1 234,5` or `1'234.5`.
- * A figure such as `1,234` is ambiguous, so the first unambiguous figure determines the style of
- * the table. If a later figure has another style, the import fails, because a partly misread table
- * is worse than no table.
+ * A number such as `1,234` is ambiguous, so the first unambiguous number determines the table's
+ * style. If a later number has another style, the import fails, because a partly misread table is
+ * worse than no table.
  */
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -37,8 +37,8 @@ export class NumberStyle {
   }
 
   /**
-   * Searches a row for a figure that determines the style. Only columns with a unit are guaranteed
-   * to contain figures.
+   * Searches a row for a number that determines the style. Only columns with a unit are guaranteed
+   * to contain numbers.
    */
   look(row: readonly string[], columns: Columns): void {
     if (this.#decimal !== null) return
@@ -46,7 +46,7 @@ export class NumberStyle {
       if (measured) this.#lookAt(ungrouped(row[at] ?? ''), name)
   }
 
-  /** Parses a cell of a row that was passed to `look`. */
+  /** Parses a cell in a row that was passed to `look`. */
   readonly read: ReadCell = (cell, { name, measured }) => {
     const plain = this.#decimal === ',' ? NaN : plainNumber(cell)
     if (!Number.isNaN(plain)) return plain
@@ -75,7 +75,7 @@ export class NumberStyle {
     this.#decimal = found
   }
 
-  /** Marks a row as final. Its figures can no longer be reinterpreted. */
+  /** Marks a row as final. Its numbers can no longer be reinterpreted. */
   rowDone(): void {
     this.#guessed ||= this.#decimal === null && this.#unsettled
   }

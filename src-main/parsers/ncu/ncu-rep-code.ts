@@ -18,7 +18,9 @@ import { listingOf, type Listing } from '../../domain/sass/listing'
 
 export interface LaunchCode {
   kernel: DeepKernel
-  /** Source files with lines of the kernel. Empty unless the report includes the sources. */
+  /**
+   * Source files that contain lines of the kernel. Empty unless the report includes the sources.
+   */
   sources: { path: string; text: string }[]
   /** Notes about unknown instructions. */
   unknown: Statement[]
@@ -85,7 +87,7 @@ const rulesOf = (results: MessageOf<'Detailed'>['rules']): Rule[] =>
     ),
   )
 
-/** Figures by instruction offset. Null if the report does not contain the counter. */
+/** Counter values by instruction offset. Null if the report does not contain the counter. */
 type ByOffset = ReadonlyMap<number, number> | null
 
 const figureOf = (value: MessageOf<'Value'> | undefined): number => {
@@ -98,7 +100,7 @@ interface Instances {
   stalls: readonly (readonly [reason: string, counts: ReadonlyMap<number, number>])[]
   notIssued: readonly ReadonlyMap<number, number>[]
   /**
-   * Kind of samples behind the stall reasons. Before version 2025.4, ncu counts all samples. If
+   * Kind of samples that the stall reasons count. Before version 2025.4, ncu counts all samples. If
    * only the counters for not-issued samples exist, the stall reasons count samples in which no
    * instruction was issued.
    */
@@ -139,7 +141,7 @@ function instancesOf(
   }
 }
 
-/** Converts NaN to null, because a missing figure is different from 0. */
+/** Converts NaN to null, because a missing value is different from 0. */
 const orNull = (figure: number): number | null => (Number.isNaN(figure) ? null : figure)
 
 function workAt(offset: number, { counter, stalls, notIssued, stallSamples }: Instances): Work {
@@ -220,8 +222,8 @@ function listingIn(
     const kernel = kernels.find((own) => own.name === name)
     return kernel ? listingOf(kernel, architecture, nameOf) : null
   } catch {
-    // Ignore machine code that is damaged or built for another GPU. The launch's figures do not
-    // depend on it.
+    // Ignore machine code that is damaged or built for another GPU. The launch's counter values do
+    // not depend on the machine code.
     return null
   }
 }
@@ -229,7 +231,7 @@ function listingIn(
 interface CodeParts {
   name: string
   detailed: MessageOf<'Detailed'>
-  /** Machine code of the launch, or null if the report does not contain it. */
+  /** The launch's machine code, or null if the report does not contain it. */
   source: MessageOf<'Source'> | null
   metricName: (index: number) => string | undefined
   /** Maps the path that the compiler recorded to the file's name in the session. */
@@ -282,7 +284,7 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
 }
 
 /**
- * Returns counts by opcode. Uses ncu's own counts if available, and otherwise adds up the
+ * Returns counts by opcode. Uses ncu's own counts if available, and otherwise sums the
  * instructions.
  */
 function opcodesOf(

@@ -2,7 +2,7 @@
  * Describes the parts of ncu's report that this program uses, as protobuf messages.
  *
  * The field numbers were determined from reports and verified against ncu's CSV output
- * (test/parsers/ncu/ncu-rep.test.ts). The field names are this project's own.
+ * (test/parsers/ncu/ncu-rep.test.ts). This project chose the field names.
  *
  * All other parts (sections, charts) are skipped during decoding and take no memory. Machine code
  * and sampled instances are decoded for one launch at a time.
@@ -37,8 +37,8 @@ const description = {
   },
   Process: { id: [1, 'uint32'] },
   /**
-   * A table of names. Each block adds a table, and indexes of names count from the first table of
-   * the file.
+   * A table of names. Each block adds a table, and name indexes count from the first table in the
+   * file.
    */
   StringTable: { entries: [1, 'string[]'] },
   Session: {
@@ -60,7 +60,7 @@ const description = {
     metrics: [13, 'Metric[]'],
     nvtx: [21, 'Nvtx'],
   },
-  /** A Result including its large parts. Decoded for one launch at a time. */
+  /** A Result, including its large fields. Decoded for one launch at a time. */
   Detailed: {
     mangledName: [5, 'string'],
     metrics: [13, 'Instanced[]'],

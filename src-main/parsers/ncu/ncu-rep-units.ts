@@ -7,7 +7,7 @@
  * Unknown names get no unit, because units are never guessed.
  */
 
-/** Counted unit, by the part of the metric's name that implies it. */
+/** Counted unit, by the part of the metric name that implies this unit. */
 const counted: Record<string, string> = {
   bytes: 'byte',
   sectors: 'sector',
@@ -18,8 +18,9 @@ const counted: Record<string, string> = {
 }
 
 /**
- * Units of names outside the scheme. The first matching pattern applies. Some units look wrong but
- * match ncu's output, such as instruction cache requests in cycles and branch stalls in branches.
+ * Units of metrics whose names do not follow the scheme. The first matching pattern applies. Some
+ * units look wrong but match ncu's output, such as instruction cache requests in cycles and branch
+ * stalls in branches.
  */
 const others: readonly (readonly [RegExp, string])[] = [
   [/^launch__registers_per_thread(_allocated)?$/, 'register/thread'],
@@ -62,8 +63,8 @@ const others: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * Matches the naming scheme of metrics. Metrics that ncu derives itself (`derived__`) and gcc
- * metrics do not follow the scheme.
+ * Matches metric names that follow the scheme. Metrics that ncu derives itself (`derived__`) and
+ * gcc metrics do not follow the scheme.
  */
 const scheme =
   /^(?:[A-Z_]+\.\w+\.)?(?!derived|gcc)[a-z0-9]+__(\w+)\.(?:avg|sum|min|max)(?:\.(\w+))?$/

@@ -31,14 +31,14 @@ export interface NcuRep {
   restMs: number | null
   /** Messages about unreadable parts. */
   notes: Statement[]
-  /** Version of ncu, such as `2025.3.1.0`. Null if the report does not contain it. */
+  /** ncu version, such as `2025.3.1.0`. Null if the report does not contain it. */
   ncuVersion: string | null
   /** Time when the report was created. */
   createdAt: Date | null
-  /** Command line that produced the report. The command line contains paths of the machine. */
+  /** Command line that produced the report. The command line contains paths on the machine. */
   commandLine: string | null
   /**
-   * Returns the code of a launch, or null if it cannot be decoded. The code is decoded on every
+   * Returns a launch's code, or null if it cannot be decoded. The code is decoded on every
    * call.
    */
   codeOf: (launch: NcuLaunch, nameOf: (path: string) => string) => LaunchCode | null
@@ -54,10 +54,10 @@ export const isNcuRep = (bytes: Uint8Array): boolean =>
   magic.every((byte, index) => bytes[index] === byte)
 
 /**
- * Limits for the number of invalid entries and for the number of metrics per launch.
+ * Limits on the number of invalid entries and the number of metrics per launch.
  *
  * After too many invalid entries, parsing stops, because a gigabyte of invalid entries would take
- * minutes. A launch has a few thousand metrics. Many more would exhaust the memory.
+ * minutes. A launch has a few thousand metrics. Many more metrics would exhaust the memory.
  */
 const maxUnreadable = 10_000
 const maxMetrics = 100_000
@@ -110,7 +110,7 @@ interface State extends Omit<NcuRep, 'codeOf'> {
   take: (launch: NcuLaunch) => boolean
   wanted: boolean
   strings: string[]
-  /** Positions of the launches by id. A launch is read again when its code is needed. */
+  /** Launch positions by id. A launch is read again when its code is needed. */
   entries: Place[]
   /** Positions of the machine code, by id. */
   sources: Map<bigint, Place>
@@ -195,7 +195,7 @@ function codeIn(
       nameOf,
     })
   } catch {
-    // Ignore damaged code. The launch's figures have already been read.
+    // Ignore damaged code. The launch's counters have already been read.
     return null
   }
 }
@@ -239,7 +239,7 @@ function readResult(place: Place, state: State): void {
     const result = decode('Result', entry)
     if (result.metrics.length === 0 && !result.functionName && !result.mangledName)
       throw new Error('it is empty')
-    // A missing field is decoded as 0, and a launch of 0 blocks is invalid.
+    // A missing field is decoded as 0, and a launch with 0 blocks is invalid.
     if (Math.min(...extentOf(result.grid), ...extentOf(result.block)) < 1)
       throw new Error('it has no grid or no block size')
     const launch = toLaunch(result, state)
@@ -336,15 +336,15 @@ function toMetrics(
   for (const { name: index, value } of results) {
     const name = state.strings[index]
     if (name === undefined) state.unnamed += 1
-    // Breakdowns and groups define the layout of ncu's pages. Such metrics are lists of metrics and
-    // not figures.
+    // Breakdowns and groups define the layout of ncu's pages. Such metrics are lists of metrics,
+    // not numbers.
     else if (!/^(breakdown|group):/.test(name))
       metrics[name] = { ...toFigure(value), unit: unitOf(name) }
   }
   return metrics
 }
 
-/** Converts a value. If ncu has no figure, the value is missing, NaN, or an empty string. */
+/** Converts a value. If ncu has no result, the value is missing, NaN, or an empty string. */
 function toFigure(value: MessageOf<'Value'> | undefined): Omit<NcuValue, 'unit'> {
   const figure = value?.choice.value
   if (figure === undefined || typeof figure === 'string') return { value: figure || null }

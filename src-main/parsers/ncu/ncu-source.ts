@@ -3,7 +3,7 @@
  * page has counters per instruction and, if it includes the source, per line.
  *
  * The SASS view has one section per kernel. A section begins with `"Kernel Name","…",` (including
- * the final comma) and a header. One row per instruction follows.
+ * the final comma) and a header. These lines are followed by one row per instruction.
  *
  * The source view has one section per kernel and file. A section begins with `"File Path",…`,
  * `"Function Name",…` and a header. The row of each line is followed by the line's instructions.
@@ -34,7 +34,7 @@ export interface SourceSection {
   file: string | null
   kernelName: string
   /**
-   * Rows of the section, parsed on first use. A page has the rows of every kernel, but often only
+   * The section's rows, parsed on first use. A page contains every kernel's rows, but often only
    * one kernel is needed.
    */
   readonly instructions: SassRow[]
@@ -50,13 +50,13 @@ export interface SourcePage {
   unreadable: number
 }
 
-/** Returns a note that some rows of the page are unreadable. */
+/** Returns a note that some rows on the page are unreadable. */
 export const unreadableNotes = (count: number): Statement[] =>
   count === 0 ? [] : [message('deep.rowsUnreadable', { count })]
 
 /**
- * Column names for each figure. The first name that appears in the header is used. Names of ncu
- * 2025.3 come before the names of older versions.
+ * Possible column names for each counter. The first name that appears in the header is used. Names
+ * from ncu 2025.3 come before names from older versions.
  */
 const columnsOf: Record<Exclude<keyof Work, 'stalls'>, readonly string[]> = {
   executed: ['Instructions Executed'],
@@ -96,8 +96,8 @@ function layoutOf(header: readonly string[]): Layout | null {
   const line = header.indexOf('Line No')
   const reasons = header.filter((name) => name.startsWith('stall_'))
   const isSampled = reasons.length > 0
-  // No page of ncu 2025.4 was available. Its columns are assumed to have the same names as the
-  // metrics.
+  // No page of ncu 2025.4 was available. Columns in ncu 2025.4 are assumed to have the same names
+  // as the metrics.
   const ofNotIssued = isSampled && reasons.every((name) => name.endsWith(notIssued))
   return {
     width: header.length,
@@ -147,7 +147,7 @@ const tableRows = (text: string): string[] =>
     .map((line) => (line.endsWith('",') ? line.slice(0, -1) : line))
 
 /**
- * Replaces doubled quotes by single quotes if every quote in the cell is doubled, as in CSV.
+ * Replaces doubled quotes with single ones if every quote in the cell is doubled, as in CSV.
  * Otherwise returns the cell unchanged.
  */
 const undoubled = (cell: string): string =>

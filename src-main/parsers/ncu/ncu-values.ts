@@ -1,6 +1,6 @@
 /** Parses the columns and cells of ncu's tables. Numbers can have thousands separators. */
 
-/** A column that contains figures. */
+/** A column that contains numbers. */
 export interface MetricColumn {
   at: number
   name: string
@@ -26,19 +26,18 @@ export interface Columns {
   metrics: readonly MetricColumn[]
 }
 
-/** Parses a cell. The number format depends on the locale of the table. */
+/** Parses a cell. The number format depends on the table's locale. */
 export type ReadCell = (cell: string, column: MetricColumn) => number | string | null
 
 /**
- * Matches the strings that ncu prints for a missing figure. A missing figure is different from
- * zero.
+ * Matches the strings that ncu prints for a missing value. A missing value is different from zero.
  */
 const missing = /^(\(!\)\s*)?(n\/a|[-+]?nan|[-+]?inf(inity)?|no data|[-–—]+)?$/i
 const number = /^[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?$/
 
 /**
  * Whether a cell is `nan` or `inf`. In this case, ncu collected the data but could not compute the
- * figure.
+ * value.
  */
 export const isNotFinite = (text: string): boolean => /^\s*[-+]?(nan|inf(inity)?)\s*$/i.test(text)
 
@@ -47,7 +46,7 @@ export const tens = Array.from({ length: 16 }, (_, power) => 10 ** power)
 
 /**
  * Parses at most 15 digits with at most one decimal point. Returns the same value as Number(), or
- * NaN for other text. Most of the millions of cells in a table have this form.
+ * NaN for other text. Most of a table's millions of cells have this form.
  */
 export function plainNumber(cell: string): number {
   const { length } = cell
@@ -72,7 +71,7 @@ export function plainNumber(cell: string): number {
 }
 
 /**
- * Parses the figure in a cell. Returns null if the figure is missing. Returns the cell's text if
+ * Parses the number in a cell. Returns null if the number is missing. Returns the cell's text if
  * the metric's value is a string.
  */
 export function parseNcuCell(cell: string): number | string | null {

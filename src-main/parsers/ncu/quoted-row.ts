@@ -2,7 +2,7 @@
  * Parses rows in which every cell is quoted and numbers have a decimal point.
  *
  * ncu prints such rows under LC_ALL=C. A gigabyte contains about a hundred million cells, so
- * figures are parsed without creating a string per cell.
+ * numbers are parsed without creating a string per cell.
  */
 import { tens, type Columns } from './ncu-values'
 
@@ -32,8 +32,8 @@ export class QuotedRow {
   }
 
   /**
-   * Parses a line. Returns false unless the line has exactly as many cells as the table has columns
-   * and all cells are quoted.
+   * Parses a line. Returns whether the line has exactly as many cells as the table has columns and
+   * all cells are quoted.
    */
   read(line: string): boolean {
     const { count } = this.columns

@@ -15,13 +15,13 @@ import { parseJsonWithin } from '../json-within'
 
 export interface ReadReport {
   report: FrozenReport
-  /** Deep profiles of the sessions, in session order. */
+  /** The sessions' deep profiles, in session order. */
   deep: FrozenDeep[]
 }
 
 /**
- * Size limit of unpacked profiles in bytes. A report of hundreds of rungs is smaller. A
- * decompression bomb is much larger.
+ * Size limit of unpacked profiles in bytes. A report with hundreds of rungs is smaller than this
+ * limit. A decompression bomb is much larger.
  */
 const maxDeepBytes = 256 * 1024 * 1024
 

@@ -1,4 +1,4 @@
-/** Implements every call of the UI contract. At most one run is active at a time. */
+/** Implements every call in the UI contract. At most one run is active at a time. */
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -57,7 +57,7 @@ export interface CoreOptions {
   host: 'electron' | 'web'
   /** The session folder that the UI shows at startup. */
   session?: string
-  /** PDF printer of the host. By default, the core uses a browser installed on this machine. */
+  /** The host's PDF printer. By default, the core uses a browser installed on this machine. */
   printPdf?: PdfPrinter
 }
 

@@ -1,5 +1,5 @@
 /**
- * Manages drafts, which are a user's edited copies of rungs. Drafts are stored on disk and can be
+ * Manages drafts, which are the user's edited copies of rungs. Drafts are stored on disk and can be
  * built without a GPU.
  *
  * A draft runs after its original rung.

@@ -2,7 +2,8 @@
  * Opens a source line in the user's editor.
  *
  * The command always comes from the user's setting KERNEL_LADDER_EDITOR, never from a page or a
- * session. Only files of the ladder's folder, of this program, or of the session can be opened.
+ * session. Only files that belong to the ladder's folder, this program, or the session can be
+ * opened.
  */
 import { realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'

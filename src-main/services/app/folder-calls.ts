@@ -1,4 +1,4 @@
-/** Implements the `folders.*` calls of the contract. */
+/** Implements the contract's `folders.*` calls. */
 import type { Setup } from '../../adapters/machine/machine'
 import type { CallInput } from '../../contract/index'
 import {

@@ -1,4 +1,4 @@
-/** Selects the architecture that code is compiled for. */
+/** Selects the target architecture for compilation. */
 import { message, type Statement } from '../../domain/messages/message'
 import type { Device } from '../../domain/gpu/device'
 
@@ -28,7 +28,7 @@ export function architectureFor(
   }
 }
 
-/** Architecture of the GPU that made the shipped recordings. */
+/** Architecture of the GPU on which the shipped recordings were made. */
 export const recordedArchitecture = '90'
 
 const digits = (architecture: string): string => architecture.replace(/\D/g, '')

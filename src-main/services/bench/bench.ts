@@ -1,4 +1,4 @@
-/** Prepares a machine to build and run the rungs of a catalog. All kinds of runs use this class. */
+/** Prepares a machine to build and run a catalog's rungs. All kinds of runs use this class. */
 import { readSharedFiles, type Catalog } from '../../adapters/catalog/catalog'
 import { requireSettings } from '../../adapters/tools/build-settings'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
@@ -118,8 +118,7 @@ export class Bench implements BuildTools {
 
   /** Returns the architecture of the machine's GPU, or null if CUDA finds no GPU. */
   async ownArchitecture(): Promise<string | null> {
-    // Without a driver, skip the runner. Building the runner takes a minute, and the runner could
-    // not run.
+    // If there is no driver, skip the runner. Building it takes a minute, and it could not run.
     if ((await this.toolbox.locate('nvidia-smi')) === null) return null
     try {
       const { device } = await queryDevice(this.toolbox, await this.runner(), null, this.signal)

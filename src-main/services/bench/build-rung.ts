@@ -16,7 +16,7 @@ import { type Compiler, type BuildOutcome, compile } from './compiler'
 import { taskHeader, taskHeaderFile } from '../../domain/task/task-headers'
 import { pythonRungLibrary } from '../../domain/task/python-rung'
 
-/** Everything needed to build a task's sources besides the shared headers. */
+/** Everything needed to build a task's sources, except the shared headers. */
 export interface TaskInputs extends Pick<RunPlan, 'task' | 'headers'> {
   ladder?: Pick<RunPlan['ladder'], 'build'>
 }

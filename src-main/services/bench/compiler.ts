@@ -24,7 +24,7 @@ export interface Compiler extends BuildTools {
   version: string
   /** Whether this machine has no nvcc and can use only shipped builds. */
   onlyShipped?: true
-  /** Text of the files in the catalog's include/ folder, by path. */
+  /** Texts of the files in the catalog's include/ folder, by path. */
   includes: ReadonlyMap<string, string>
   signal: AbortSignal
 }
@@ -93,7 +93,7 @@ export interface BuildOutcome {
   diagnostics: Diagnostic[]
   /** ptxas's report for each kernel. Absent if the build failed. */
   kernels?: PtxasKernel[]
-  /** Reason that the build failed. Absent if the run was canceled first. */
+  /** Reason that the build failed. Absent if the run was canceled before the build finished. */
   reason?: Statement
   cancelled?: true
 }

@@ -50,7 +50,7 @@ export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<
 
 /**
  * Whether the driver lists another program that computes on the GPU. This program's own GPU
- * processes must have ended before the call.
+ * processes must have exited before the call.
  */
 export async function isShared(
   { toolbox, gpu, signal }: Pick<GpuTurn, 'toolbox' | 'gpu' | 'signal'>,
@@ -61,7 +61,7 @@ export async function isShared(
     const own = driver?.answer?.gpus.find(({ pciBusId }) => pciBusId === gpu.pciBusId)
     return (own?.computing ?? 0) > 0
   } catch {
-    // If this check fails with a driver error, the measured times are still valid.
+    // Ignore a driver error in this check, because the measured times are still valid.
     return false
   }
 }

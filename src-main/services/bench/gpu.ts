@@ -12,7 +12,7 @@ type DeviceEvent = Extract<RunnerEvent, { event: 'device' }>
 export interface OfferedGpu {
   device: Device
   pciBusId: string
-  /** Index of the GPU in nvidia-smi, or null on a machine with one GPU. */
+  /** nvidia-smi's index of the GPU, or null on a machine with one GPU. */
   number: number | null
 }
 

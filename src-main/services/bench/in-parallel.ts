@@ -30,7 +30,7 @@ export function startInParallel<T, R>(
   })
 }
 
-/** Runs work on all items and waits for all results. Throws the error of the first failure. */
+/** Runs work on all items and waits for all results. Throws the error from the first failure. */
 export async function inParallel<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,

@@ -1,6 +1,6 @@
 /**
- * Builds this program's own CUDA code. This is the runner, the launch probe, the rung that replays
- * a description, and the library that times launches.
+ * Builds this program's own CUDA code. The code consists of the runner, the launch probe, the rung
+ * that replays a description, and the library that times launches.
  */
 import {
   activityFlags,
@@ -121,8 +121,8 @@ export async function buildCalibration(
 }
 
 /**
- * Returns the error for a failed build of this program's own code. The cause of such a failure is
- * the toolchain.
+ * Returns the error for a failed build of this program's own code. The toolchain causes such
+ * failures.
  */
 function ourFault(
   { signal }: Compiler,

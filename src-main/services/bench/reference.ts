@@ -81,7 +81,7 @@ export async function buildReference(
 }
 
 /**
- * Returns the error for a reference that compiles but is unusable. `why` is the second half of the
+ * Returns the error for a reference that compiles but is unusable. `why` is the last part of the
  * error message.
  */
 export function unusableReference(

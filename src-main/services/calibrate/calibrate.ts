@@ -21,7 +21,7 @@ export interface Calibration {
 
 interface CalibrationOptions {
   kernelsDir: string
-  /** Index of the GPU on a machine with several. */
+  /** GPU index, on a machine with several GPUs. */
   gpu?: number
   signal: AbortSignal
   onNotice: (notice: Statement) => void

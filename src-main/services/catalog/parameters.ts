@@ -1,5 +1,5 @@
 /**
- * Handles the compile-time parameters of a request. Checks parameters against the rungs that
+ * Handles a request's compile-time parameters. Checks parameters against the rungs that
  * declare them, and applies them to the rungs that allow the value.
  */
 import { inputError } from '../../domain/errors'
@@ -21,7 +21,7 @@ export function splitParameterName(word: string): { rung: string | null; name: s
   return { rung: dot < 0 ? null : word.slice(0, dot), name: word.slice(dot + 1) }
 }
 
-/** Checks that a header declares each parameter and allows its value. */
+/** Checks that a header declares each requested parameter and allows its value. */
 export function checkParams(
   params: Parameters,
   headers: readonly RungHeader[],

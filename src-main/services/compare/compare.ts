@@ -1,5 +1,5 @@
 /**
- * Explains why a rung of an opened session is faster than another rung. Names the source lines that
+ * Explains why one rung in an opened session is faster than another. Names the source lines that
  * caused the difference.
  */
 import { rungBefore, type RungResult } from '../../domain/session/session'

@@ -1,4 +1,4 @@
-/** Computes the source change between two rungs as hunks. */
+/** Computes the source diff between two rungs as hunks. */
 import { structuredPatch } from 'diff'
 import { z } from 'zod'
 import type { Hunk as ChangedLines } from '../../domain/analysis/chain'
@@ -10,8 +10,8 @@ export const Hunk = z.object({
   newStart: z.number().int(),
   newLines: z.number().int(),
   /**
-   * Lines of the hunk. Each begins with ' ', '-' or '+', or with '\\' if the file does not end with
-   * a newline.
+   * The hunk's lines. Each line begins with ' ', '-' or '+', or with '\\' if the file does not end
+   * with a newline.
    */
   lines: z.array(z.string()),
 })
@@ -40,7 +40,7 @@ export function diffSources(a: string, b: string, context = 3): Hunk[] {
 }
 
 /**
- * Diffs two sources without their header comments, which are different in every rung. Line numbers
+ * Diffs two sources without their header comments, which differ in every rung. Line numbers
  * refer to the complete files.
  */
 export function diffBelowHeaders(a: string, b: string, context = 3): Hunk[] {

@@ -1,5 +1,5 @@
 /**
- * Reads one counter of a small kernel to test whether counters are accessible.
+ * Reads one counter for a small kernel to test whether counters are accessible.
  *
  * For known ncu errors, the result includes a remedy.
  */

@@ -1,4 +1,4 @@
-/** Builds the rungs of an opened ladder folder and emulates an edited rung for its counters. */
+/** Builds the rungs in an opened ladder folder and emulates an edited rung to get its counters. */
 import type { Setup } from '../../adapters/machine/machine'
 import { readLadderFolder } from '../../adapters/catalog/ladder-folder'
 import { readCatalog } from '../../adapters/catalog/catalog'

@@ -1,6 +1,6 @@
 /**
  * Builds a ladder from the commits that changed one rung. Each commit becomes a rung that is built
- * with the headers of that commit.
+ * with the headers from that commit.
  */
 import { resolve } from 'node:path'
 import { fileHistory, headerAt, type FileCommit } from '../../adapters/catalog/commits'
@@ -15,7 +15,7 @@ import type { OpenedLadder } from './open'
 import { findLadder, taskOf } from '../catalog/resolve'
 
 export interface CommitsRequest {
-  /** Id of a rung in the ladder, or the path of a file. */
+  /** Id of a rung in the ladder, or a file path. */
   rung: string
   /** Commit range as `A..B`. */
   range: string

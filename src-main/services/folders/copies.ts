@@ -20,7 +20,7 @@ type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
 
 const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
-/** Returns the library with the copy added to its ladder, directly after the original rung. */
+/** Returns the library with a rung's copy added to its ladder, directly after the original rung. */
 export function withCopy(catalog: Catalog, copy: Copy): Catalog {
   const ladder = findLadder(catalog, copy.ladder)
   const source = draftRung(copy, taskOf(catalog, ladder))
@@ -63,8 +63,8 @@ export const copiesOf = async ({ machine }: Setup, ladder: string): Promise<Draf
 type Request = Pick<RunRequest, 'ladder' | 'draft' | 'rungs'>
 
 /**
- * Returns the edited copies that a request needs. This is the requested draft, or every draft whose
- * rung the request names.
+ * Returns the edited copies that a request needs. The copies are the requested draft, or every
+ * draft whose rung the request names.
  */
 async function namedCopies(
   setup: Setup,

@@ -1,4 +1,4 @@
-/** Opens a shipped ladder or the user's ladder by id or folder. */
+/** Opens a shipped ladder by its id, or the user's ladder by its folder. */
 import { resolve } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 import { pathExists } from '../../adapters/disk/disk'
@@ -42,8 +42,8 @@ export async function openPrograms({ assets }: Setup, name: string): Promise<Pro
 }
 
 /**
- * Opens a ladder. If that fails, throws an error that lists the available ladders or explains what
- * is wrong with the folder.
+ * Opens a ladder. On failure, throws an error that lists the available ladders or explains what is
+ * wrong with the folder.
  */
 export async function openLadder({ assets }: Setup, name: string): Promise<OpenedLadder> {
   const shipped = await readCatalog(assets.kernelsDir)

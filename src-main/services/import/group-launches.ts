@@ -1,5 +1,5 @@
 /**
- * Converts the launches of a report to an ordered, named ladder. Each launch becomes a rung. NVTX
+ * Converts a report's launches to an ordered, named ladder. Each launch becomes a rung. NVTX
  * ranges are ignored.
  */
 import type { ReportLaunch } from '../../adapters/sessions/report-file'

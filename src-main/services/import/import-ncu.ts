@@ -1,5 +1,5 @@
 /**
- * Imports an ncu report as a session. Facts missing from the file are set to null and never
+ * Imports an ncu report as a session. Values missing from the file are set to null and never
  * guessed.
  */
 import { cp } from 'node:fs/promises'
@@ -85,7 +85,7 @@ export async function importReport(path: string, options: ImportOptions): Promis
   }
 }
 
-/** Contents of an imported report, before they are saved. */
+/** An imported report's contents, before they are saved. */
 export interface ReadImport {
   session: Session
   /** Source text by rung id. */
@@ -265,7 +265,7 @@ function withoutGpu(reason: Statement): Statement {
 }
 
 /**
- * Returns the highest profile level for which the report has any metric. Skips the deep level,
+ * Returns the highest profile level for which the report has any metric. Ignores the deep level,
  * which has per-line counters. Metrics without a level keep ncu's names.
  */
 function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {

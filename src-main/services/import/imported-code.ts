@@ -14,7 +14,7 @@ export interface ImportedCode {
   deep: DeepProfile[]
   /** Source text by name in the session. */
   sources: ReadonlyMap<string, string>
-  /** Source file with most of a rung's executed instructions, by rung id. */
+  /** Source file that contains most of a rung's executed instructions, by rung id. */
   fileOf: ReadonlyMap<string, Pick<RungResult, 'file' | 'sourceHash'>>
   /** Whether the report has per-instruction counters. */
   counted: boolean

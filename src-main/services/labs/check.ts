@@ -59,7 +59,7 @@ interface LabCheckRequest {
 
 interface LabCheckOptions extends Setup {
   appVersion: string
-  /** Output folder of the attempt, which must not exist. */
+  /** The attempt's output folder, which must not exist. */
   out: string
   settings?: Partial<RunSettings>
   emit: (event: RunEvent) => void
@@ -74,7 +74,7 @@ interface Gathered {
   build: BuildReport
   target: Target
   remedy: Statement | null
-  /** The lab version that was checked. Absent if it equals the author's version. */
+  /** The lab version that was checked. Absent if the checked version is the author's version. */
   lab?: Lab
 }
 
@@ -220,8 +220,8 @@ const judgesLaunches = ({ checks }: Lab): boolean =>
   checks.some((check) => check.kind === 'metric' && launchMetrics.has(check.metric))
 
 /**
- * Collects evidence without a GPU. A predicting target gets times from the timing model. Other
- * targets have no times.
+ * Collects evidence without a GPU. If the target predicts times, the evidence includes times from
+ * the timing model. Other targets have no times.
  */
 async function gatherEmulated(
   request: LabCheckRequest,
@@ -332,7 +332,7 @@ function outcomeOf(
 /**
  * Checks a submission and saves the attempt. Throws an error if canceled, or if the failure is
  * caused by neither the submission nor a missing requirement. The attempt's folder is created
- * atomically. If `out` exists, the folder gets a similar free name.
+ * atomically. If `out` exists, the folder gets a similar available name.
  */
 export async function checkLab(
   request: LabCheckRequest,

@@ -3,7 +3,7 @@
  *
  * Each submission has a separate judge process, which runs only trusted code (judge-process.ts).
  * The lab's own solution is graded first, to detect a machine on which every submission fails.
- * Every submission gets a row, and a record that reproduces the row.
+ * Every submission gets a row and a record from which the row can be reproduced.
  */
 import { createHash } from 'node:crypto'
 import { chmod, readFile, realpath } from 'node:fs/promises'
@@ -46,8 +46,8 @@ interface GradeOptions {
     isolation: Isolation
   }) => Promise<void>
   /**
-   * Called with the row of the lab's own solution. The solution is checked first and outside the
-   * sandbox.
+   * Called with the result row for the lab's own solution. The solution is checked first, outside
+   * the sandbox.
    */
   onSolution: (row: GradeRow) => void
   onRow: (row: GradeRow, done: number, total: number) => void
@@ -177,7 +177,7 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
 }
 
 /**
- * Calls `work` with the grading's folders and sandbox. Afterwards removes these folders, and
+ * Calls `work` with the grading's folders and sandbox. Afterward, removes these folders and any
  * folders that killed gradings left behind.
  */
 async function withStaged<T>(
@@ -257,7 +257,9 @@ async function gradeSolution(
 
 interface Regraded {
   row: GradeRow
-  /** Names of the parts that differ from the record: the row's status, its checks, or `cubin`. */
+  /**
+   * Names of the parts that differ from the record, such as the row's status, a check, or `cubin`.
+   */
   differs: string[]
 }
 

@@ -37,10 +37,10 @@ export const JudgeJob = z.object({
    * them again.
    */
   assets: z.custom<Assets>((value) => typeof value === 'object' && value !== null),
-  /** Folder of the lab. */
+  /** The lab's folder. */
   lab: z.string(),
   labHash: z.string(),
-  /** Path of the submission's file. Its answers.yaml is in the same folder. */
+  /** The submission file's path. Its answers.yaml is in the same folder. */
   file: z.string(),
   out: z.string(),
   target: LabTarget,
@@ -55,7 +55,7 @@ export const JudgeJob = z.object({
 })
 export type JudgeJob = z.infer<typeof JudgeJob>
 
-/** Output of the judge. */
+/** The judge's output. */
 export const Judged = z.union([
   z.object({
     outcome: LabOutcome,

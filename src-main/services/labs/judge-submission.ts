@@ -39,17 +39,17 @@ export interface GradeRequest {
   limits: Limits
   target: LabTarget
   /**
-   * The part of the submissions to grade. A later grading of all submissions reuses the rows of
-   * this part.
+   * The subset of submissions to grade. A later grading of all submissions reuses the subset's
+   * rows.
    */
   part?: { number: number; of: number }
   /** Path of this program's main file, which Node.js runs. */
   program: string
-  /** Folders that submissions may read besides the folders of the system and the tools. */
+  /** Folders that submissions may read in addition to system and tool folders. */
   readable: readonly string[]
 }
 
-/** Folders and the sandbox that all judges share. */
+/** The folders and sandbox that all judges share. */
 export interface Staged {
   root: string
   /**

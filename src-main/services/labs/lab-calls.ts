@@ -1,4 +1,4 @@
-/** Implements the `labs.*` calls of the contract. */
+/** Implements the contract's `labs.*` calls. */
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -29,7 +29,7 @@ import {
 } from '../../adapters/labs/progress'
 import { attemptSession } from '../sessions/attempt-sessions'
 
-/** Type of a call's input after schema validation and defaults. */
+/** Type of a call's input after the schema has validated it and filled in defaults. */
 type ParsedInput<N extends CallName> = z.output<Calls[N]['input']>
 
 /** A background check of a lab submission. The check emits events and may end without a session. */

@@ -19,7 +19,7 @@ import { problemAt } from '../../domain/task/problem-request'
 /** Returns the id of the separate ladder for a lab. */
 export const labLadderId = (lab: string): string => `lab-${lab}`.slice(0, 80)
 
-/** The library of a lab including the lab's ladder, and the plan to run. */
+/** A lab's library, including the lab's ladder, and the plan to run. */
 export interface LabPlan {
   catalog: Catalog
   plan: RunPlan

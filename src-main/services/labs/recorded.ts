@@ -1,4 +1,4 @@
-/** Finds the shipped outcomes of a lab and the source file behind each outcome. */
+/** Finds a lab's shipped outcomes and the source file behind each outcome. */
 import type { Assets } from '../../adapters/catalog/assets'
 import { sha256 } from '../../adapters/disk/build-cache'
 import type { LabFolder } from '../../adapters/labs/lab-folders'

@@ -23,7 +23,7 @@ interface SanitizeOptions {
 
 type Verdict = SanitizerVerdicts[string]
 
-/** Condition that selects a block that exists in every launch. */
+/** Condition that selects a thread block that exists in every launch. */
 const anyBlock =
   (seed: number): BlockChoice =>
   ({ launches }) =>

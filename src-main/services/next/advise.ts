@@ -1,5 +1,5 @@
 /**
- * Gives advice for a rung of an opened session. The advice is based on the source, the deep profile
+ * Gives advice for a rung in an opened session. The advice is based on the source, the deep profile
  * and the rung's share of the total time.
  */
 import { readFile } from 'node:fs/promises'

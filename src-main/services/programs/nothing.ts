@@ -1,4 +1,4 @@
-/** Explains why a preview has no launch. The cause can be the program, the filters, or ncu. */
+/** Explains why a preview has no launches. The cause can be the program, the filters, or ncu. */
 import {
   asError,
   previewProgram,
@@ -14,8 +14,8 @@ import { functionOf, type PreviewLaunch } from '../../domain/programs/choose'
 import { nearest } from '../../domain/text/nearest'
 
 /**
- * Maximum number of timed launches. Each launch costs some milliseconds under ncu, so a million
- * launches would take hours.
+ * Maximum number of timed launches. Each launch takes a few extra milliseconds under ncu, so a
+ * million launches would take hours.
  */
 export const mostTimed = 5000
 

@@ -51,9 +51,12 @@ import { importCode, type ImportedCode } from '../import/imported-code'
 
 export type ProgramEvent =
   | { type: 'preview' }
-  /** Another run uses the GPU, or this run could not reserve the GPU. */
+  /** Reports that another run uses the GPU, or that this run could not reserve the GPU. */
   | { type: 'notice'; notice: Statement }
-  /** A kernel did not end by itself. The program runs again with concurrent kernels. */
+  /**
+   * Reports that a kernel did not finish on its own. The program runs again with concurrent
+   * kernels.
+   */
   | { type: 'stuck'; kernel: string }
   | { type: 'previewed'; kernels: number; launches: number; totalMs: number }
   | { type: 'profile'; kernels: number; launches: number }
@@ -63,7 +66,7 @@ export interface ProfileProgramOptions extends Setup, ProgramRequest {
   waitForGpu?: boolean
   /** Time limit of each run of the program, in seconds. */
   timeoutSeconds: number
-  /** Milliseconds that a launch may continue after ncu warns that the launch does not end. */
+  /** Milliseconds that a launch may continue after ncu warns that the launch does not finish. */
   stuckAfterMs?: number
   /** Output folder, used instead of the store. The folder must not exist. */
   out?: string
@@ -253,8 +256,8 @@ interface ToProfile extends ProfileProgramOptions {
 }
 
 /**
- * Returns the filters of the second run. If the user requested none, returns the shortest window of
- * launches that contains all hot kernels.
+ * Returns the filters for the second run. If the user requested none, returns the shortest window
+ * of launches that contains all hot kernels.
  */
 function filtersFor({
   call,

@@ -21,9 +21,9 @@ export interface ProgramState {
   run: ProgramRun | null
   verify: Verify | null
   trouble: { status: RungStatus; reason: Statement } | null
-  /** Wall time of each timed run in milliseconds. */
+  /** Wall time of each timed run, in milliseconds. */
   samplesMs: number[]
-  /** Whether all rounds of the ladder have ended. */
+  /** Whether all of the ladder's rounds have finished. */
   timed: boolean
   launches: readonly PreviewLaunch[]
 }
@@ -41,7 +41,9 @@ export const stateOf = (rung: LadderRung): ProgramState => ({
 
 const medianOf = (samples: readonly number[]): number => quantile(ascending(samples), 0.5)
 
-/** A time has settled if its interval extends at most this fraction to each side of the median. */
+/**
+ * A time has settled if each end of its interval differs from the median by at most this fraction.
+ */
 const settledShare = 0.005
 
 function timingOf(samplesMs: readonly number[], reference: number | null): Timing {
@@ -49,7 +51,7 @@ function timingOf(samplesMs: readonly number[], reference: number | null): Timin
   const medianMs = medianOf(samplesMs)
   const interval = medianInterval(samplesMs)
   return {
-    // When a process starts, the L2 cache contains data of other processes.
+    // When a process starts, the L2 cache contains other processes' data.
     cacheState: 'unknown',
     medianMs,
     spread: (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / medianMs,

@@ -1,5 +1,5 @@
 /**
- * Builds the session of a profiled program. The session has one rung per kernel, with all launches
+ * Builds the session for a profiled program. The session has one rung per kernel, with all launches
  * and the counters of one launch.
  */
 import type { ReportFile, ReportLaunch } from '../../adapters/sessions/report-file'
@@ -33,7 +33,7 @@ export interface KernelRung extends ImportedRung {
   kernel: PreviewKernel
 }
 
-/** Returns one rung per kernel of the preview with the kernel's profiled launches. */
+/** Returns one rung per kernel in the preview, with the kernel's profiled launches. */
 export function toRungs(
   kernels: readonly PreviewKernel[],
   launches: readonly ReportLaunch[],
@@ -43,7 +43,7 @@ export function toRungs(
   const byKey = new Map<string, ReportLaunch>()
   for (const launch of launches) {
     const key = keyOfLaunch(launch)
-    // One launch represents its kernel, because the counters of several launches would be added up.
+    // One launch represents its kernel, because the counters of several launches would be summed.
     if (!byKey.has(key)) byKey.set(key, launch)
   }
   return kernels.map((kernel, index) => {
@@ -75,8 +75,8 @@ interface Parts {
   kept: readonly PreviewKernel[]
   identity: { id: string; createdAt: Date; version: string | null }
   /**
-   * Driver of this machine, or null if nvidia-smi failed. ncu's report does not contain the driver
-   * version.
+   * This machine's driver version, or null if nvidia-smi failed. ncu's report does not contain the
+   * driver version.
    */
   driver: Pick<NvidiaSmi, 'driver' | 'cuda'> | null
   warnings: Statement[]

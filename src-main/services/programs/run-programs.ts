@@ -44,7 +44,7 @@ interface ProgramsOutcome {
 }
 
 /**
- * Minimum time limit under ncu, in seconds. Each launch takes some milliseconds longer under ncu.
+ * Minimum time limit under ncu, in seconds. Each launch takes a few milliseconds longer under ncu.
  */
 const leastProfileSeconds = 600
 
@@ -121,7 +121,7 @@ export async function runPrograms(job: ProgramsJob): Promise<ProgramsOutcome> {
 }
 
 interface Measuring {
-  /** All rungs of the ladder. The first rung may provide the expected output. */
+  /** All rungs in the ladder. The first rung may provide the expected output. */
   all: readonly ProgramState[]
   /** Rungs to time. */
   states: readonly ProgramState[]
@@ -270,7 +270,7 @@ interface GpuTimes {
 }
 
 /**
- * Runs each program once under ncu, which times every launch. A failure of ncu does not invalidate
+ * Runs each program once under ncu, which times every launch. An ncu failure does not invalidate
  * the wall times.
  */
 async function gpuTimes(
@@ -331,7 +331,8 @@ async function gpuTimes(
       publish(state)
     } catch (error) {
       const shape = toErrorShape(error)
-      // If ncu lacks a requirement for one program, the other programs will fail in the same way.
+      // If a requirement for ncu is missing for one program, the other programs will fail in the
+      // same way.
       if (shape.kind === 'missing') return lost(shape)
       if (shape.kind !== 'cancelled')
         warn(message('programs.noGpuTime', { program: rung, why: shape.message }))

@@ -1,5 +1,5 @@
 /**
- * Loads the old code of a ladder so that it can be rebuilt. The code comes from a session's stored
+ * Loads a ladder's old code so that it can be rebuilt. The code comes from a session's stored
  * sources or from a git revision.
  */
 import { resolve, sep } from 'node:path'

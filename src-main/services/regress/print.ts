@@ -30,7 +30,7 @@ export const changeOf = ({ ratio, interval }: RegressRung): string =>
 export const cyclesOf = ({ cycles }: RegressRung): string =>
   cycles === null ? '–' : percentChange(cycles.ratio)
 
-/** Returns a description of the old code. */
+/** Returns a description of the old code's origin. */
 export const againstOf = ({ against }: RegressReport): string =>
   against.kind === 'session'
     ? `the session ${against.name}`

@@ -1,5 +1,5 @@
 /**
- * Rebuilds the old code of a ladder and measures the old and new code alternately on this GPU.
+ * Rebuilds a ladder's old code and measures the old and new code alternately on this GPU.
  *
  * The verdict therefore does not depend on the conditions of an earlier measurement. Both builds
  * are verified first. Rungs that appear slower are measured a second time.
@@ -158,8 +158,8 @@ const pairsOf = (rows: readonly Row[]): BuiltPair[] =>
   rows.flatMap(({ pair, settled }) => (pair && !settled ? [pair] : []))
 
 /**
- * Verifies both builds. Broken rungs are not timed. The old code is verified too, because the time
- * of a wrong result is meaningless.
+ * Verifies both builds. Broken rungs are not timed. The old code is verified too, because a time is
+ * meaningless if the result is wrong.
  */
 async function verifyBoth(own: OnGpu): Promise<void> {
   const { toolbox, runner, plan, request, options, rows, expected, trusted } = own

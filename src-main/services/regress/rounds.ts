@@ -53,15 +53,17 @@ interface RoundsRequest {
   expected: Expected | null
   pairs: readonly BuiltPair[]
   rounds: number
-  /** Number of the first round. Each round places the builds at different memory addresses. */
+  /**
+   * Number of the first round. Successive rounds place the builds at different memory addresses.
+   */
   from: number
-  /** Sampling time per pair and round in seconds. */
+  /** Sampling time per pair and round, in seconds. */
   secondsAPair: number
   seed: number
   cacheState: CacheState
   idleMs: number
   signal: AbortSignal
-  /** Label of these calls in the raw output. */
+  /** Label for these calls in the raw output. */
   name: string
   onRound: (done: number) => void
 }
@@ -115,7 +117,7 @@ interface Listener {
   onFailure: (id: string, why: string) => void
 }
 
-/** Runs one runner process. Throws errors that a second attempt would not fix. */
+/** Runs one runner process. Throws an error only if a second attempt would not help. */
 async function oneProcess(
   request: RoundsRequest,
   number: number,

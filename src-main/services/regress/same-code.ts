@@ -25,7 +25,9 @@ export const readSameCode = async (
   device: Pick<Device, 'name' | 'driver'>,
 ): Promise<SameCode | null> => (await cacheFile(folders).read())[keyOf(device)] ?? null
 
-/** Writes the cache. Ignores write errors, because they only cost time later. */
+/**
+ * Writes the cache. Ignores write errors, because their only cost is measuring the spread again.
+ */
 export async function keepSameCode(
   folders: Pick<Folders, 'cache'>,
   device: Pick<Device, 'name' | 'driver'>,

@@ -1,4 +1,4 @@
-/** Implements the `machines.*` calls of the contract. */
+/** Implements the contract's `machines.*` calls. */
 import { readMachines } from '../../adapters/remote/machines-store'
 import { lookAt } from '../../adapters/remote/remote-host'
 import { sbatchWords } from '../../adapters/remote/slurm'

@@ -1,6 +1,6 @@
 /**
- * Downloads the ncu report of a session from its machine, opens it in Nsight Compute, and reads it
- * in parts.
+ * Downloads a session's ncu report from its machine, opens it in Nsight Compute, and reads it in
+ * parts.
  */
 import { open, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -18,7 +18,7 @@ import { openMachine } from './remote-job'
 
 interface FoundReport {
   state: 'here' | 'there'
-  /** Path of the report on the machine that has it. */
+  /** The report's path on the machine that stores it. */
   path: string
   bytes: number
   /** Number of bytes that were already downloaded to this machine. */
@@ -28,8 +28,7 @@ interface FoundReport {
 }
 
 /**
- * Returns the location of the ncu report of a session's folder, or null if the session has no
- * report.
+ * Returns the location of a session's ncu report, or null if the session has no report.
  */
 export async function findReport(folder: string): Promise<FoundReport | null> {
   const path = join(folder, reportFile)
@@ -118,8 +117,8 @@ export async function openInNsight({ machine }: Setup, path: string): Promise<vo
 const partBytes = 2 * 2 ** 20
 
 /**
- * Implements the `ncuReport.*` calls of the contract. A session has at most one active download of
- * its report.
+ * Implements the contract's `ncuReport.*` calls. At most one download per session's report is
+ * active at a time.
  */
 export function createNcuReports(
   setup: Setup,

@@ -1,6 +1,6 @@
 /**
- * Runs a command of this program as a Slurm array job. Each task processes its part and reports the
- * outcome.
+ * Runs one of this program's commands as a Slurm array job. Each task processes its part and
+ * reports the outcome.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -93,8 +93,8 @@ async function followed(
     last = text
   }
   for (let tries = 0; tries < attempts; tries += 1) {
-    // Stop requests are sent to the tasks. Running tasks save their results, and then the array
-    // ends by itself.
+    // Stop requests are sent to the tasks. Running tasks save their results, and then the array job
+    // ends.
     const ended = await array.follow(onProgress, new AbortController().signal)
     if (ended) return ended
     onNotice(message('machines.lost', { name }))

@@ -1,8 +1,8 @@
 /**
- * Runs a job of this program on another machine.
+ * Runs one of this program's jobs on another machine.
  *
- * The job runs in a separate process group and writes its output lines to a file. After a
- * connection loss, reading continues at the last position. Stopping the job stops the whole group.
+ * The job runs in a separate process group and writes its output lines to a file. After a lost
+ * connection, reading resumes at the last position. Stopping the job stops the whole group.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -33,7 +33,7 @@ export interface NamedMachine {
   shell: Shell
 }
 
-/** Returns additional ssh options besides the user's configuration. Only tests set such options. */
+/** Returns ssh options to add to the user's configuration. Only tests set such options. */
 export const sshOptions = (): string[] =>
   (process.env.KERNEL_LADDER_SSH_OPTIONS ?? '').split('\n').filter(Boolean)
 
@@ -56,7 +56,7 @@ export async function openMachine(
 }
 
 /**
- * Returns the shell of a machine. If the entry has no host, the shell is local, because this
+ * Returns a machine's shell. If the entry has no host, the shell is local, because this
  * machine is a Slurm login node.
  */
 export const shellOf = (name: string, { ssh }: Pick<MachineEntry, 'ssh'>): Shell =>
@@ -118,8 +118,8 @@ const onStateOf =
   }
 
 /**
- * Runs a job to completion. Throws an error if the job cannot start or ends without a completion
- * line.
+ * Runs a job to completion. Throws an error if the job cannot start or ends before it writes a
+ * completion line.
  */
 export async function runJob(
   machine: NamedMachine,
@@ -141,7 +141,7 @@ export async function runJob(
 
 /**
  * Returns the machine's runs whose results were not copied back, for example because the laptop was
- * switched off.
+ * turned off.
  */
 export async function findRuns(
   { shell, entry }: NamedMachine,
@@ -248,7 +248,7 @@ function whyEnded(name: string, job: StartedJob, lines: readonly string[]): Stat
 }
 
 /**
- * On abort, requests the job to save its results and end. Kills the job if it does not end in time.
+ * On abort, asks the job to save its results and exit. Kills the job if it does not exit in time.
  * Gives up if the machine is unreachable.
  */
 function stopOnAbort(job: StartedJob, signal: AbortSignal, over: AbortController) {
@@ -284,18 +284,17 @@ export interface CommandThere {
    */
   send: ((shell: Shell, facts: RemoteFacts, signal: AbortSignal) => Promise<string>) | null
   /**
-   * Returns the arguments of the command, given its job folder and the remote path of the sent
-   * folder.
+   * Returns the command's arguments, given its job folder and the remote path of the sent folder.
    */
   words: (job: string, folder: string | null) => readonly string[]
   /**
-   * Name of the file that the command writes in its job folder. The file is copied back afterwards.
+   * Name of the file that the command writes in its job folder. The file is copied back afterward.
    */
   file?: string
 }
 
 /**
- * Runs a command of this program on the machine. Forwards the command's notes and returns its
+ * Runs one of this program's commands on the machine. Forwards the command's notes and returns its
  * output.
  */
 export async function runWords(

@@ -15,9 +15,9 @@ export function sizeOfSvg(svg: string): { width: number; height: number } {
 }
 
 export interface Bar {
-  /** Label of the bar, which is a rung's number, or its number and title. */
+  /** The bar's label, which is a rung's number, or its number and title. */
   label: string
-  /** Value of the bar. If null, the bar is empty, and `text` contains the reason. */
+  /** The bar's value. If null, the bar is empty, and `text` contains the reason. */
   value: number | null
   /** The value as text, with its unit. */
   text: string
@@ -37,7 +37,7 @@ export interface BarChart {
   bars: readonly Bar[]
   /** Formats axis values. Needed only if plain counts do not suit the unit. */
   axisText?: (value: number) => string
-  /** Upper end of the axis, for units with a fixed maximum. */
+  /** Maximum value on the axis, for units with a fixed maximum. */
   max?: number
   /**
    * Value at which a line crosses all rows, or null for no line (default: the reference's value).

@@ -1,5 +1,5 @@
 /**
- * Creates the charts of printed and Markdown reports. Bar charts show the throughput and counters.
+ * Creates the charts in printed and Markdown reports. Bar charts show the throughput and counters.
  * The Charts screen draws the other charts.
  */
 import { cardMetricIds, metricDefinition } from '../../domain/metrics/metrics'
@@ -38,7 +38,7 @@ import type { Drawing } from '../../domain/report/chart-drawings'
 const numbered = ({ id, title }: RungResult): string =>
   `${numberOfId(id) ?? ''} ${title}`.trimStart()
 
-/** Returns the axis unit, one prefix larger than the unit of the values. */
+/** Returns the axis unit, whose prefix is one step larger than the prefix of the values' unit. */
 const rateUnit = ({ of }: Lead): string => (of === 'bytes' ? 'TB/s' : 'TFLOP/s')
 
 const rateBar = (figure: LeadFigure | null, status: string): Pick<Bar, 'value' | 'text'> => ({
@@ -64,9 +64,9 @@ function throughputChart({ rows, session }: ReportModel): BarChart | null {
 }
 
 /**
- * Returns a chart of two sessions. Each rung has a bar for the first session above a bar for the
- * second. Returns null if no rung has a time. Also returns null if the GPUs or the L2 states
- * differ, because adjacent bars imply a ranking.
+ * Returns a chart that compares two sessions. Each rung has a bar for the first session above a bar
+ * for the second. Returns null if no rung has a time. Also returns null if the GPUs or the L2
+ * states differ, because adjacent bars imply a ranking.
  */
 export function pairChart({ rungs, a: first, b: second }: ComparisonModel): BarChart | null {
   const lead = leadOf(first)
@@ -119,11 +119,11 @@ export type ReportChart = {
   caption: string | null
 } & ({ bars: BarChart } | { drawing: Drawing })
 
-/** Charts of the Charts screen that a printed report includes by default. */
+/** Charts from the Charts screen that a printed report includes by default. */
 export const usualDrawings = ['roofline', 'stalls', 'traffic', 'occupancy'] as const
 
 /**
- * Returns the leading counter and the counters of the card level. Tables show the other counters.
+ * Returns the leading counter and the card-level counters. Tables show the other counters.
  */
 export const usualBars = (session: Session): string[] => [
   ...new Set([leadMetric(session), ...cardMetricIds]),
@@ -157,7 +157,7 @@ export function chartsOf(model: ReportModel): ReportChart[] {
 /** Maximum number of bars below a heading on one page. */
 const mostBars = 44
 
-/** Splits a chart with too many bars for a page into several charts with the same scale. */
+/** Splits a chart that has too many bars for a page into several charts with the same scale. */
 function piecesOf(chart: BarChart): BarChart[] {
   const { bars } = chart
   const count = Math.ceil(bars.length / mostBars)
@@ -179,7 +179,7 @@ function piecesOf(chart: BarChart): BarChart[] {
 export const chartFigures = (chart: BarChart, layout: Layout): string[] =>
   piecesOf(chart).map((piece) => `<figure>${barsSvg(piece, layout)}</figure>`)
 
-/** Text width of a page: 170 mm at 96 dpi. */
+/** Width of a page's text area: 170 mm at 96 dpi. */
 const picture = { width: 643, labelWidth: 220 }
 
 const asPicture = (chart: BarChart): Picture => ({

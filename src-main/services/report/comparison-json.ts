@@ -17,7 +17,7 @@ export const ComparisonJson = z.object({
   schema: z.literal(comparisonJsonVersion),
   /** Date of the report, if the user gave one. */
   reportDate: z.string().optional(),
-  /** Warnings about the figures, including the warnings of both sessions. */
+  /** Warnings about the numbers, including the warnings from both sessions. */
   warnings: z.array(Statement),
   /**
    * Summary of the difference between the sessions, with the same wording as in the other formats.
@@ -30,8 +30,8 @@ export const ComparisonJson = z.object({
     RungComparison.extend({
       id: z.string(),
       /**
-       * Reasons that the rung is faster or slower in session `b`. Empty if its time is the same or
-       * unknown.
+       * Reasons that the rung is faster or slower in session `b`. Empty if the rung's time is the
+       * same or unknown.
        */
       causes: z.array(Cause),
       /** Source change, or null if the source is the same or missing. */

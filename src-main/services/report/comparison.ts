@@ -1,6 +1,6 @@
 /**
- * Compares two sessions of one ladder and problem, such as before and after a change, or on two
- * GPUs. Rejects sessions that cannot be compared. Also reports differences in the measurement
+ * Compares two sessions with the same ladder and problem, such as before and after a change, or on
+ * two GPUs. Rejects sessions that cannot be compared. Also reports differences in the measurement
  * conditions.
  */
 import { inEnglish, paragraph, pieces } from '../../domain/text/english'
@@ -37,7 +37,7 @@ export interface ComparisonModel {
    * Summary of the difference between the sessions, with the same wording as in the other formats.
    */
   answer: Sentence
-  /** Sections besides the summary and the provenance. */
+  /** Sections in addition to the summary and the provenance. */
   sections: readonly ReportSection[]
   a: Session
   b: Session
@@ -55,7 +55,7 @@ export interface ComparisonModel {
   facts: ComparedFact[]
 }
 
-/** One fact of the provenance, with its value in both sessions. */
+/** One provenance entry, with its value in both sessions. */
 export interface ComparedFact {
   id: string
   label: string
@@ -84,7 +84,7 @@ export const parameterChanges = (a: Session, b: Session): Sentence[] =>
   })
 
 function changesOf(a: Session, b: Session): Sentence[] {
-  // In a program's session, ids only number the kernels, so kernels cannot be matched by id.
+  // In a program's session, ids are only numbers, so kernels cannot be matched by id.
   if (!can(a.target).knowsRun || !can(b.target).knowsRun) return []
   const only = (one: Session, other: Session, which: string): Sentence[] =>
     one.rungs

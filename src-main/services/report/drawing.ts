@@ -1,5 +1,5 @@
 /**
- * Draws charts of the Charts screen as images. A browser on this machine opens an HTML report and
+ * Draws charts from the Charts screen as images. A browser on this machine opens an HTML report and
  * runs the screen's own code. The result therefore matches the images that the screen saves.
  */
 import type { PageDrawer } from '../../adapters/print/chromium'
@@ -29,7 +29,7 @@ import type { SessionPlaces } from '../sessions/session-places'
 import { listAll } from '../sessions/list-sessions'
 
 /**
- * Returns the options of a chart's controls for a session, or null if the chart has no controls.
+ * Returns the options in a chart's controls for a session, or null if the chart has no controls.
  */
 function choicesOf(chart: ChartId, session: Session): readonly string[] | null {
   switch (chart) {
@@ -64,7 +64,7 @@ function checkChoice(chart: ChartId, choice: string, session: Session): void {
 }
 
 /**
- * Whether a name refers to a chart of the Charts screen. Other names refer to bar charts of
+ * Whether a name refers to a chart on the Charts screen. Other names refer to bar charts of
  * counters.
  */
 export const isDrawnWord = (word: string): boolean => isChartId(chartWord(word).chart)
@@ -89,7 +89,7 @@ export function checkCharts(words: readonly string[], session: Session): void {
   }
 }
 
-/** Returns the session and, for each other size of its ladder on this GPU, the newest session. */
+/** Returns the session and, for each other size of its ladder, the newest session on this GPU. */
 async function sweepSessions(
   places: SessionPlaces,
   opened: OpenedSession,

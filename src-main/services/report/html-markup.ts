@@ -40,7 +40,7 @@ interface HtmlColumn {
 }
 
 /**
- * Returns a table from cells that are already HTML. The first cell of each row is the row header.
+ * Returns a table from cells that are already HTML. The first cell in each row is the row header.
  */
 export function htmlTable(
   columns: readonly HtmlColumn[],

@@ -19,7 +19,7 @@ import { html, htmlSentence } from './html-markup'
 import type { ReportModel } from './model'
 import { escapeHidden } from '../../domain/text/hidden-characters'
 
-/** Returns the built page with its script compressed. */
+/** Returns the built page after compressing its script. */
 export async function readTemplate({ reportTemplate }: Assets): Promise<string> {
   try {
     const [head, tail, script] = splitAt(await readFile(reportTemplate, 'utf8'), [

@@ -50,7 +50,7 @@ export function parseFormat(word: string): ReportFormat {
   )
 }
 
-/** Parts to include in a report. */
+/** Specifies the parts to include in a report. */
 export interface Choice {
   /** Sections to include (default: all). */
   sections?: readonly ReportSection[]
@@ -188,7 +188,7 @@ const freezeDeep = (
       .map((profile) => [profile.rung, DeepProfile.parse(scrubDeep(profile, scrub))]),
   )
 
-/** Data for an HTML report of one session. */
+/** Data for an HTML report on one session. */
 export interface HtmlSource extends Opened {
   profiles?: readonly DeepProfile[]
 }
@@ -216,9 +216,9 @@ export function reportHtml(
 }
 
 /**
- * Returns a page that can draw the charts of the first session. The other sessions provide data for
- * charts over several sizes. They contain only the rungs of the first session. The page is
- * temporary, for a browser on this machine.
+ * Returns a page that can draw the first session's charts. The other sessions provide data for
+ * charts over several sizes. They contain only the first session's rungs. The page is temporary,
+ * for a browser on this machine.
  */
 export function drawingPage(
   opened: readonly Opened[],
@@ -240,7 +240,7 @@ export function drawingPage(
   return printHtml(template, frozen, [], models)
 }
 
-/** Returns a PDF of one session or of a comparison of two sessions. */
+/** Returns a PDF report on one session or on a comparison of two sessions. */
 export function reportPdf(
   opened: readonly [Opened] | readonly [Opened, Opened],
   options: Omit<ReportOptions, 'format' | 'wide'>,
@@ -256,7 +256,7 @@ export function reportPdf(
   return printPdfReport(sessionDocument(model), model.date ?? model.session.createdAt, tools)
 }
 
-/** Returns the images of a Markdown report. */
+/** Returns the images for a Markdown report. */
 export function reportPictures(
   opened: readonly [Opened] | readonly [Opened, Opened],
   options: Choice & Authored,

@@ -1,6 +1,6 @@
 /**
- * Makes the content of a report in any format from a request. Collects the data that the format
- * needs besides the session.
+ * Creates a report's content in any format from a request. Collects the data that the format needs
+ * in addition to the session.
  */
 import type { Assets } from '../../adapters/catalog/assets'
 import type { PageDrawer } from '../../adapters/print/chromium'
@@ -47,7 +47,7 @@ interface MakeOptions extends Choice, Omit<Authored, 'drawn'> {
   isPreview?: boolean
 }
 
-/** Functions of this program and this machine that are needed to make a report. */
+/** Functions that a report needs from this program and this machine. */
 interface MakeTools extends PdfTools {
   assets: Assets
   places: SessionPlaces
@@ -56,7 +56,7 @@ interface MakeTools extends PdfTools {
 
 interface MadeReport {
   content: string | Uint8Array
-  /** Images of a Markdown report. Empty without an image folder. */
+  /** Images for a Markdown report. Empty if there is no image folder. */
   pictures: Picture[]
 }
 
@@ -66,7 +66,7 @@ type Sessions = readonly [Advised] | readonly [Advised, Advised]
 /** Formats that print the first suggested step per rung or include all advice. */
 const advisedFormats: readonly ReportFormat[] = ['md', 'pdf', 'html']
 
-/** Makes a report of one session or of a comparison of two sessions. */
+/** Creates a report on one session or on a comparison of two sessions. */
 export async function makeReport(
   tools: MakeTools,
   [first, second]: readonly [OpenedSession] | readonly [OpenedSession, OpenedSession],
@@ -110,8 +110,8 @@ function checkAuthored(
 }
 
 /**
- * Draws the charts with the code of the Charts screen. By default, draws the usual charts for print
- * if the session has times and a browser is installed.
+ * Draws the charts with the Charts screen's code. By default, draws the default charts for print if
+ * the session has times and a browser is installed.
  */
 async function drawingsFor(
   { places, drawInPage }: MakeTools,
@@ -203,7 +203,9 @@ const bytesAnswer = (name: string, mediaType: string, bytes: Uint8Array): Report
   content: Buffer.from(bytes).toString('base64'),
 })
 
-/** Returns a file name without extension. The id of another user's session can be any string. */
+/**
+ * Returns a file name without extension. The id of a session from another user can be any string.
+ */
 function fileName(opened: readonly OpenedSession[]): string {
   const ids = opened.map(({ session }) =>
     session.id.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60),

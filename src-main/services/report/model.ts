@@ -1,6 +1,7 @@
 /**
- * A report before formatting. All text is scrubbed, and every figure has its unit and evidence. The
- * same session always yields the same model, regardless of when and where the model is created.
+ * A report's content before it is formatted. All text is scrubbed, and every value has its unit and
+ * evidence. The same session always yields the same model, regardless of when and where the model
+ * is created.
  */
 import { metricDefinitions, cardMetricIds, type MetricValue } from '../../domain/metrics/metrics'
 import { rungOf, type Session, type RungResult } from '../../domain/session/session'
@@ -60,9 +61,9 @@ export interface LadderRow {
   time: Figure
   spread: Figure
   throughput: Figure
-  /** Time of the reference, which was measured alternately with the rung. */
+  /** Reference time, measured alternately with the rung. */
   beside: Figure
-  /** Time of the reference divided by the time of the rung. */
+  /** Reference time divided by the rung's time. */
   ratio: Figure
   /**
    * Speedup over the rung that this rung builds on. The text names that rung unless it is in the
@@ -75,11 +76,11 @@ export interface LadderRow {
    */
   burst?: { time: Figure; ratio: Figure }
   /**
-   * Figures for several seconds of back-to-back launches. Absent if the run timed no sustained
+   * Measurements for several seconds of back-to-back launches. Absent if the run timed no sustained
    * launches.
    */
   sustained?: { time: Figure; ratio: Figure; clock: Figure; power: Figure }
-  /** Times of a kernel under ncu. Absent unless the session contains kernels instead of rungs. */
+  /** A kernel's times under ncu. Absent unless the session contains kernels instead of rungs. */
   kernel?: { time: Figure; share: Figure; launches: Figure; median: Figure }
   /** Metric values in the order of the model's metrics. */
   metrics: Figure[]
@@ -102,7 +103,7 @@ export interface ReportStep extends Step {
 export interface ReportModel {
   /** The scrubbed session, as the JSON printer writes it. */
   session: Session
-  /** Sections besides the summary and the provenance. */
+  /** Sections in addition to the summary and the provenance. */
   sections: readonly ReportSection[]
   title: string
   /** Description of what was measured, if the author chose the title. */
@@ -126,7 +127,7 @@ export interface ReportModel {
   timeNotes: { rung: string; text: string }[]
   /** Metrics that have no value for any rung, each with the first recorded reason. */
   absent: { label: string; reason: string }[]
-  /** Published figures, or null if the ladder's author published none. */
+  /** Published results, or null if the ladder's author published none. */
   published: PublishedFigures | null
   steps: ReportStep[]
   troubles: RungResult[]
@@ -140,7 +141,7 @@ export interface Authored {
   title?: string
   /** Paragraphs by the author. */
   notes?: readonly string[]
-  /** Names of the charts (default: a few usual charts). */
+  /** Names of the charts (default: a few common charts). */
   charts?: readonly string[]
   /** Captions by chart name. */
   captions?: Readonly<Record<string, string>>
@@ -162,7 +163,7 @@ export interface ReportInput {
 
 export const dash = '–'
 
-/** Text to show if a session contains no reason. */
+/** Text to show if a session gives no reason. */
 export const noReason = 'No reason was recorded.'
 
 /** Whether a session contains kernels that ncu timed one by one. */
@@ -195,7 +196,7 @@ export const legendOf = (session: Session): string =>
 const cacheWords = ({ settings: { cacheState } }: Session): string =>
   cacheState ? `, L2 ${inEnglish(message(`cacheState.${cacheState}`))}` : ''
 
-/** Returns the word before the report date, which depends on how the figures were obtained. */
+/** Returns the word before the report date, which depends on how the results were obtained. */
 export const madeWord = (session: Session): string =>
   isBuiltOnly(session.target)
     ? 'built'

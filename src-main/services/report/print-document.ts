@@ -13,7 +13,7 @@ type PageNumbers = ReadonlyMap<string, number>
 
 export interface PrintDocument {
   title: string
-  /** Text in small type below the title, as HTML. */
+  /** Text in small print below the title, as HTML. */
   sub: string
   /** Paragraphs by the author. */
   notes: readonly string[]
@@ -35,8 +35,8 @@ const part = ({ id, title, body, inner = [] }: PrintPart, level: 2 | 3 = 2): str
   `<section><h${level} id="${id}">${title}</h${level}>\n${body}\n${inner.map((one) => part(one, 3)).join('\n')}</section>`
 
 /**
- * Returns the document. Without page numbers, the document is a draft with the same layout, in
- * which most content is invisible.
+ * Returns the document. If there are no page numbers, the document is a draft with the same layout,
+ * in which most content is invisible.
  */
 export function printPage(document: PrintDocument, pages?: PageNumbers): string {
   const { title, sub, notes, warnings, parts } = document

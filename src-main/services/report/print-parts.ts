@@ -35,7 +35,7 @@ import { printedCauses } from './printed-causes'
 
 /** A heading and the content below it. */
 export interface PrintPart {
-  /** Id of the heading, which the table of contents links to. */
+  /** The heading's id, which the table of contents links to. */
   id: string
   /** Title as HTML. */
   title: string
@@ -67,7 +67,7 @@ export function nextPart(model: ReportModel): PrintPart[] {
   return [{ id: 'next', title: 'What to change next', body }]
 }
 
-/** Returns the author's published figures next to the figures of this session. */
+/** Returns the author's published results next to this session's results. */
 export function publishedPart({ published }: ReportModel): PrintPart[] {
   if (!published) return []
   const { title, origin, conclusion, rows } = published
@@ -168,7 +168,7 @@ const citedMetrics = ({ causes, unimportant }: ReportStep['why']): Set<string> =
   ])
 
 /**
- * Returns the body of a step. If `hasCounters` is set, other tables of the report already list all
+ * Returns a step's body. If `hasCounters` is set, other tables in the report already list all
  * counters. A step with causes then lists only the counters that are evidence for the causes or
  * that the author predicted.
  */
@@ -240,7 +240,7 @@ export function provenancePart({ facts, session }: ReportModel): PrintPart {
     Object.entries(value)
       .map(([name, number]) => `${name}=${number}`)
       .join(' ')
-  // Kernels of a program or an import have no source file.
+  // Kernels in a program or an import have no source file.
   const rungs = session.rungs.filter(({ file }) => file !== '')
   const reproduce = facts.find(({ id }) => id === 'reproduce')?.value ?? ''
   const body = [

@@ -15,7 +15,7 @@ export interface PdfTools {
   onStage?: ((stage: ReportStage) => void) | undefined
 }
 
-/** Prints a report. `madeOn` is an ISO date of the report or the session. */
+/** Prints a report. `madeOn` is the ISO date of the report or the session. */
 export async function printPdfReport(
   document: PrintDocument,
   madeOn: string,

@@ -1,8 +1,8 @@
-/** The style sheet of printed reports. */
+/** The style sheet for printed reports. */
 
 /**
- * Style of a printed report: black on white, one type scale, aligned figures, and no content split
- * by page breaks.
+ * Style for a printed report: black on white, one type scale, aligned digits, and no page breaks
+ * inside a piece of content.
  */
 export const printStyle = `
 @page {
@@ -65,7 +65,7 @@ pre.lines { padding: 1.5mm 2mm; background: #f6f7f9; font-size: 7.5pt; white-spa
 `
 
 /**
- * Style of the draft. Headings keep their positions. Other content occupies its space but is
+ * Style for the draft. Headings keep their positions. Other content occupies its space but is
  * invisible.
  */
 export const draftStyle = `

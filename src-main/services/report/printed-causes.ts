@@ -19,14 +19,14 @@ export interface PrintedCause {
 
 export interface PrintedCauses {
   /**
-   * Changed nvcc flags, followed by the factors of the step, each below a heading. Empty if the
-   * step has neither.
+   * Changed nvcc flags, followed by the step's factors, each below a heading. Empty if the step has
+   * no changed flags or factors.
    */
   groups: { heading: string; causes: PrintedCause[] }[]
   /** Changes that did not affect the time, below a heading. Null if there are no such changes. */
   unimportant: { heading: string; sentences: Sentence[] } | null
   /**
-   * Further notes, such as the reason that there are no causes, or the profile level that would
+   * Additional notes, such as the reason that there are no causes, or the profile level that would
    * show more.
    */
   notes: string[]

@@ -1,4 +1,4 @@
-/** Compares the measured figures with the figures that the ladder's author published. */
+/** Compares the measured results with the results that the ladder's author published. */
 import { threadsPerBlock } from '../../domain/analysis/derived-metrics'
 import { isPublishedSize } from '../../domain/analysis/table-columns'
 import { metricDefinitions } from '../../domain/metrics/metrics'
@@ -9,7 +9,7 @@ import { formatGflops, formatValue } from '../../domain/metrics/units'
 export interface PublishedFigures {
   /** Heading of the table. */
   title: string
-  /** Author of the published figures, the GPU, and the source. */
+  /** Who published the results, the GPU, and the source. */
   origin: string
   conclusion: string
   /**
@@ -17,9 +17,9 @@ export interface PublishedFigures {
    * metrics.
    */
   columns: string[]
-  /** Whether the session has the same problem, so that one table can show both sets of figures. */
+  /** Whether the session has the same problem, so that one table can show both sets of results. */
   hasOurs: boolean
-  /** Rungs with the published figures and the session's figures. A dash marks a missing figure. */
+  /** Rungs with the published results and the session's results. A dash marks a missing result. */
   rows: { id: string; theirs: string[]; ours: string[] }[]
 }
 

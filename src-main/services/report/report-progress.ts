@@ -1,4 +1,4 @@
-/** Tracks the progress of reports for the UI, which polls it. */
+/** Tracks report progress for the UI, which polls it. */
 import type { ReportStage } from '../../contract/reports'
 
 interface ReportProgress {

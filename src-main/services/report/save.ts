@@ -15,13 +15,13 @@ export interface Picture {
   height: number
 }
 
-/** Returns the folder of a report's images, such as `report.assets` for `report.md`. */
+/** Returns the folder for a report's images, such as `report.assets` for `report.md`. */
 export const picturesFolder = (file: string): string =>
   join(dirname(file), `${basename(file, extname(file))}.assets`)
 
 /**
- * Whether a path exists. A dangling link also exists, because writing to it would create its
- * target.
+ * Whether a path exists. A dangling link counts as existing, because writing to the link would
+ * create its target.
  */
 const isTaken = (path: string): Promise<boolean> =>
   lstat(path).then(

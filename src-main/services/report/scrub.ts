@@ -1,7 +1,7 @@
 /**
  * Removes all data that identifies a machine or a person from reports. Sessions store no serial
  * numbers. This module removes paths, hosts, users and identifiers that tools wrote into their
- * messages. In case of doubt, text is removed.
+ * messages. When in doubt, the module removes the text.
  */
 import { isMessageKey, type Statement } from '../../domain/messages/message'
 import { can } from '../../domain/targets/targets'
@@ -30,8 +30,8 @@ const topDomains =
 type Pattern = readonly [RegExp, string]
 
 /**
- * Patterns in the order in which they are applied. Each matches one kind of identifier. Repetition
- * is bounded, so that even malicious text takes only linear time.
+ * Patterns in the order in which they are applied. Each pattern matches one kind of identifier.
+ * Repetition is bounded, so that even malicious text takes only linear time.
  */
 const patterns: readonly Pattern[] = [
   [/\bfile:\/\/[^\s"'<>)]*/gi, '<path>'],
@@ -115,7 +115,7 @@ export function scrubber({ folders, words }: Privates): Scrubber {
 const identifierKeys = new Set(['after', 'reference', 'createdAt', 'evidence', 'status'])
 
 /**
- * Prose fields of a task. The task's other strings are names and expressions that refer to each
+ * A task's prose fields. The task's other strings are names and expressions that refer to each
  * other.
  */
 const taskProse = new Set(['title', 'summary', 'formula', 'result', 'name'])

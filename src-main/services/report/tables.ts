@@ -66,8 +66,8 @@ const predictedCells = ({ predicted }: LadderRow['rung']): Cell[] => [
 ]
 
 /**
- * Returns the ladder's table. Without times, as in an emulated run, the table shows counted metrics
- * instead.
+ * Returns the ladder's table. If there are no times, as in an emulated run, the table shows counted
+ * metrics instead.
  */
 export function ladderTable({ rows, counted }: ReportModel): Table {
   const hasTimes = rows.some(({ rung }) => rung.timing !== null)
@@ -157,8 +157,8 @@ export function counterTables({ metrics, rows }: ReportModel, mostAcross: number
 }
 
 /**
- * Returns the author's published figures. If the session has the same problem, its figure is below
- * each published figure.
+ * Returns the author's published results. If the session has the same problem, its result is below
+ * each published result.
  */
 export const publishedTable = ({
   columns,
@@ -184,7 +184,7 @@ const metricText = (metric: MetricValue | null): string =>
 
 const factor = (ratio: number | null): string => (ratio === null ? dash : formatRatio(ratio))
 
-/** Returns the change of each counter from one rung to the next. */
+/** Returns the change in each counter from one rung to the next. */
 export const stepTable = ({ from, to }: ReportStep, deltas: readonly MetricDelta[]): Table => ({
   columns: [
     words('Counter'),

@@ -1,4 +1,4 @@
-/** Compiles the rungs of a plan. Each rung goes to the next stage as soon as it is built. */
+/** Compiles a plan's rungs. Each rung goes to the next stage as soon as it is built. */
 import { isPythonFile } from '../../domain/ladder/rung'
 import { message } from '../../domain/messages/message'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
@@ -13,9 +13,9 @@ import type { Device } from '../../domain/gpu/device'
 
 /** The rungs to build, and the GPU to build them for. Both depend on the kind of run. */
 export interface BuildWay {
-  /** GPU that rungs are built for. */
+  /** GPU for which the rungs are built. */
   readonly gpu: Pick<Device, 'name' | 'computeCapability'>
-  /** GPU that the rungs run on, or null if nothing runs on a GPU. */
+  /** GPU on which the rungs run, or null if nothing runs on a GPU. */
   readonly device: Device | null
   /** Returns nvcc's flags for an architecture such as `90a`, written without the prefix `sm_`. */
   readonly flags: (sm: string) => readonly string[]
@@ -41,7 +41,7 @@ export function buildRungs(
 ): Builds {
   const step = progress.stage('build', way.rungs.length)
   // Compile long sources first, because they usually take longest and would otherwise delay the
-  // end.
+  // last build.
   const longestFirst = [...way.rungs].sort((one, other) => other.source.length - one.source.length)
   const builds = startInParallel(longestFirst, async (planned) => {
     if (compiler.signal.aborted) return { planned, outcome: null, unsupported: null }

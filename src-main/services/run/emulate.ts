@@ -29,11 +29,11 @@ import type { FilledBuffer } from '../../adapters/emulator/fill-case'
 import { launchedKernels, readModules } from '../../adapters/tools/built-code'
 import { probeLaunches, type Launched, type NotLaunched } from '../../adapters/tools/launch-probe'
 
-/** Settings shared by every rung of a run. */
+/** Settings shared by all rungs in a run. */
 export interface EmulationSettings {
   toolbox: Toolbox
   pool: EmulatorPool
-  /** Path of the probe, which is built from cuda-kernels/probe. */
+  /** The probe's path. The probe is built from cuda-kernels/probe. */
   probe: string
   task: Task
   taskFolder: string | null
@@ -42,7 +42,7 @@ export interface EmulationSettings {
   signal: AbortSignal
 }
 
-/** Memory of the emulated GPU in bytes. 32-bit addresses limit the size. */
+/** The emulated GPU's memory size in bytes, limited by 32-bit addresses. */
 const memoryBytes = 2 ** 32 - 2 ** 16
 
 /**
@@ -72,7 +72,7 @@ export interface ReadyRung {
 }
 
 /**
- * Returns the buffers of a case. If the buffers and the rung's own memory do not fit the emulated
+ * Returns a case's buffers. If the buffers and the rung's own memory do not fit the emulated
  * GPU, returns the reason.
  */
 export type Filled = (
@@ -83,7 +83,7 @@ export type Filled = (
 ) => Promise<readonly FilledBuffer[] | AnyMessage>
 
 /**
- * Returns the reason that the buffers of a case do not fit the emulated GPU, or null if they fit.
+ * Returns the reason that a case's buffers do not fit the emulated GPU, or null if they fit.
  * `besides` is the number of additional bytes. Called before the buffers are filled.
  */
 export function tooMuchMemory(task: Task, own: Case, rung: string, besides = 0): AnyMessage | null {
@@ -288,7 +288,7 @@ export function placesOf(
 
 /**
  * Estimates the rung's warp instructions from a few blocks per launch. Returns `Infinity` if the
- * sampled blocks do not end.
+ * sampled blocks do not finish.
  */
 export async function estimate({ pool }: EmulationSettings, { job }: ReadyRung): Promise<number> {
   const { kernels, prepared, stop } = await pool.run({ ...job, sample: true })
@@ -311,7 +311,7 @@ interface Execution {
   /** Expected number of warp instructions. */
   estimated: number
   checks?: boolean
-  /** Maximum number of threads that share the blocks of the rung. */
+  /** Maximum number of threads that share the rung's blocks. */
   threads?: number
   /** Called with the number of warp instructions executed so far. */
   onProgress?: (instructions: number) => void
@@ -341,7 +341,10 @@ export const allPlaces = ({ places, preparedPlaces }: ReadyRung): LaunchPlaces[]
   ...preparedPlaces,
 ]
 
-/** Returns the faults of a rung's execution. The lists are empty if the execution succeeded. */
+/**
+ * Returns the faults that occurred while a rung ran. The lists are empty if the execution
+ * succeeded.
+ */
 export function faultsOf(
   answer: EmulationAnswer,
   ready: ReadyRung,

@@ -29,7 +29,7 @@ export interface Expectation {
 }
 
 /**
- * Returns the results of the reference. Throws an error if the reference is unusable or the run is
+ * Returns the reference's results. Throws an error if the reference is unusable or the run is
  * canceled.
  */
 export async function expectedOf(
@@ -82,7 +82,7 @@ function requireNumbers(
   }
 }
 
-/** Returns the results of a trusted rung as the expected results. */
+/** Returns a trusted rung's results as the expected results. */
 export const trustedExpectation = (
   task: Task,
   { id, buffers }: ReadyRung,

@@ -1,4 +1,4 @@
-/** Selects GPUs from the built-in table that can be emulated. */
+/** Selects from the built-in table the GPUs that can be emulated. */
 import { inputError } from '../../domain/errors'
 import { buildGpu, gpus, type BuildGpu } from '../../domain/gpu/gpu-table'
 import { message } from '../../domain/messages/message'

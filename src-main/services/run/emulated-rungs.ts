@@ -25,11 +25,12 @@ import { millions, type EmulationTools, type PreparedRungs } from './prepared-ru
 import type { Progress } from './progress'
 import { wrongness } from './wrongness'
 
-/** Milliseconds between progress reports of a long rung. */
+/** Milliseconds between progress reports for a long-running rung. */
 const progressMs = 10_000
 
 /**
- * Maximum number of warp instructions per additional problem. Problems that need more are skipped.
+ * Maximum number of warp instructions per additional problem. Problems that need more instructions
+ * are skipped.
  */
 const mostFurther = 5e7
 
@@ -145,7 +146,7 @@ export class EmulatedRungs {
   }
 
   private async execute(rung: ReadyRung, expected: Expectation, estimated: number) {
-    // If there are fewer rungs than threads, let several threads share the blocks of a rung.
+    // If there are fewer rungs than threads, let several threads share a rung's blocks.
     const threads = Math.floor(availableParallelism() / this.of.prepared.ready.size)
     const onProgress = this.progressOf(rung.id, estimated)
     const answer = await execute(this.bench, rung, { estimated, threads, onProgress })
@@ -161,7 +162,7 @@ export class EmulatedRungs {
     return { measured, answer }
   }
 
-  /** Returns the first failed verification over all runs. */
+  /** Returns the first failed verification among all runs. */
   private verifiedAll(rung: ReadyRung, answer: EmulationAnswer, expected: Expectation): Verify {
     const all = [answer.outputs, ...answer.again].map((outputs) =>
       verified(this.of.plan.task, rung, { ...answer, outputs }, expected),

@@ -1,4 +1,4 @@
-/** Fills the buffers of cases with their initial contents. Each case is filled only once. */
+/** Fills the cases' buffers with their initial contents. Each case is filled only once. */
 import { fillCase, type FilledBuffer } from '../../adapters/emulator/fill-case'
 import type { Case } from '../../domain/task/problem'
 import { tooMuchMemory, type EmulationSettings, type Filled } from './emulate'

@@ -1,6 +1,6 @@
 /**
- * Types of the values passed between the stages of a run. A stage's map omits the rungs that the
- * stage did not reach.
+ * Types of the values that a run's stages pass to each other. A stage's map omits the rungs that
+ * the stage did not reach.
  */
 import type { DeepProfiles } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
@@ -16,19 +16,21 @@ import type { Measured } from './measured'
 /** The build result of one rung. */
 export interface RungBuild {
   planned: PlannedRung
-  /** Compiler result. Null if the GPU cannot run the rung or the run was canceled first. */
+  /**
+   * Compiler result. Null if the GPU cannot run the rung or the run was canceled before the build.
+   */
   outcome: BuildOutcome | null
   /** Reason that the GPU cannot run the rung. */
   unsupported: Statement | null
 }
 
-/** Results of a run for one built rung. */
+/** A run's results for one built rung. */
 export interface Finding extends Measured {
   alsoVerified?: readonly VerifiedAt[]
   /** Status and reason if the rung was wrong or failed with one of the additional problems. */
   elsewhere?: Pick<RungResult, 'status' | 'reason'>
   profile?: RungResult['profile']
-  /** Counters of the rung. Absent if the rung has no counters. */
+  /** The rung's counters. Absent if the rung has no counters. */
   metrics?: Record<string, MetricValue>
   /** Time predicted by the timing model. */
   predicted?: PredictedTime
@@ -37,7 +39,7 @@ export interface Finding extends Measured {
   uncounted?: Statement
 }
 
-/** Results of a run for each rung and for the machine. */
+/** A run's results for each rung and for the machine. */
 export interface Findings {
   rungs: ReadonlyMap<string, Finding>
   warnings: readonly Statement[]

@@ -42,8 +42,8 @@ interface Look {
   /** Problem that was used for the emulation. */
   problem: Problem
   /**
-   * Counters of the rung. Null if the rung did not build or finish. `reason` then contains the
-   * explanation.
+   * The rung's counters. Null if the rung did not build or finish. In that case, `reason` contains
+   * the explanation.
    */
   counted: Pick<CountedRung, 'deep' | 'metrics'> | null
   reason: Statement | null
@@ -139,7 +139,8 @@ async function predictedHere(
 }
 
 /**
- * Returns the launches at the plan's own problem, because the user needs its waves and occupancy.
+ * Returns the launches at the plan's own problem, because the user needs the waves and occupancy at
+ * that problem.
  */
 async function launchedAt(
   bench: EmulationSettings,
@@ -199,8 +200,8 @@ export function createCounting(setup: Setup) {
     const [{ rung, source }] = original.rungs as [RunPlan['rungs'][number]]
     const key = JSON.stringify([rung.file, rung.params, source, problem, gpu.name])
     const before = originals.get(key) ?? (await look(original))
-    // Clear the cache when it is full. A screen shows few originals, and only the latest version of
-    // each file is requested.
+    // Clear the cache when it is full. A screen shows only a few originals, and only the latest
+    // version of each file is requested.
     if (originals.size >= 16) originals.clear()
     originals.set(key, before)
     return {
@@ -215,8 +216,8 @@ export function createCounting(setup: Setup) {
     }
   }
   /**
-   * Call this function when a request arrives, before any file is read. File reads take varying
-   * time, so the calls would otherwise be out of order.
+   * Call this function when a request arrives, before any file is read. File reads vary in
+   * duration, so the calls would otherwise be out of order.
    */
   return () => {
     looking?.abort()

@@ -20,7 +20,7 @@ import type { OpenWay } from './way'
 import type { TaskRunner } from './measurement'
 import type { Device } from '../../domain/gpu/device'
 
-/** @param reportPath path for ncu's report; null discards the report */
+/** @param reportPath path for ncu's report, or null to discard the report */
 export const liveWay =
   (settings: RunSettings, reportPath: string | null): OpenWay =>
   async ({ bench, plan, emit }) => {
@@ -174,7 +174,7 @@ const profileWarnings = ({
     : []),
 ]
 
-/** Returns warnings about the reference. Without its time, there are no ratios. */
+/** Returns warnings about the reference. If the reference has no time, there are no ratios. */
 function referenceWarnings(
   { reference }: RunPlan,
   built: ReadonlyMap<string, RungBuild>,

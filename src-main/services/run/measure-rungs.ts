@@ -1,4 +1,4 @@
-/** Verifies and times the built rungs in the measuring stage of a run. */
+/** Verifies and times the built rungs in a run's measuring stage. */
 import { builtRung } from '../../adapters/tools/runner'
 import type { ErrorShape } from '../../domain/errors'
 import type { Ceilings } from '../../domain/gpu/ceilings'

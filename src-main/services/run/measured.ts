@@ -1,11 +1,11 @@
-/** Results of the runner for one rung: its correctness and its time. */
+/** The runner's results for one rung: its correctness and its time. */
 import type { Launch, Prepared, Timing, Verify } from '../../domain/session/session'
 import type { Statement } from '../../domain/messages/message'
 
 export interface Measured {
   verify: Verify | null
   timing: Timing | null
-  /** Launches of the rung. Absent if the runner could not record the launches. */
+  /** The rung's launches. Absent if the runner could not record the launches. */
   launches?: Launch[]
   /**
    * Kernels that the rung compiled while it was loaded, such as Triton kernels of a Python script.

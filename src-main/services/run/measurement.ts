@@ -1,4 +1,4 @@
-/** Input of a measurement, and the events that a measurement reports. */
+/** Input to a measurement, and the events that a measurement reports. */
 import type { BuiltRung, Expected, RunnerStage } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { Problem } from '../../domain/task/problem'
@@ -10,10 +10,10 @@ import type { CacheState } from '../../domain/session/session'
 /** Settings shared by all measurements of a task. */
 export interface TaskRunner {
   toolbox: Toolbox
-  /** Path of the runner. */
+  /** The runner's path. */
   runner: string
   task: Task
-  /** Folder with the files that fill the buffers, or null in a replay. */
+  /** Folder that contains the files that fill the buffers, or null in a replay. */
   taskFolder: string | null
   /** Expected results, or null in a replay, which verifies nothing. */
   expected: Expected | null
@@ -46,7 +46,7 @@ export type MeasureEvent =
   /** The rung's result is correct. */
   | { type: 'verified'; rung: string }
   | { type: 'measured'; rung: string; measured: Measured }
-  /** Peak rates of the GPU, measured once before the first rung. */
+  /** The GPU's peak rates, measured once before the first rung. */
   | { type: 'ceilings'; ceilings: Ceilings }
   /** An event was ignored, because the runner cannot send that event during this rung. */
   | { type: 'out-of-turn'; rung: string }

@@ -19,7 +19,10 @@ const refused: Readonly<Record<Refusal, (detail: string) => Statement>> = {
   halted: (detail) => message('prediction.halted', { detail }),
 }
 
-/** Returns the predicted time. `problem` is set if it differs from the session's problem. */
+/**
+ * Returns the predicted time. `problem` is set if the predicted problem differs from the session's
+ * problem.
+ */
 export function predictedTime(
   answer: PredictionAnswer,
   problem: Problem | null,
@@ -47,7 +50,7 @@ const times = (counts: Counts, factor: number): Counts =>
   ) as unknown as Counts
 
 /**
- * Estimates the counts of each launch from a few of its blocks. Returns null if these blocks do not
+ * Estimates each launch's counts from a few of its blocks. Returns null if these blocks do not
  * finish.
  */
 export async function sampledCounts(

@@ -1,6 +1,6 @@
 /**
- * Finds the GPUs for which times can be predicted. Such a GPU can be emulated and has a parameter
- * file.
+ * Finds the GPUs for which times can be predicted. These GPUs can be emulated and have parameter
+ * files.
  */
 import { createHash } from 'node:crypto'
 import { findGpu, listGpus, type GpuFolders } from '../../adapters/disk/gpu-files'
@@ -18,7 +18,7 @@ export interface ParameterSet extends PredictionGpu {
 }
 
 /**
- * Reads the parameters of a GPU by its id. Returns null if there is no parameter file. Throws an
+ * Reads a GPU's parameters by its id. Returns null if there is no parameter file. Throws an
  * input error if the file is invalid.
  */
 export async function readParameters(

@@ -1,4 +1,4 @@
-/** Predicts the times of prepared rungs and combines them with the results of the emulation. */
+/** Predicts the times of prepared rungs and combines them with the emulation results. */
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -21,7 +21,7 @@ import { wrongness } from './wrongness'
 interface ToPredict {
   plan: RunPlan
   on: PredictedGpu
-  /** Problem used to check results. `predictAt` is the problem of the predicted time. */
+  /** Problem used to check results. `predictAt` is the problem for which the time is predicted. */
   checkAt: Problem
   predictAt: Problem
   tools: Promise<EmulationTools>
@@ -73,7 +73,7 @@ export class PredictedRungs {
     }
   }
 
-  /** Combines the results of the emulation with the prediction, including both deep profiles. */
+  /** Combines the emulation results with the prediction, including both deep profiles. */
   join(
     id: string,
     emulated: Finding,

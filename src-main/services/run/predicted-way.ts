@@ -25,9 +25,9 @@ import type { OpenWay } from './way'
 
 export interface PredictionSettings {
   seed: number
-  /** Problem used to check results. Counters are exact if it is the plan's problem. */
+  /** Problem used to check results. Counters are exact if this problem is the plan's problem. */
   checkAt: Problem
-  /** Problem of the predicted time (default: the plan's problem). */
+  /** Problem for which the time is predicted (default: the plan's problem). */
   predictAt?: Problem
   launchesAt?: LaunchesAt | null
 }

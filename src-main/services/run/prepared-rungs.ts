@@ -23,13 +23,13 @@ import { shrunk, workOf } from '../../domain/emulation/emulated-problem'
 import type { NotLaunched } from '../../adapters/tools/launch-probe'
 
 /**
- * Maximum number of instructions, about ten minutes on one thread. Rungs that need more are
- * rejected.
+ * Maximum number of instructions, which take about ten minutes on one thread. Rungs that need more
+ * instructions are rejected.
  */
 const mostInstructions = 4e9
 
 /**
- * Instructions per second of one thread, from docs/evidence/emulation.md. Used only to announce the
+ * Instructions per second on one thread, from docs/evidence/emulation.md. Used only to announce the
  * duration.
  */
 const instructionsPerSecond = 8e6
@@ -56,7 +56,7 @@ export async function openTools(
 
 export class PreparedRungs {
   readonly ready = new Map<string, ReadyRung>()
-  /** Estimated warp instructions by rung. `Infinity` for a rung that does not end. */
+  /** Estimated warp instructions by rung. `Infinity` for a rung that does not finish. */
   readonly estimates = new Map<string, number>()
   readonly fills
 

@@ -1,5 +1,5 @@
 /**
- * Profiles the rungs of a run. Estimates the cost, skips rungs if necessary, and reports the actual
+ * Profiles a run's rungs. Estimates the cost, skips rungs if necessary, and reports the actual
  * cost.
  */
 import { builtRung } from '../../adapters/tools/runner'

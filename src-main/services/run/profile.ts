@@ -55,7 +55,7 @@ export interface ProfileOutcome {
    * ncu names of the metrics that this ncu version does not know. The other metrics were collected.
    */
   unknownMetrics: string[]
-  /** Wall time of ncu in seconds, or null if ncu did not finish. */
+  /** ncu's wall time in seconds, or null if ncu did not finish. */
   seconds: number | null
   /** Reason that counters are missing, with the remedy. Null if no counters are missing. */
   trouble: { message: Statement; remedy?: Statement; missing: boolean } | null
@@ -172,7 +172,7 @@ const unfinished = ({ outcome, signal }: ProcessResult, idleMs: number): Stateme
     ? message('tools.ncuIdle', { seconds: Math.round(idleMs / 1000) })
     : message('tools.ncuUnfinished', { signal: signal ?? outcome })
 
-/** Marks every metric of the level as unavailable for the same reason. */
+/** Marks every metric at the level as unavailable for the same reason. */
 export const allUnavailable = (
   level: ProfileLevel,
   reason: Statement,

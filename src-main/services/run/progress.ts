@@ -1,5 +1,5 @@
 /**
- * Reports the progress of a run. The progress object is the run's only mutable object, and saved
+ * Reports a run's progress. The progress object is the run's only mutable object, and saved
  * data never depends on it.
  */
 import type { RunEvent } from '../../contract/index'

@@ -26,14 +26,14 @@ export const unusable = (why: Statement): KernelLadderError =>
   new KernelLadderError('failed', message('emulation.referenceUnusable', { why }))
 
 interface ReferenceArray {
-  /** Name of the array, such as `in:a`, `out:c`, `scale:c` or `mask:c`. */
+  /** The array's name, such as `in:a`, `out:c`, `scale:c` or `mask:c`. */
   what: string
   bytes: number
-  /** Contents of the array, or null if the function writes it. */
+  /** The array's contents, or null if the function writes the array. */
   contents: Uint8Array | null
 }
 
-/** Returns the arrays that the stage of the reference reads and writes. */
+/** Returns the arrays that the reference stage reads and writes. */
 function arraysOf(
   task: Task,
   own: Case,

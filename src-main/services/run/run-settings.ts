@@ -1,4 +1,4 @@
-/** Settings for a measurement on a GPU, besides its plan. */
+/** Settings for a measurement on a GPU, in addition to its plan. */
 import type { CacheState } from '../../domain/session/session'
 
 export interface RunSettings {

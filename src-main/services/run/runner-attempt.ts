@@ -9,7 +9,7 @@ import { throwIfHopeless, causeOf, tail, type At, type Attempt } from './runner-
 import { toLaunch, toVerify, toTiming, toBurst, toSustained } from './runner-results'
 import type { MeasureRequest } from './measurement'
 
-/** Number of bursts per rung, which is enough for a median. The GPU rests before each burst. */
+/** Number of bursts per rung, enough to compute a median. The GPU rests before each burst. */
 const burstsOfRung = 3
 
 /**
@@ -49,7 +49,7 @@ export async function attempt(
   const ceilings = number === 1 && request.key === undefined
 
   /**
-   * Whether the runner can have sent this event at this point. A rung's code runs in the runner's
+   * Whether the runner could have sent this event at this point. A rung's code runs in the runner's
    * process and may forge events.
    */
   const isInTurn = (event: RunnerEvent, at: At): boolean => {

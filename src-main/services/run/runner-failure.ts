@@ -1,4 +1,4 @@
-/** Explains why a runner process ended early and whether a restart can help. */
+/** Explains why a runner process exited early and whether a restart can help. */
 import type { ProcessResult } from '../../adapters/tools/process'
 import type { RunnerEvent, RunnerStage } from '../../adapters/tools/runner'
 import { message, together, type Statement } from '../../domain/messages/message'
@@ -6,14 +6,14 @@ import { inputError, KernelLadderError, missingError } from '../../domain/errors
 import type { MeasureRequest } from './measurement'
 
 /**
- * Position of the runner, taken from its last `start` event. The rung is null while the runner
+ * The runner's position, taken from its last `start` event. The rung is null while the runner
  * computes the reference.
  */
 export type At = { rung: string | null; stage: RunnerStage | 'reference' } | null
 
 export interface Attempt {
   result: ProcessResult
-  /** Position of the runner when it ended. */
+  /** The runner's position when it exited. */
   at: At
   error: Extract<RunnerEvent, { event: 'error' }> | null
 }

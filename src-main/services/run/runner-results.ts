@@ -29,7 +29,10 @@ type SustainedEvent = Extract<RunnerEvent, { event: 'sustained' }>
 
 type VerifyEvent = Extract<RunnerEvent, { event: 'verify' }>
 
-/** Converts a verification. Older runners have a single output, so their events name no buffer. */
+/**
+ * Converts a verification. Older runners have a single output, so their events do not name a
+ * buffer.
+ */
 export function toVerify(event: VerifyEvent, task: Task): Verify {
   const { event: _event, rung: _rung, worstToleranceRatio: _ratio, ...verify } = event
   const { outOfBoundsBuffers, firstMismatch, ...rest } = verify
@@ -58,7 +61,7 @@ export function toTiming(event: TimingEvent, request: MeasureRequest): Timing {
     gflops: gflops(task, caseOf(problem, rung), event.medianMs),
     ratioToReference: reference === null ? null : reference / event.medianMs,
     referenceMedianMs: reference,
-    // The fields below are missing in older recordings.
+    // The fields below are missing from older recordings.
     ...(event.late === undefined ? {} : { late: event.late }),
     ...(event.includesHost === undefined ? {} : { includesHost: event.includesHost }),
     ...(event.emptyMs === undefined ? {} : { emptyMs: event.emptyMs }),
@@ -90,7 +93,7 @@ export function toBurst(
 }
 
 /**
- * Converts a sustained timing. `beside` is the timing of the reference. The reference is timed
+ * Converts a sustained timing. `beside` is the reference's timing. The reference is timed
  * first.
  */
 export function toSustained(

@@ -1,5 +1,5 @@
 /**
- * Analyzes rungs without a GPU. Rungs are built for a GPU of the built-in table, and a replacement
+ * Analyzes rungs without a GPU. Rungs are built for a GPU in the built-in table, and a replacement
  * for the CUDA runtime records their launches. Occupancy and waves are derived from the launches.
  * No kernel is run, verified or timed, and the session states this.
  */
@@ -39,7 +39,10 @@ import {
 
 type Launches = { launches: Launch[]; kernels: readonly ProbedLaunch[] } | NotLaunched
 
-/** Maximum number of instructions in a rung's instruction view. No screen could show more. */
+/**
+ * Maximum number of instructions in a rung's instruction view. The UI could not show more
+ * instructions.
+ */
 const mostInstructions = 200_000
 
 export const staticWay =
@@ -122,7 +125,7 @@ async function examine(
 }
 
 /**
- * Returns the result of a rung. No kernel runs here, but a rung that could not launch on the GPU
+ * Returns a rung's result. No kernel runs here, but a rung that could not be launched on the GPU
  * gets its final status.
  */
 const findingOf = (found: Launches, gpu: BuildGpu): Finding => ({

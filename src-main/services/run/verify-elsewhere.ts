@@ -45,7 +45,8 @@ export async function verifyElsewhere(
   onOutOfTurn: (rung: string) => void,
 ): Promise<VerifiedElsewhere> {
   const { problems = [], decides = false } = plan.alsoVerify ?? {}
-  // A rung that hung or crashed with its own problem would do so again and take just as long.
+  // A rung that hung or crashed with its own problem would hang or crash again and take just as
+  // long.
   const wanted = (plan.alsoVerify?.rungs ?? [])
     .flatMap((id) => built.get(id) ?? [])
     .filter(({ planned }) => measured.get(planned.rung.id)?.trouble?.status !== 'failed')
@@ -61,7 +62,7 @@ export async function verifyElsewhere(
 
   const verifyAt = (problem: Problem, index: number): Promise<MeasureOutcome> => {
     const at = named({ ...problem.sizes, ...problem.scalars })
-    // Announce no duration in a replay, because it takes no time.
+    // Don't announce a duration in a replay, because a replay takes no time.
     if (!runner.toolbox.replays)
       progress.note(
         message('records.verifyingAt', { at, number: index + 1, total: problems.length }),

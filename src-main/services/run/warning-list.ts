@@ -1,4 +1,4 @@
-/** Collects the distinct warnings of a run and reports each one when it first occurs. */
+/** Collects a run's distinct warnings and reports each warning when it first occurs. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Statement } from '../../domain/messages/message'
 

@@ -26,7 +26,7 @@ export interface WatchNews {
   phase: WatchPhase
   /** Reason that the state is `faulty` or `failed`. */
   error: ErrorShape | null
-  /** Number of rounds so far. */
+  /** Number of completed rounds. */
   rounds: number
   /** Rungs in ladder order. Rungs that ran in the last round are marked as fresh. */
   rungs: readonly WatchedRung[]
@@ -55,8 +55,8 @@ interface WatchOptions {
 const entryId = ({ as, id }: { as?: string | undefined; id: string }): string => as ?? id
 
 /**
- * Returns a key per rung. The key covers all inputs of the rung's result. If the key changes, the
- * rung must run again.
+ * Returns a key per rung. The key covers all inputs that affect the rung's result. If the key
+ * changes, the rung must run again.
  */
 async function rungKeys({
   folder,
@@ -133,7 +133,7 @@ export async function watchFolder({
     lastText = text
     onNews(news)
   }
-  /** Error of a failed run, which is shown until the next save. */
+  /** Error from a failed run, which is shown until the next save. */
   let failure: ErrorShape | null = null
   let seen = ''
   while (!signal.aborted) {

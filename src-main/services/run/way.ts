@@ -1,5 +1,5 @@
 /**
- * A kind of run. It defines the GPU that rungs are built for and the function that examines the
+ * A kind of run. A way defines the GPU for which rungs are built and the function that examines the
  * built rungs.
  */
 import type { RunEvent } from '../../contract/index'
@@ -18,7 +18,7 @@ export interface Way extends BuildWay {
   readonly prediction?: PredictionSource
   readonly warnings: readonly Statement[]
   readonly withoutCounters: MetricsWithoutCounters
-  /** Examines the built rungs. On cancellation, returns the results so far. */
+  /** Examines the built rungs. On cancellation, returns the results collected so far. */
   examine(builds: Builds, progress: Progress): Promise<Findings>
 }
 

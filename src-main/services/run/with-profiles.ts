@@ -1,11 +1,11 @@
-/** Combines the measurements of rungs with their profiles. The functions are pure. */
+/** Combines the rungs' measurements with their profiles. The functions are pure. */
 import { withSmallWaves } from '../../domain/analysis/derived-metrics'
 import { message } from '../../domain/messages/message'
 import type { Finding } from './finding'
 import type { ProfileOutcome } from './profile'
 import type { Device } from '../../domain/gpu/device'
 
-/** Returns each rung with its counters or the reason that it has none. */
+/** Returns each rung with its counters, or with the reason that it has no counters. */
 export function withProfiles(
   rungs: ReadonlyMap<string, Finding>,
   { profiles, trouble }: Pick<ProfileOutcome, 'profiles' | 'trouble'>,

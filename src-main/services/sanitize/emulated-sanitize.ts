@@ -1,6 +1,6 @@
 /**
  * Checks memory accesses and races without a GPU. Each rung runs once on the emulated GPU, which
- * checks every access. The findings have the same format as the findings of compute-sanitizer.
+ * checks every access. The findings have the same format as compute-sanitizer's findings.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
@@ -36,7 +36,10 @@ import { architectureFor } from '../bench/architecture'
 import { inParallel } from '../bench/in-parallel'
 import type { SanitizeRequest } from '../../contract/sanitize'
 
-/** Selects a single block of each launch to run. Races between blocks are then not detected. */
+/**
+ * Selects a single block of each launch to run. In that case, races between blocks are not
+ * detected.
+ */
 export type BlockChoice = (job: EmulationJob) => number
 
 export async function sanitizeEmulated(

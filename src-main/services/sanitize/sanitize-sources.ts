@@ -1,4 +1,4 @@
-/** Converts the compiled path in a finding to the path in the catalog, and adds source lines. */
+/** Converts a finding's compiled path to the path in the catalog, and adds source lines. */
 import type {
   SanitizerFinding,
   SanitizerRecord,

@@ -1,4 +1,4 @@
-/** Finds the sessions of attempts at a lab. */
+/** Finds the sessions that belong to attempts at a lab. */
 import { join } from 'node:path'
 import type { Setup, Folders } from '../../adapters/machine/machine'
 import { pathExists } from '../../adapters/disk/disk'
@@ -9,10 +9,10 @@ import { recordedRef, recordingOf } from '../../domain/session/session-ref'
 import { recordedLabs } from '../../adapters/labs/recorded-attempts'
 import { attemptsDir } from '../../adapters/labs/progress'
 
-/** Prefix of the ref of a shipped outcome. The rest of the ref is the name of a recording. */
+/** Prefix of a shipped outcome's ref. The rest of the ref is a recording's name. */
 const recordedMark = 'lab.'
 
-/** Returns the session of an attempt as a SessionRef, or null if nothing was measured. */
+/** Returns an attempt's session as a SessionRef, or null if nothing was measured. */
 export async function attemptSession(
   folders: Folders,
   key: string,

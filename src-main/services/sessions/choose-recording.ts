@@ -11,7 +11,10 @@ import { readRecording, type ListedRecording } from './recordings'
 const describe = ({ name, summary: { ladder, problem } }: ListedRecording): string =>
   `${recordedRef(name)} (${ladder.id}${problem === null ? '' : ` at ${problemLabel(problem)}`})`
 
-/** Size used by the target `recorded` without a name if a ladder was recorded at several sizes. */
+/**
+ * Size that the target `recorded` uses if the request names no recording and the ladder was
+ * recorded at several sizes.
+ */
 const usualSize = 4096
 
 const hasUsualSize = ({ summary }: ListedRecording): boolean =>

@@ -1,6 +1,6 @@
 /**
- * Reads the history of a ladder. Every live session in the store adds a data point for each rung
- * that it timed.
+ * Reads the history of a ladder's times. Every live session in the store adds a data point for each
+ * rung that it timed.
  */
 import { currentId } from '../../domain/ladder/former-ids'
 import { indexed, type Described } from '../../adapters/sessions/session-index'
@@ -31,7 +31,7 @@ async function describe(name: string, folder: string): Promise<Described<Found>>
 }
 
 interface HistoryRequest {
-  /** Id of the ladder. */
+  /** The ladder's id. */
   ladder: string
   rungs?: readonly string[]
   /** Sizes to include. */
@@ -83,7 +83,7 @@ export async function findHistory(
   return { ladders, history: { ladder: id, leastPercent: usualPercent, series, unreadable } }
 }
 
-/** Reads a ladder's history. Throws an error if no data matches the request. */
+/** Reads a ladder's history. Throws an error if no data points match the request. */
 export async function readHistory(
   places: SessionPlaces,
   request: HistoryRequest,

@@ -8,8 +8,8 @@ import { isHtmlFile } from '../../adapters/sessions/html-report-file'
 import { importHtml } from '../import/import-html'
 
 /**
- * Imports a file that a host received. Messages contain only the file name. The file of a browser
- * upload is in a temporary folder that the user does not know.
+ * Imports a file that a host received. Messages contain only the file name. A file uploaded by a
+ * browser is in a temporary folder that the user does not know.
  */
 export async function importFile(
   path: string,

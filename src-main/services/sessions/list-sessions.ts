@@ -38,7 +38,9 @@ async function describeFolder(name: string, folder: string): Promise<Described<S
   }
 }
 
-/** Returns the store's sessions, newest first. Includes unreadable folders with the reason. */
+/**
+ * Returns the store's sessions, newest first. Includes unreadable folders, each with the reason.
+ */
 export async function listOwn(
   places: SessionPlaces,
   onMany?: (count: number) => void,

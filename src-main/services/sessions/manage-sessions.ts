@@ -1,4 +1,4 @@
-/** Renames, deletes and restores sessions of the store by their refs. */
+/** Renames, deletes, and restores sessions in the store by their refs. */
 import { join } from 'node:path'
 import { pathExists } from '../../adapters/disk/disk'
 import {
@@ -14,7 +14,7 @@ import { message } from '../../domain/messages/message'
 import { recordingOf } from '../../domain/session/session-ref'
 import { storeOf, mountedRef, type SessionPlaces } from './session-places'
 
-/** Returns the folder name in the store for a ref. Rejects recordings and other folders. */
+/** Returns a ref's folder name in the store. Rejects recordings and other folders. */
 function ownName(
   places: SessionPlaces,
   ref: string,

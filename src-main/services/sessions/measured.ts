@@ -21,7 +21,7 @@ import { listRecordings, readRecording } from './recordings'
 import { resolveLadder } from '../catalog/resolve'
 import { keptAnswer } from '../../adapters/disk/cached-answer'
 
-/** Folder of the recordings, and the cache for values derived from them. */
+/** Folder that contains the recordings, and the cache for values derived from them. */
 interface MeasuredSetup {
   assets: Pick<Setup['assets'], 'recordingsDir'>
   machine: { folders: Pick<Setup['machine']['folders'], 'cache'> }
@@ -40,7 +40,7 @@ function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]
   const reading = listRecordings(root).then(async (listed) => {
     const ofLadder = listed.filter(({ summary }) => summary.ladder.id === ladder)
     const found = await Promise.all(
-      // Skip damaged recordings. Opening one reports the damage.
+      // Skip damaged recordings. Opening a damaged recording reports the damage.
       ofLadder.map(async (one) => {
         const recording = await readRecording(one).catch(() => null)
         if (!recording) return []
@@ -57,7 +57,7 @@ function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]
 
 /**
  * Returns the ladder, or null if the ladder is missing or has an unusable rung. A run would report
- * that error.
+ * the error.
  */
 function ladderOf(catalog: Catalog, id: string): Ladder | null {
   const file = catalog.ladders.find((ladder) => ladder.id === id)
@@ -77,8 +77,8 @@ interface Today {
 const todays = new WeakMap<Catalog, Today>()
 
 /**
- * Returns the current rungs of a library. The rungs are cached, because a list needs every ladder
- * of the same library.
+ * Returns a library's current rungs. The rungs are cached, because a list needs every ladder in the
+ * same library.
  */
 function today(catalog: Catalog): Today {
   const known = todays.get(catalog)

@@ -6,8 +6,8 @@ import { listOwn } from './list-sessions'
 import type { SessionPlaces } from './session-places'
 
 /**
- * Returns the newest readable session in the store. If the store has none, throws an error that
- * suggests a recording.
+ * Returns the newest readable session in the store. If the store has no readable session, throws an
+ * error that suggests a recording.
  */
 export async function newestOwn(
   places: SessionPlaces,

@@ -29,7 +29,7 @@ export interface OpenedSession {
   deep(rung: string): Promise<DeepProfile | null>
 }
 
-/** Adds a warning to a session for each missing part of its session folder. */
+/** Adds a warning to a session for each missing part of the session's folder. */
 const withFaults = (session: Session, faults: readonly Statement[]): Session =>
   faults.length === 0 ? session : { ...session, warnings: [...session.warnings, ...faults] }
 

@@ -1,9 +1,9 @@
 /**
  * Reads the index of shipped recordings, so that no session is parsed before it is opened.
  *
- * `index.json` contains the data that lists display and that requests are compared with. `npm run
- * recordings` derives it from the sessions. If the index is damaged or lacks a recording, the
- * session is read instead.
+ * `index.json` contains the data that lists display and that is compared with requests. `npm run
+ * recordings` derives `index.json` from the sessions. If the index is damaged or lacks a recording,
+ * the session is read instead.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import { sharedSessions, sharingSessions } from '../../adapters/disk/shared-sess
 
 export const recordingIndexFile = 'index.json'
 
-/** Index entry of a recording. */
+/** A recording's index entry. */
 const RecordingSummary = SessionSummary.omit({
   ref: true,
   kind: true,
@@ -46,7 +46,7 @@ export interface Recording {
   name: string
   folder: string
   session: Session
-  /** Task that the session ran. */
+  /** Task that the session's rungs perform. */
   task: Task
   problem: Problem
 }
@@ -115,7 +115,7 @@ function usualGpu(recordings: readonly ListedRecording[]): string | null {
 }
 
 /**
- * Lists the readable recordings. The newest recording of the usual GPU comes first. Skips folders
+ * Lists the readable recordings. The newest recording on the usual GPU comes first. Skips folders
  * without a session.
  */
 async function list(root: string): Promise<ListedRecording[]> {

@@ -1,4 +1,4 @@
-/** Replays a recording. Repeats the run of its session with the recorded tool output. */
+/** Replays a recording. Repeats the session's run with the recorded tool output. */
 import type { RunEvent, RunRequest } from '../../contract/index'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -98,8 +98,8 @@ export async function replay(
     task,
     headers: new Map(),
     problem,
-    // Replay all rungs, because the tools ran once for all rungs. Rungs that were not requested are
-    // removed below.
+    // Replay all rungs, because the tools ran once for all rungs. The code below removes rungs that
+    // were not requested.
     rungs: planned,
     reference: planned.find(({ rung }) => rung.id === session.ladder.reference) ?? null,
     trusted: null,

@@ -93,7 +93,7 @@ export async function resumeRun(name: string, run: string, options: Ending): Pro
 }
 
 /**
- * Returns options that convert the output lines of a remote job to events of a run on this target.
+ * Returns options that convert a remote job's output lines to events of a run on this target.
  */
 const remoteOptions = (
   target: Target & { name: string },

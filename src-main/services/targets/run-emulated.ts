@@ -1,4 +1,4 @@
-/** Runs rungs on an emulated GPU of the built-in table. */
+/** Runs rungs on an emulated GPU from the built-in table. */
 import { savedRun, type FinishedRun, type Runner, type StartRunOptions } from './saved-run'
 import type { Catalog } from '../../adapters/catalog/catalog'
 import { catalogFor } from '../folders/copies'
@@ -42,7 +42,7 @@ export const runEmulated: Runner = async (name, request, options) => {
   const given = chosen(plan.task, own).sizes
   if (given !== null && sizeNames(plan.task).every((size) => given[size] !== undefined))
     return emulatePlan(catalog, plan, name, options)
-  // Reduce the sizes that the user did not choose. If the user chose none, reduce all sizes.
+  // Reduce the sizes that the user did not choose. If the user chose no sizes, reduce all of them.
   const usual = planRun(catalog, { ...own, profile: 'deep', at: withoutSizes(plan.task, own.at) })
   const small = emulatedProblem(plan.task, usual.problem)
   const problem = { ...small, sizes: { ...small.sizes, ...given } }

@@ -1,5 +1,5 @@
 /**
- * Predicts the times of rungs for a GPU of the built-in table. The GPU must have a parameter file.
+ * Predicts rung times for a GPU in the built-in table. The GPU must have a parameter file.
  */
 import { emulatedProblem } from '../../domain/emulation/emulated-problem'
 import type { RunPlan } from '../../domain/run/plan'

@@ -1,4 +1,4 @@
-/** Builds rungs for a GPU of the built-in table without running them. */
+/** Builds rungs for a GPU in the built-in table without running them. */
 import { savedRun, type Runner } from './saved-run'
 import { catalogFor } from '../folders/copies'
 import { planRun } from '../run/plan'

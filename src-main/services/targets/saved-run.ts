@@ -1,4 +1,7 @@
-/** Saves the session of a run in the requested folder. Uses another folder if the disk fails. */
+/**
+ * Saves a run's session in the requested folder. Uses another folder if writing to that folder
+ * fails.
+ */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -27,7 +30,7 @@ export interface StartRunOptions extends Setup {
   /** Output folder, used instead of the store. The folder must not exist. */
   out?: string
   appVersion: string
-  /** Commits of one rung. The commits replace the ladder's rungs in this run. */
+  /** Commits that changed one rung. The commits replace the ladder's rungs in this run. */
   commits?: CommitsRequest
   settings?: Partial<RunSettings>
   emit: (event: RunEvent) => void
@@ -36,13 +39,13 @@ export interface StartRunOptions extends Setup {
 
 export interface FinishedRun {
   session: Session
-  /** Folder of the session. Null if no rung finished, because no session was saved in that case. */
+  /** The session's folder. Null if no rung finished, because no session was saved in that case. */
   folder: string | null
   /** Set if a missing requirement on this machine prevented part of the request. */
   missing: ErrorShape | null
   /**
-   * Set if the session could not be saved in the requested folder. `folder` is then the folder that
-   * was used instead. If `folder` is null, the session exists only in `session`.
+   * Set if the session could not be saved in the requested folder. In that case, `folder` is the
+   * folder that was used instead. If `folder` is null, the session exists only in `session`.
    */
   unsaved: ErrorShape | null
 }
@@ -98,7 +101,7 @@ const rawWarning = ({ keys, why }: LostOutput): Statement =>
   })
 
 /**
- * Saves a session. If the disk fails, tries the store and then the temporary folder, because
+ * Saves a session. If writing fails, tries the store and then the temporary folder, because
  * otherwise the measurements would be lost.
  */
 export async function saveSomewhere(

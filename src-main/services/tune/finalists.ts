@@ -1,5 +1,5 @@
 /**
- * Verifies the finalists with every size of the ladder and times them alternately. The finalists
+ * Verifies the finalists at every ladder size and times them alternately. The finalists
  * are the best points of a sweep and the rung's default values.
  */
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ interface FinalsRequest {
   setup: MeasureSettings
   worker: Worker
   planned: PlannedRung
-  /** Points that have a time, best point first. */
+  /** Points that have a time, with the best point first. */
   rows: readonly T4Row[]
   /** Builds a point. Returns null if the point cannot be built. */
   build: (params: Point) => Promise<BuiltRung | null>
@@ -149,7 +149,7 @@ const without = (params: Point, reason: Statement): Finalist => ({
 
 /**
  * Returns the reason that a point is unusable although its results are correct for the sweep's
- * problem. The results may be wrong for another problem of the ladder.
+ * problem. The results may be wrong for another of the ladder's problems.
  */
 async function wrongElsewhere(
   { setup, worker, onNote }: FinalsRequest,

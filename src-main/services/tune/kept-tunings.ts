@@ -1,5 +1,5 @@
 /**
- * Implements the `tunings.*` calls of the contract. The calls manage finished sweeps and apply
+ * Implements the contract's `tunings.*` calls. The calls manage finished sweeps and apply
  * their winners as variants.
  */
 import { keepTuning, readTuning, tuningIds } from '../../adapters/disk/tuning-store'

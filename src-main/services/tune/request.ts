@@ -41,8 +41,8 @@ export interface TuneRequest {
   gpus?: readonly number[] | 'all'
   cacheState: CacheState
   /**
-   * The part of the points to measure, without a final round. A later sweep over all points
-   * includes the final round.
+   * The subset of points to measure, without a final round. A later sweep over all points includes
+   * the final round.
    */
   part?: { number: number; of: number }
   /** Whether to measure every point again instead of resuming. */

@@ -1,8 +1,8 @@
 /**
- * Keeps the workers of a sweep busy. Several builders build proposed points in advance. One worker
+ * Keeps a sweep's workers busy. Several builders build proposed points in advance. One worker
  * per GPU measures the built points in batches, but leaves some points for the other workers. The
- * queue is bounded, so memory does not grow with the number of points. The scheduler uses neither a
- * clock nor the disk.
+ * queue is bounded, so memory use does not grow with the number of points. The scheduler uses
+ * neither a clock nor the disk.
  */
 import type { Strategy } from '../../domain/tune/search-strategy'
 import type { Point } from '../../domain/tune/search-space'
@@ -21,7 +21,7 @@ export interface SweepRequest<Built, Outcome> {
    */
   build: (point: Point) => Promise<{ built: Built } | { outcome: Outcome }>
   /**
-   * Measures the points and reports each of them. Points that were not reported go to another
+   * Measures the points and reports each point. Points that were not reported go to another
    * worker. A worker that throws an error is not used again.
    */
   measure: (
@@ -29,7 +29,7 @@ export interface SweepRequest<Built, Outcome> {
     batch: readonly Ready<Built>[],
     report: (point: Point, outcome: Outcome) => void,
   ) => Promise<void>
-  /** Returns the time of an outcome in milliseconds, or null if it has no time. */
+  /** Returns an outcome's time in milliseconds, or null if the outcome has no time. */
   timeOf: (outcome: Outcome) => number | null
   /** Called once for each point, when the point is finished. */
   onOutcome: (point: Point, outcome: Outcome, known: boolean) => void

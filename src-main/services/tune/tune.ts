@@ -1,8 +1,8 @@
 /**
- * Sweeps the compile-time parameters of a rung. Every point is built, verified and timed, on one or
+ * Sweeps a rung's compile-time parameters. Every point is built, verified and timed, on one or
  * more GPUs. Finished points are saved, so the same command resumes a stopped sweep. Then the best
  * points and the rung's default values are timed again alternately. The second timing is needed
- * because the minimum of many noisy times is biased low.
+ * because the minimum of many noisy times is biased toward low values.
  */
 import { readdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
@@ -35,7 +35,7 @@ import { measureOn, noTime, openWorkers, type MeasureSettings, type Worker } fro
 export interface TuneOptions {
   signal: AbortSignal
   onNote: (text: string) => void
-  /** Called when a point has a result. `best` is the shortest time so far. */
+  /** Called when a point has a result. `best` is the shortest time found so far. */
   onPoint: (row: TuneRow, progress: TuneProgress) => void
   idleSeconds: number
   waitForGpu: boolean
@@ -51,7 +51,7 @@ interface TuneProgress {
 
 export interface Tuned {
   report: TuneReport
-  /** Rows with the times and samples of each point, for the T4 export. */
+  /** Rows with each point's times and samples, for the T4 export. */
   rows: T4Row[]
 }
 
@@ -64,7 +64,7 @@ const seed = 1
 const batch = 32
 const journalVersion = 1
 
-/** Returns the rung with the parameter values of a point. The id is unique within the sweep. */
+/** Returns the rung with a point's parameter values. The id is unique within the sweep. */
 const rungAt = ({ rung, source }: PlannedRung, point: Point, id: string): PlannedRung => ({
   rung: { ...rung, id, params: { ...rung.params, ...point } },
   source,
@@ -315,7 +315,8 @@ export async function tune(
 }
 
 /**
- * Returns the measurements of a sweep that was split into parts. Each part has a separate journal.
+ * Returns the measurements from a sweep that was split into parts. Each part has a separate
+ * journal.
  */
 async function partRows(
   folder: string,
@@ -345,7 +346,7 @@ function spaceText({ combinations, allowed }: ReturnType<typeof spaceOf>): strin
     : `${all} combinations, of which ${allowed.toLocaleString('en-US')} are possible.`
 }
 
-/** Builds the trusted rung, which points are compared with. */
+/** Builds the trusted rung, with which points are compared. */
 async function trustedRung(compiler: Compiler, plan: RunPlan, sm: string): Promise<BuiltRung> {
   const { rung } = plan.trusted!
   const built = await buildRung(compiler, plan, plan.trusted!, sm)

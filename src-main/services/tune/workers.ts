@@ -1,5 +1,5 @@
 /**
- * Manages the workers of a sweep, one per GPU. A worker has exclusive use of its GPU while it
+ * Manages a sweep's workers, one per GPU. A worker has exclusive use of its GPU while it
  * verifies and times points.
  */
 import type { NvidiaSmi } from '../../adapters/tools/gpus'
@@ -22,7 +22,7 @@ import type { T4Row } from '../../domain/tune/t4'
 
 export interface Worker extends OfferedGpu {
   toolbox: Toolbox
-  /** Index of the GPU in nvidia-smi. */
+  /** nvidia-smi's index of the GPU. */
   gpu: number
   measured: number
   busySeconds: number
@@ -73,7 +73,7 @@ export interface MeasureSettings {
   runner: string
   expected: Expected | null
   /**
-   * The trusted rung that points are compared with. The trusted rung is measured with each batch
+   * The trusted rung with which points are compared. The trusted rung is measured with each batch
    * but not reported.
    */
   trusted: BuiltRung | null

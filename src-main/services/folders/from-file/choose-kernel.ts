@@ -24,12 +24,12 @@ interface ChooseCall {
   file: string
   /** Value of --kernel. */
   wanted: string | undefined
-  /** Kernels compiled from the file itself, without kernels of libraries. */
+  /** Kernels compiled from the file itself, without library kernels. */
   compiled: readonly NamedKernel[]
-  /** Functions of the file and its headers. */
+  /** Functions in the file and its headers. */
   kernels: readonly SourceFunction[]
   launches: readonly RecordedLaunch[]
-  /** Reason that main() was stopped. Null if main() ended by itself or does not exist. */
+  /** Reason that main() was stopped. Null if main() ended normally or does not exist. */
   stopped: Statement | null
 }
 

@@ -20,7 +20,7 @@ export interface CompiledFile {
   /** Absolute path of the file. */
   file: string
   library: string
-  /** Target architecture, such as `90a`, without the prefix `sm_`. */
+  /** Target architecture without the prefix `sm_`, such as `90a`. */
   sm: string
   modules: MachineCode[]
   resources: PtxasKernel[]
@@ -29,8 +29,8 @@ export interface CompiledFile {
    */
   libraries: string[]
   /**
-   * Absolute paths of the file and the files that it includes, without headers of the compiler and
-   * the system. The file itself comes first.
+   * Absolute paths of the file and the files that it includes, without compiler and system headers.
+   * The file itself comes first.
    */
   sources: string[]
 }

@@ -4,8 +4,8 @@ import { dirname, join, relative } from 'node:path'
 import { pathExists } from '../../../adapters/disk/disk'
 
 /**
- * Maximum number of levels above the file at which the search starts. If the root of the source
- * tree is nearer, the search starts at the root.
+ * Maximum number of levels above the file at which the search starts. If the source tree's root is
+ * nearer than this level, the search starts at the root.
  */
 const mostAbove = 3
 const mostFolders = 5000

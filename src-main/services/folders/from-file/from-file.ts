@@ -71,7 +71,7 @@ export interface FromFile {
    * reason.
    */
   refusedReference: { name: string; why: Statement } | null
-  /** Number of distinct launches of the kernel. Zero if none was recorded. */
+  /** Number of distinct launches of the kernel. Zero if no launch was recorded. */
   launches: number
   /** The recorded run of main(), or null if the file has no main(). */
   main: RecordedMain | null
@@ -85,7 +85,7 @@ export interface FromFile {
   unset: string[]
 }
 
-/** Time limit of main() in seconds. Launches recorded before the limit are used. */
+/** Time limit for main() in seconds. Launches recorded before the limit are used. */
 const mainSeconds = 20
 
 const mostFileBytes = 2 ** 20
@@ -328,7 +328,7 @@ async function writeFirst(
 }
 
 /**
- * Runs the proposed ladder. Determines the directions of buffers, whether smaller sizes work, and
+ * Runs the proposed ladder. Determines the buffers' directions, whether smaller sizes work, and
  * whether the launch matches the program's launch.
  */
 async function refine(

@@ -1,6 +1,6 @@
 /**
- * Finds functions in a user's file that a ladder can call unchanged. These are the kernel's
- * launcher, and a CPU function that computes the same result.
+ * Finds functions in a user's file that a ladder can call unchanged. These functions are the
+ * kernel's launcher and a CPU function that computes the same result.
  */
 import type { Proposal } from '../../../domain/proposal/proposal'
 import { parameterKind } from '../../../domain/proposal/signature'
@@ -13,8 +13,8 @@ const bare = (expression: string): string =>
   expression.replace(/^\s*(?:\([\w\s:*&]+\*?\)\s*)+(?=\w)/, '').trim()
 
 /**
- * Matches functions that allocate or copy memory. Such functions belong to a program and are not
- * launchers.
+ * Matches functions that allocate or copy memory. Such functions are part of the program's setup
+ * and are not launchers.
  */
 const isProgram = /\bcuda(?:Malloc\w*|Memcpy|Free)\s*\(/
 
@@ -63,8 +63,8 @@ const stem = (name: string | null): string =>
   (name ?? '').replace(/^(?:d|h|g|dev|host|device|cpu|gpu)_/i, '').toLowerCase()
 
 /**
- * Whether two types are interchangeable for a caller: pointers to the same element type, or numbers
- * of the same kind.
+ * Whether two types are interchangeable for a caller, as are pointers to the same element type and
+ * numbers of the same kind.
  */
 function isAlike(a: string, b: string): boolean {
   const [one, other] = [parameterKind(a), parameterKind(b)]
@@ -107,7 +107,7 @@ export function ownReference(
       const [, buffer] = /\*\)p->(\w+)$/.exec(text) ?? []
       return buffer === undefined ? { text } : { buffer }
     })
-    // The body of the function must assign to the output.
+    // The function's body must assign to the output.
     const assigned = parameters.filter((parameter) =>
       new RegExp(
         `\\b${parameter.name}\\s*\\[[^;=]*\\]\\s*[-+*/]?=(?!=)|\\*\\s*${parameter.name}\\s*[-+]?=(?!=)`,

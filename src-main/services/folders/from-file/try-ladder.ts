@@ -35,9 +35,9 @@ import { planRun } from '../../run/plan'
 import { wrongness } from '../../run/wrongness'
 
 export interface Tried {
-  /** Launches of the rung at the ladder's default size, or null if unknown. */
+  /** The rung's launches at the ladder's default size, or null if unknown. */
   launched: Launched | null
-  /** Buffer accesses of the rung at a smaller size, or null if the rung did not run. */
+  /** The rung's buffer accesses at a smaller size, or null if the rung did not run. */
   observed: Observed | null
   /** Reason that the rung failed to build, launch or run. */
   trouble: Statement | null
@@ -53,7 +53,7 @@ const mostInstructions = 1e7
 
 interface Prepared {
   plan: RunPlan
-  /** Path of the probe. */
+  /** The probe's path. */
   probe: string
   build: BuildOutcome & { artifact: string }
 }
@@ -171,7 +171,7 @@ export async function tryLadder(
     : { launched, ...found, trouble: null }
 }
 
-/** Maximum buffer size in bytes in a trial with unequal sizes. */
+/** Maximum size in bytes of a buffer in a trial with unequal sizes. */
 const mostTrialBytes = 2 ** 26
 
 /**

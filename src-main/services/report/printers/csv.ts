@@ -1,7 +1,7 @@
 /**
- * Formats a report as CSV. Figures have full precision.
+ * Formats a report as CSV. Values have full precision.
  *
- * The long form has one row per figure, `rung,metric,value,unit,evidence,reason`. Rows with an
+ * The long form has one row per value, `rung,metric,value,unit,evidence,reason`. Rows with an
  * empty rung contain the provenance. The wide form has one row per rung, with units in the column
  * names. `timing.…`, `verify.…` and `build.…` are names from the session schema.
  */
@@ -23,11 +23,11 @@ interface Field {
   unit: string
   evidence: 'measured' | 'derived' | 'predicted'
   of: (rung: RungResult) => number | null | undefined
-  /** Reason that the field has no value, if known. */
+  /** If known, the reason that the field has no value. */
   why?: (rung: RungResult) => Statement | null | undefined
 }
 
-/** Fields that only a session with predicted times has. */
+/** Fields that occur only in a session with predicted times. */
 const ofPredictions: readonly Field[] = (['ms', 'lowMs', 'highMs'] as const).map((name) => ({
   id: `predicted.${name}`,
   unit: 'ms',
@@ -104,7 +104,7 @@ const ofEverySession: readonly Field[] = [
   },
 ]
 
-/** Fields that are missing in older sessions. */
+/** Fields that are missing from older sessions. */
 const ofRecentSessions: readonly Field[] = [
   {
     id: 'timing.late',
@@ -181,7 +181,7 @@ const ofBursts: readonly Field[] = [
 ]
 
 /**
- * Returns the fields of a session. For a memory-bound task, one field is not in the session schema.
+ * Returns a session's fields. For a memory-bound task, one field is not in the session schema.
  */
 function fieldsOf({ session }: ReportModel): readonly Field[] {
   const lead = leadOf(session)
@@ -268,7 +268,7 @@ function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
   ]
 }
 
-/** Returns the facts that apply to all figures of the session. */
+/** Returns the facts that apply to all of the session's values. */
 const sessionLines = ({ facts, session, date }: ReportModel): Cell[][] => [
   ...facts.map(({ id, value }): Cell[] => ['', id, value, '', '', '']),
   ...session.warnings.map((warning): Cell[] => ['', 'warning', inEnglish(warning), '', '', '']),

@@ -3,11 +3,11 @@ import type { ComparisonModel } from '../comparison'
 import type { ReportModel } from '../model'
 
 export interface PrintOptions {
-  /** Whether a session's CSV has one row per rung instead of one row per figure. */
+  /** Whether a session's CSV has one row per rung instead of one row per value. */
   wide?: boolean
   /**
-   * Folder next to the file for the images of a Markdown report. Without this folder, the report
-   * has no images.
+   * Folder for a Markdown report's images, next to the report file. If absent, the report has no
+   * images.
    */
   pictures?: string
 }

@@ -1,6 +1,6 @@
 /**
- * Prints a ladder as a LaTeX booktabs table, followed by the meaning and provenance of the figures.
- * Further tables list the counters. Text paragraphs list the causes of each step.
+ * Prints a ladder as a LaTeX booktabs table, followed by the meaning and provenance of the numbers.
+ * Additional tables list the counters. Text paragraphs list each step's causes.
  */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
 import { inEnglish } from '../../../domain/text/english'
@@ -28,7 +28,7 @@ import { printedCauses } from '../printed-causes'
 import { tex, texCode, texComment, texSentence } from '../latex-markup'
 
 /**
- * Returns the counted metrics that fit next to a rung's name. The counter tables contain the other
+ * Returns the counted metrics that fit next to a rung's name. The counter tables contain all other
  * metrics.
  */
 const countedHere = ({ counted }: ReportModel): number[] =>
@@ -63,7 +63,7 @@ const rowLine = (row: LadderRow, counted: readonly number[]): string => {
   }
   if (counted.length > 0 && rung.status === 'ok')
     return `    ${name} & ${joined(counted.map((index) => row.counted[index]!))} \\\\`
-  // If a rung has no figures, its row shows the reason.
+  // If a rung has no results, its row shows the reason.
   const figures = rung.timing
     ? joined([time, spread, throughput, beside, ratio, step])
     : `\\multicolumn{${counted.length || 6}}{c}{${tex(rung.status)}}`
@@ -71,7 +71,7 @@ const rowLine = (row: LadderRow, counted: readonly number[]): string => {
   return `    ${name}${status} & ${figures} \\\\`
 }
 
-/** Returns the published figures as a second table. A combined table would be too wide. */
+/** Returns the published results as a second table. A combined table would be too wide. */
 function publishedTable({ published, session }: ReportModel): string[] {
   if (!published || published.rows.length === 0) return []
   const { title, origin, conclusion, columns, rows, hasOurs } = published
@@ -84,7 +84,7 @@ function publishedTable({ published, session }: ReportModel): string[] {
     '    \\toprule',
     `    Rung & Figure & Published${hasOurs ? ' & Here' : ''} \\\\`,
     '    \\midrule',
-    // Print one figure per row, because two figures per row would not fit on a page.
+    // Print one value per row, because two values per row would not fit on a page.
     ...rows.flatMap(({ id, theirs, ours }) =>
       columns.flatMap((column, index) =>
         theirs[index] === dash
