@@ -30,7 +30,7 @@ export function parseJsonWithin(
   text: string,
   most = mostValues,
 ): { value: unknown } | { refused: Statement } {
-  // Don't count the values of a short text, because it cannot contain more values than characters.
+  // Don't count the values in a short text, because it cannot contain more values than characters.
   if (text.length > most && countValues(text, most) > most)
     return { refused: message('files.tooMany', { most }) }
   try {

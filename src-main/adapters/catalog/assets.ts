@@ -1,6 +1,6 @@
 /**
- * Locates the files that the program needs besides its code: kernels, recordings, the built UI and
- * the report template.
+ * Locates the files that the program needs in addition to its code: kernels, recordings, the built
+ * UI, and the report template.
  *
  * The files are in the checkout or in the packaged application's resources. The one-file program
  * contains compressed copies and unpacks them once into the cache.

@@ -20,7 +20,7 @@ export interface RungSource {
   /** Path relative to cuda-kernels, with `/` as the separator. */
   file: string
   text: string
-  /** Contents of a binary file. In this case, `text` describes the file. */
+  /** A binary file's contents. In this case, `text` describes the file. */
   bytes?: Uint8Array
   /** Headers that replace the task's headers, by path. */
   headers?: ReadonlyMap<string, string>
@@ -37,7 +37,7 @@ export interface TaskSource extends Pick<RungSource, 'file' | 'text'> {
 
 export interface Catalog {
   root: string
-  /** Path of the ladder folder that this library was read from. Absent for the shipped library. */
+  /** Path of the ladder folder from which this library was read. Absent for the shipped library. */
   own?: string
   /** Tasks by id. The id is also the name of the task's folder. */
   tasks: Map<string, Task>
@@ -198,7 +198,7 @@ export async function builtWith(root: string, file: string): Promise<Pick<RungSo
   return isPythonFile(file) ? { headers: await readTexts(root, pythonRungFiles) } : {}
 }
 
-/** Returns the compiled files of a library folder, which are hashed and stored in the session. */
+/** Returns a library folder's compiled files, which are hashed and stored in the session. */
 export async function readSharedFiles(root: string, folder: string): Promise<Map<string, string>> {
   const files = (await readdir(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && (isHeader(entry.name) || /\.(cu|cpp)$/.test(entry.name)))
@@ -209,7 +209,7 @@ export async function readSharedFiles(root: string, folder: string): Promise<Map
 
 const isHeader = (name: string): boolean => /\.(cuh|hpp|h)$/.test(name)
 
-/** Reads files of the library and returns their contents by relative path. */
+/** Reads files from the library and returns their contents by relative path. */
 async function readTexts(root: string, files: readonly string[]): Promise<Map<string, string>> {
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
   return new Map(files.map((file, index) => [file, texts[index]!]))

@@ -6,7 +6,7 @@ import { shownPath } from './ladder-folder'
 import { gitIn } from './git'
 
 interface Revision {
-  /** The full hash of the commit. */
+  /** The commit's full hash. */
   commit: string
   /** Folder that contains the files of that revision. */
   folder: string

@@ -1,6 +1,6 @@
 /**
  * Finds the commits that changed a source file or its includes. Reads the file contents directly
- * from git without a checkout.
+ * from git, without checking them out.
  */
 import { basename, dirname, posix } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -34,7 +34,7 @@ interface FileHistory {
 }
 
 /**
- * Returns the header of a rung at a commit. Old headers can be invalid in the current format. Files
+ * Returns a rung's header as of a commit. Old headers can be invalid in the current format. Files
  * from other repositories have no header.
  */
 export function headerAt(commit: FileCommit, task: Task): RungHeader {

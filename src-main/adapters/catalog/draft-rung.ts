@@ -1,4 +1,4 @@
-/** Converts a draft's source to a rung of the library, and a rung's source to a draft. */
+/** Converts a draft's source to a library rung, and a rung's source to a draft. */
 import { inEnglish } from '../../domain/text/english'
 import { together } from '../../domain/messages/message'
 import { toErrorShape, inputError } from '../../domain/errors'
@@ -37,7 +37,7 @@ export function draftRung(
   )
 }
 
-/** Returns the message of a header error without its location. */
+/** Returns a header error's message without its location. */
 export const faultText = (error: unknown): string => {
   const { message, remedy } = toErrorShape(error)
   return inEnglish(together(message, remedy)).replace(/^\S+\.cu:(?:\d+:)? /, '')

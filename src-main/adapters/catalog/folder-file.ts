@@ -12,7 +12,7 @@ import { errorCode, diskError, replaceFile } from '../disk/disk'
 import { ladderFileNames, headerName, shownPath, refusalOf } from './ladder-folder'
 
 interface ReadFile {
-  /** Text of the file with LF line endings, as in the editor. */
+  /** The file's text with LF line endings, as shown in the editor. */
   text: string
   /** SHA-256 hash of the file's bytes, in hexadecimal. */
   version: string

@@ -60,7 +60,7 @@ export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as c
  */
 const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
 
-/** Matches the name of a header. Includes .c, because some programs include .c files. */
+/** Matches header file names. Includes .c, because some programs include .c files. */
 export const headerName = /\.(h|hh|hpp|hxx|cuh|inl|inc|ipp|tpp|c)$/
 
 const maxTextBytes = 1024 * 1024
@@ -77,7 +77,7 @@ async function ladderFilesIn(folder: string): Promise<string[]> {
   return ladderFileNames.filter((_, index) => found[index])
 }
 
-/** Returns the name of the ladder file in a folder, or null if the folder has none. */
+/** Returns the name of the ladder file in a folder, or null if the folder has no ladder file. */
 export const ladderFileIn = async (folder: string): Promise<string | null> =>
   (await ladderFilesIn(folder))[0] ?? null
 
@@ -95,7 +95,7 @@ export async function refusalOf(folder: string, name: string): Promise<AnyMessag
 
 const maxBinaryBytes = 256 * 1024 * 1024
 
-/** Reads the bytes of a file. Throws an input error if the file is too large. */
+/** Reads a file's bytes. Throws an input error if the file is too large. */
 async function readBytesIn(folder: string, name: string): Promise<Uint8Array> {
   const { size } = await stat(join(folder, name))
   if (size > maxBinaryBytes)
@@ -149,12 +149,15 @@ export async function headersBelow(folder: string, below = ''): Promise<string[]
 interface LadderText {
   /** The folder's absolute path. */
   path: string
-  /** Name and text of the ladder file. */
+  /** The ladder file's name and text. */
   file: string
   text: string
 }
 
-/** Reads the ladder file of a folder. Throws an input error if there is none, or more than one. */
+/**
+ * Reads the ladder file in a folder. Throws an input error if the folder has no ladder file or
+ * several.
+ */
 export async function readLadderText(folder: string): Promise<LadderText> {
   const path = resolve(folder)
   const shown = shownPath(path)
@@ -348,7 +351,7 @@ function checkEntries(catalog: Catalog, { ladder, at }: ParsedLadder, shown: str
   }
 }
 
-/** Returns the source file of a rung, or its compiled file if there is no source. */
+/** Returns a rung's source file, or its compiled file if there is no source. */
 export async function rungFile(folder: string, id: string): Promise<string> {
   const those = async (endings: readonly string[]): Promise<string[]> => {
     const names = endings.map((ending) => `${id}${ending}`)

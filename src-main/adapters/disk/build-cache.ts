@@ -53,8 +53,8 @@ interface BuildSlot {
   /** Cached build, or null if there is no artifact yet. */
   kept: KeptBuild | null
   /**
-   * Path that the compiler must write to. `keep` then renames this file, so that a killed build
-   * leaves no artifact.
+   * Path that the compiler must write to. `keep` renames this file afterward, so that a killed
+   * build leaves no artifact.
    */
   pending: string
   keep(build: KeptBuild): Promise<void>

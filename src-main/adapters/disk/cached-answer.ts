@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { makeFolder, replaceFile } from './disk'
 
 interface Kept<T> {
-  /** The path of the cache file. */
+  /** The cache file's path. */
   file: string
   /** Hash of everything that the result depends on, including the program's version. */
   key: string

@@ -77,7 +77,7 @@ export async function sync(path: string): Promise<void> {
 
 /**
  * Creates a folder and its missing parents, one at a time. Node's recursive mkdir hangs on file
- * systems such as /proc. These return ENOENT for a folder that they refuse to create.
+ * systems such as /proc. Such file systems return ENOENT for a folder that they refuse to create.
  */
 export async function makeFolder(path: string): Promise<void> {
   if (await pathExists(path)) return
@@ -89,8 +89,8 @@ export async function makeFolder(path: string): Promise<void> {
 
 export const mebibyte = 2 ** 20
 /**
- * Maximum file size. This program writes only smaller files. A larger file comes from another
- * program and could fill the memory.
+ * Maximum file size. This program writes only files below this limit. A larger file comes
+ * from another program and could fill the memory.
  */
 const mostMebibytes = 256
 

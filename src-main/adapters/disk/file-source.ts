@@ -1,10 +1,11 @@
 /**
- * Reads a file as a byte source. The file is open only during a read, so callers need not close it.
+ * Provides a file as a byte source. The file is open only during a read, so callers need not close
+ * it.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { ByteSource } from '../../parsers/byte-source'
 
-/** Size of a read in bytes. A single read of the file serves consecutive small requests. */
+/** Number of bytes per read. A single read of the file serves consecutive small requests. */
 const windowBytes = 2 ** 12
 
 export function fileSource(path: string): ByteSource {

@@ -1,7 +1,7 @@
 /** Reads files of JSON lines row by row. */
 import { diskError, errorCode, readPlainFile } from './disk'
 
-/** Text of a row, and its location for error messages. */
+/** A row's text, and its location for error messages. */
 export interface RowText {
   text: string
   place: string
@@ -14,7 +14,7 @@ export const rowsIn = (text: string, path: string): RowText[] =>
     .map((row, index) => ({ text: row, place: `${path}:${index + 1}` }))
     .filter((row) => row.text !== '')
 
-/** Returns the rows of a file, or null if the file does not exist. */
+/** Returns a file's rows, or null if the file does not exist. */
 export async function rowsOf(path: string): Promise<RowText[] | null> {
   try {
     return rowsIn(await readPlainFile(path), path)

@@ -41,8 +41,8 @@ interface GivenFile {
 }
 
 /**
- * Opens a file named on the command line. The operating system provides the exact bytes of the
- * name. If the name is not valid UTF-8, copies the file and returns the copy's path.
+ * Opens a file named on the command line. The operating system provides the name's exact bytes. If
+ * the name is not valid UTF-8, copies the file and returns the copy's path.
  */
 export async function givenFile(argument: string): Promise<GivenFile> {
   const asGiven = { path: argument, remove: () => Promise.resolve() }

@@ -24,7 +24,7 @@ const Owner = z.object({
   realm: z.string().nullable(),
   pid: z.number().int(),
   /**
-   * Start time of the process in kernel clock ticks. A later process with the same id has a later
+   * The process's start time in kernel clock ticks. A later process with the same id has a later
    * start time.
    */
   started: z.string().nullable(),

@@ -19,7 +19,7 @@ const nameOf = (row: string): string => /^\{"session":"([^"\\]*)",/.exec(row)?.[
 type BySession = ReadonlyMap<string, RowText>
 
 /**
- * Returns the rows by session name. The name is removed from each row, which then equals a separate
+ * Returns the rows by session name. The name is removed from each row, so the row equals a separate
  * `session.json`.
  */
 async function readBySession(file: string): Promise<BySession> {

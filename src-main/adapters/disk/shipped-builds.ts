@@ -2,7 +2,8 @@
  * Provides the builds that ship with the program, for machines without nvcc. Each build is a
  * library whose kernels are emulated and whose host code runs locally.
  *
- * The builds use the keys of the build cache, so a changed source or header has no shipped build.
+ * The builds use the same keys as the build cache, so a changed source or header has no shipped
+ * build.
  * `npm run kernels -- ship` writes the builds.
  *
  * The file for a platform is a Brotli stream. The stream contains an `Index` as one line of JSON,

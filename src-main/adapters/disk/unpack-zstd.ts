@@ -9,7 +9,7 @@ export const isZstd = (start: Uint8Array): boolean =>
   [0x28, 0xb5, 0x2f, 0xfd].every((byte, index) => start[index] === byte)
 
 /**
- * Outcome of the decompression. After a failure, the output file contains everything before the
+ * Decompression outcome. After a failure, the output file contains everything before the
  * damaged block.
  */
 export type Unpacked = 'whole' | 'damaged' | 'too-large'
@@ -44,7 +44,7 @@ function unpack(stream: Decompress, bytes: Uint8Array, isLast = false): void {
   try {
     stream.push(bytes, isLast)
   } catch (error) {
-    // The code of a disk error is a string, and the code of a decoder error is a number.
+    // A disk error's code is a string, and a decoder error's code is a number.
     if (error instanceof TooLarge || typeof (error as { code?: unknown }).code === 'string')
       throw error
     throw new Damaged()

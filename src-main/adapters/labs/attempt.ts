@@ -45,7 +45,7 @@ export const sessionFolder = (folder: string): string => join(folder, 'session')
 
 const files = { attempt: 'attempt.json', source: 'lab.cu' } as const
 
-/** Writes all files of an attempt except the session, which the run has already saved. */
+/** Writes all of an attempt's files except the session, which the run has already saved. */
 export async function writeAttempt(
   folder: string,
   attempt: LabAttempt,
@@ -119,7 +119,7 @@ const parseSanitizerFile = (value: unknown, path: string): SanitizerVerdicts =>
 
 const noVerdicts = { schema: sanitizerFileVersion, verdicts: {} }
 
-/** Returns the compute-sanitizer verdicts of an attempt. */
+/** Returns an attempt's compute-sanitizer verdicts. */
 export const parseVerdicts = (value: unknown, path: string): SanitizerVerdicts => {
   const attempt = z.looseObject({ sanitized: z.unknown() }).safeParse(value)
   return parseSanitizerFile(attempt.data?.sanitized ?? noVerdicts, path)

@@ -19,7 +19,7 @@ const Finished = z.object({ submission: z.string(), row: GradeRow })
 interface Grading {
   /** Folder that contains the submissions. */
   folder: string
-  /** Hash of the lab's content and of the judging program. */
+  /** Hash of the lab's content and the judging program. */
   lab: string
   program: string
   target: string

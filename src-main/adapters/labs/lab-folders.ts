@@ -38,7 +38,7 @@ export interface LabFolder {
   folder: string
   lab: Lab
   /**
-   * Library with the lab's ladder, which is the shipped library or the library of a ladder folder
+   * Library that contains the lab's ladder, which is the shipped library or that of a ladder folder
    * inside the lab.
    */
   catalog: Catalog
@@ -148,8 +148,8 @@ interface LabLadder {
 }
 
 /**
- * Reads the library for a lab's ladder. A ladder folder inside the lab is shown, trusted and hashed
- * as part of the lab.
+ * Reads the library for a lab's ladder. A ladder folder inside the lab is displayed, trusted, and
+ * hashed as part of the lab.
  */
 async function readLadderOf(
   folder: string,

@@ -1,5 +1,5 @@
 /**
- * Reads the shipped lab attempts in the `labs/` folder of the recordings.
+ * Reads the shipped lab attempts in the recordings' `labs/` folder.
  *
  * `attempts.jsonl` has one named row per attempt. Files in the same folder store the session under
  * the same name (disk/shared-sessions.ts).
@@ -38,8 +38,8 @@ export interface RecordedAttempt {
 }
 
 /**
- * Returns attempts by name. Throws an error if a row is damaged. The content of a row is validated
- * only when it is used.
+ * Returns attempts by name. Throws an error if a row is damaged. A row's content is validated only
+ * when it is used.
  */
 export async function listRecordedAttempts(recordings: string): Promise<RecordedAttempt[]> {
   const file = attemptListFile(recordings)

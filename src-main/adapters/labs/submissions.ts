@@ -12,7 +12,7 @@ import { below, type Path, submissionFile } from './submission-path'
 
 export interface FoundSubmission {
   /**
-   * Name of the student on one line. Invalid UTF-8 and control characters are escaped, as in
+   * The student's name, on one line. Invalid UTF-8 and control characters are escaped, as in
    * `\\xff`.
    */
   student: string

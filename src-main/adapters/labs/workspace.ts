@@ -11,7 +11,7 @@ import type { LabFolder } from './lab-folders'
 import { below, type Path, submissionFile, answersFile } from './submission-path'
 const maxBytes = 1024 * 1024
 /**
- * Maximum size of the answer file in bytes, with room for several lines per prediction and
+ * Maximum size of the answer file in bytes, which leaves room for several lines per prediction and
  * question.
  */
 const maxAnswerBytes = 64 * 1024

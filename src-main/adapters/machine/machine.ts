@@ -10,7 +10,7 @@ import type { PathAlias } from '../tools/raw-files'
 import type { RawRecorder, Toolbox } from '../tools/toolbox'
 
 export interface Machine {
-  /** Name of the machine, or `local`. */
+  /** The machine's name, or `local`. */
   readonly name: string
   /** Returns the machine's programs. The recorder receives the programs' output. */
   toolbox(recorder: RawRecorder | null): Toolbox

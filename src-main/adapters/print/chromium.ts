@@ -31,7 +31,7 @@ export type PdfPrinter = (html: string, options?: PrintOptions) => Promise<Uint8
 export { placesInPdf, stablePdf }
 
 const names = [
-  // Debian's package of Chromium without a GUI, for servers.
+  // Debian's Chromium package for servers, which has no GUI.
   'chromium-headless-shell',
   ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'],
 ]
@@ -90,13 +90,13 @@ async function findChromium(): Promise<string | null> {
 const timeoutMs = 120_000
 
 interface Work {
-  /** File name of the document. */
+  /** The document's file name. */
   input: string
-  /** File name of the output, or null if the output goes to stdout. */
+  /** The output file's name, or null if the output goes to stdout. */
   output: string | null
   text: string
   /**
-   * Last bytes of a complete file. On a full disk, the browser leaves a partial file without
+   * The last bytes of any complete file. On a full disk, the browser leaves a partial file without
    * reporting an error.
    */
   ending?: string

@@ -22,7 +22,7 @@ export const keptReportFile = 'report-there.json'
 
 export const KeptReport = z.object({
   schema: z.literal(1),
-  /** Name of the machine in machines.yaml. */
+  /** The machine's name in machines.yaml. */
   machine: z.string(),
   /** Absolute path on the machine. */
   path: z.string(),

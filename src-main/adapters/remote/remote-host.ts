@@ -1,7 +1,6 @@
 /**
  * Manages a remote machine through shell scripts. Probes the machine, sends files by hash, and
- * fetches a job's results. Files are first written under temporary names, verified and then
- * renamed.
+ * fetches a job's results. Files are written under temporary names, verified, and then renamed.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -17,12 +16,12 @@ import { quoted, type Shell, type ShellResult } from './ssh'
 export interface RemoteFacts {
   os: string
   arch: string
-  /** Absolute path of the folder for agents, ladders and jobs. */
+  /** Absolute path of the folder that stores agents, ladders, and jobs. */
   root: string
   /** Path of a recent Node executable, or null if the machine has none. */
   node: string | null
   freeKiB: number | null
-  /** Seconds that the remote clock is ahead of the local clock. */
+  /** Number of seconds by which the remote clock is ahead of the local clock. */
   clockAhead: number
 }
 
@@ -54,8 +53,8 @@ const failed = (shell: Shell, what: string, { lines, stderr }: ShellResult): Ker
 /** Limits for the size of responses, which are lists and short messages. */
 const answerLimits = { timeoutMs: 15 * 60_000, outputLimit: 32 * 2 ** 20 }
 /**
- * Maximum time without output, in milliseconds. A script that receives data over a slow connection
- * may be silent for minutes. Other scripts respond within seconds.
+ * Maximum time that a script may print nothing, in milliseconds. A script that receives data over a
+ * slow connection may be silent for minutes. Other scripts respond within seconds.
  */
 const silenceMs = 60_000
 
@@ -203,8 +202,8 @@ export async function sendFolder(
 }
 
 /**
- * Sends the ladder's current files unless the machine already has them. Returns the path of the
- * remote folder.
+ * Sends the ladder's current files unless the machine already has them. Returns the remote folder's
+ * path.
  */
 export async function sendLadder(
   shell: Shell,

@@ -19,7 +19,7 @@ export interface StartJob extends Around {
 }
 
 /**
- * Returns the script of a job. The script runs the user's commands before the run, the program, and
+ * Returns a job's script. The script runs the user's commands before the run, the program, and
  * the user's commands after the run. A restarted job begins a new line before it appends output.
  * The files of an array task are separate, and their names end with the task's number.
  */
@@ -166,7 +166,7 @@ export async function follow(
 /** A job that was started in a detached process or submitted to a queue. */
 export interface StartedJob {
   place: JobPlace
-  /** Job number in the scheduler's queue, or null without a scheduler. */
+  /** Job number in the scheduler's queue, or null if there is no scheduler. */
   number: string | null
   follow(offset: number, follower: Follower, signal: AbortSignal): Promise<Followed>
   /**
@@ -174,7 +174,7 @@ export interface StartedJob {
    * program started.
    */
   stop(force: boolean): Promise<unknown>
-  /** Returns the scheduler's explanation for an ended job, or null if there is none. */
+  /** Returns the scheduler's explanation of why the job ended, or null if it has none. */
   ending(): { early: boolean; statement: Statement } | null
 }
 
@@ -224,9 +224,11 @@ export async function startDetached(
 /** A job whose folder still exists on the machine. */
 export interface FoundJob {
   id: string
-  /** State of the job. An `ended` job has all results. A `gone` job ended without all results. */
+  /**
+   * The job's state. An `ended` job has all results. A `gone` job ended before it had all results.
+   */
   state: 'running' | 'ended' | 'gone'
-  /** Output of sbatch, or null for a job without Slurm. */
+  /** sbatch's output, or null for a job that does not use Slurm. */
   submission: string[] | null
   /** The job's JSON document. */
   job: string

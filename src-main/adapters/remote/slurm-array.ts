@@ -23,11 +23,11 @@ export interface ArrayProgress {
 }
 
 export interface EndedTask {
-  /** Number of the task, counted from 1. */
+  /** Task number, counted from 1. */
   task: number
   /** Last line that the task wrote, or null if it wrote none. */
   last: unknown
-  /** Last states of the task in the queue and in accounting. Null if unknown. */
+  /** The task's last states in the queue and in accounting. Null if unknown. */
   queue: string | null
   accounting: string | null
 }
@@ -141,7 +141,8 @@ function progressOf(
 
 /**
  * Returns shell code that prints changed lines of the queue. The code ends when every task has left
- * its completion mark. It also ends after two consecutive polls without any task in the queue.
+ * its completion mark. The code also ends after two consecutive polls in which the queue contains
+ * no task.
  */
 function watchOf(name: string, number: string, cluster: string | null, tasks: number) {
   const queue = `squeue -h -r -t all -u "$(id -un)" -n ${quoted(name)} -o '%i|%T|%r|%N'${at(cluster)} 2>/dev/null`

@@ -125,7 +125,8 @@ export async function tryOptions(
 
 /**
  * Returns shell code that polls the job's line in the queue. The code sets `over` after two
- * consecutive polls with a final state or without the job. Reported lines begin with `%`.
+ * consecutive polls in which the job has a final state or is missing. Reported lines begin with
+ * `%`.
  */
 function watchOf(name: string, id: string, cluster: string | null): Watch {
   const where = at(cluster)
@@ -154,7 +155,7 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
       'n=0; [ ! -f events ] || n=$(wc -c < events)',
       'if [ "$n" -gt "$o" ]; then tail -c +$((o + 1)) events; fi',
       `[ -f done ] || sacct -X -P -n -o JobID,State -S "$(cat submitted)" -j ${id}${where} 2>/dev/null | grep '^${id}|' | tail -n 1 | sed 's/^/% accounting /'`,
-      // Use only the output after the last start. The output of earlier starts is above it.
+      // Use only the output after the last start. Output from earlier starts precedes it.
       `awk '/^begun$/ { s = "" } /[*][*][*] JOB ${id} ON / { s = $0 } END { if (s) print "% step " s }' slurm.out 2>/dev/null`,
     ].join('\n'),
   }
@@ -167,7 +168,7 @@ const jobName = (id: string): string => `kernel-ladder-${id}`
 
 interface Submitted {
   place: JobPlace
-  /** Name of the job, used as a filter for squeue. */
+  /** The job's name, used to filter squeue's output. */
   name: string
   number: string
   cluster: string | null

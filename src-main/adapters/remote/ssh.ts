@@ -29,7 +29,7 @@ interface ShellCall {
   onLine?: (line: string) => void
   signal?: AbortSignal
   timeoutMs?: number
-  /** Milliseconds without a received byte after which the connection is considered lost. */
+  /** If no byte arrives for this many milliseconds, the connection is considered lost. */
   idleMs?: number
   /**
    * Maximum number of output characters. If the output is longer, the connection is considered
@@ -41,9 +41,9 @@ interface ShellCall {
 export interface ShellResult {
   /** How the call ended. `lost` means that the connection ended before the script did. */
   outcome: 'done' | 'lost' | 'cancelled'
-  /** Exit status of the script, or null unless the outcome is `done`. */
+  /** The script's exit status, or null unless the outcome is `done`. */
   status: number | null
-  /** Output lines of the script, without the output of login files. */
+  /** The script's output lines, without the output of login files. */
   lines: string[]
   stderr: string
 }
@@ -188,7 +188,7 @@ export interface HostKey {
   user: string
   port: string
   /**
-   * Fingerprint of the host key, such as `ssh-ed25519 SHA256:…`. Null if the connection ended
+   * The host key's fingerprint, such as `ssh-ed25519 SHA256:…`. Null if the connection ended
    * before the key exchange.
    */
   fingerprint: string | null

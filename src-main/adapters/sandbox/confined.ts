@@ -56,8 +56,8 @@ const sha256 = (bytes: string | Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex')
 
 /**
- * Size limit of a description in bytes. A description usually has a few kilobytes, but a table
- * copied from the host can have megabytes.
+ * Size limit of a description in bytes. A description's size is usually a few kilobytes, but a
+ * table copied from the host can take megabytes.
  */
 const descriptionLimit = 64 * 2 ** 20
 
@@ -103,7 +103,7 @@ interface Confined {
 
 /** The tools of this project that a run on a GPU needs. */
 export interface GpuTools {
-  /** The path of the launch probe. */
+  /** The launch probe's path. */
   probe: string
   /** Path of the rung that replays a description (cuda-kernels/judge). */
   replay: string
@@ -112,7 +112,7 @@ export interface GpuTools {
 interface ConfinedOptions {
   confinement: Confinement
   limits: Limits
-  /** Rung id of the submission. */
+  /** The submission's rung id. */
   submission: string
   /** Descriptions from an earlier grading. If present, the host code does not run again. */
   known: readonly Description[] | null
@@ -299,7 +299,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
   return { toolbox, descriptions: () => described }
 }
 
-/** Returns the cases of a runner call. */
+/** Returns the cases in a runner call. */
 function casesIn(args: readonly string[]): (CaseWords & { name: string })[] {
   const cases: { name: string; structBytes: string; fields: string[]; buffers: string[] }[] = []
   for (const [index, word] of args.entries()) {

@@ -1,6 +1,6 @@
 /**
  * Runs an emulator in a separate process, for a judge. The process receives machine code, launches
- * and inputs, and returns results. The process has no access to the expected results.
+ * and inputs, and returns results. The process cannot access the expected results.
  */
 import { EventEmitter } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'

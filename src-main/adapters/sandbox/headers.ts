@@ -26,6 +26,6 @@ export const includedFiles = (rule: string, folder: string): string[] =>
     resolve(folder, path.replaceAll(/\\(.)/g, '$1').replaceAll('$$', '$')),
   )
 
-/** Returns the included files that are outside all of the folders. */
+/** Returns the included files that are in none of the folders. */
 export const foreignFiles = (files: readonly string[], folders: readonly string[]): string[] =>
   files.filter((file) => !folders.some((folder) => file.startsWith(`${folder}/`)))

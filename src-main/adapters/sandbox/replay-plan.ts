@@ -1,6 +1,6 @@
 /**
- * Converts a description to a plan for cuda-kernels/judge. The header plan.hpp documents the format
- * of the plan.
+ * Converts a description to a plan for cuda-kernels/judge. The header plan.hpp documents the plan's
+ * format.
  */
 import type { MachineCode } from '../../domain/sass/machine-code'
 import { descriptionFault } from '../../domain/emulation/description'
@@ -64,7 +64,7 @@ function stepLines({ kernels, memory = [] }: Answer): string[] {
 }
 
 /**
- * Returns the plan lines of one case. If the description does not match this code, returns the
+ * Returns the plan lines for one case. If the description does not match this code, returns the
  * reason instead.
  */
 export function caseLines(

@@ -67,9 +67,9 @@ const works = async (limiter: readonly string[]): Promise<boolean> =>
  */
 export const Mechanism = z.object({
   by: z.enum(['unshare', 'bubblewrap', 'none']),
-  /** Command prefix that ends a program together with the process that started it. */
+  /** Command prefix that terminates a program when the process that started it exits. */
   tie: z.array(z.string()),
-  /** Whether programs run with an unused user id. Only root can do this. */
+  /** Whether programs run with an unused user id. Only root can run programs in this way. */
   asNobody: z.boolean(),
   /** Additional options for bubblewrap. */
   options: z.array(z.string()),
@@ -94,7 +94,7 @@ async function candidates(tie: string[]): Promise<Mechanism[]> {
 
 export const Limits = z.object({
   seconds: z.number(),
-  /** Memory limit in bytes for all processes of the program together. */
+  /** Total memory limit in bytes for all of the program's processes. */
   memoryBytes: z.number(),
   processes: z.number(),
   outputBytes: z.number(),

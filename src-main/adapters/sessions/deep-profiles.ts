@@ -15,7 +15,7 @@ import { parseJsonWithin } from '../../parsers/json-within'
 export const deepFile = (rung: string): string => join('deep', `${Identifier.parse(rung)}.json`)
 
 /**
- * Returns the stored deep profile of a rung, or null if there is none. Throws an input error if the
+ * Returns a rung's stored deep profile, or null if there is none. Throws an input error if the
  * profile is damaged.
  */
 export async function readDeep(folder: string, rung: string): Promise<DeepProfile | null> {

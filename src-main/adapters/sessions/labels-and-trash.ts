@@ -49,7 +49,7 @@ const keptMs = keptDays * 24 * 3600 * 1000
 
 interface Trashed {
   /**
-   * Name of the entry in the trash, `<milliseconds since 1970>~<name>`. The time distinguishes
+   * Name of the trash entry, `<milliseconds since 1970>~<name>`. The time distinguishes
    * deleted sessions with the same name.
    */
   entry: string
@@ -106,8 +106,8 @@ interface TrashedSession {
 }
 
 /**
- * Returns the sessions that can be restored, most recently deleted first. If several have the same
- * name, only the most recent one can be restored.
+ * Returns the sessions that can be restored, most recently deleted first. If several sessions have
+ * the same name, only the most recently deleted one can be restored.
  */
 export async function listDeleted(store: string): Promise<TrashedSession[]> {
   const found = await listTrash(store)

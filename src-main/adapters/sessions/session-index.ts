@@ -26,9 +26,9 @@ interface IndexRequest<T> {
   /** The folder that contains the sessions. */
   root: string
   cache: string
-  /** Name of the index. Indexes with different content need different names. */
+  /** The index's name. Indexes with different content need different names. */
   name: string
-  /** Version of the program. Sessions are read again if another version wrote their entries. */
+  /** The program's version. Sessions are read again if another version wrote their entries. */
   version: string
   /** Schema of the cached values. If the schema changes, the index is rebuilt. */
   schema: z.ZodType<T>
@@ -116,7 +116,7 @@ const headOf = (version: string, schema: z.ZodType): string =>
   sha256(JSON.stringify([version, z.toJSONSchema(schema)]))
 
 /**
- * Returns the entries of an index. Returns no entries if the index is damaged or was written by
+ * Returns an index's entries. Returns no entries if the index is damaged or was written by
  * another version.
  *
  * The file has a header line, one line per entry, and a final hash of the previous lines. Entries
@@ -139,7 +139,7 @@ async function entriesIn<T>(file: string, head: string): Promise<Map<string, Ent
   return line === hash.digest('hex') ? entries : new Map()
 }
 
-/** Yields the complete lines of a file, without line endings. */
+/** Yields a file's complete lines, without line endings. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = ''
   for await (const part of createReadStream(file, 'utf8') as AsyncIterable<string>) {

@@ -1,6 +1,5 @@
 /**
- * Reads the sources of a session, from its `sources/` folder or from the store of shipped
- * recordings.
+ * Reads a session's sources from its `sources/` folder or from the shipped recordings' store.
  */
 import { cp, mkdir, readdir, realpath, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
@@ -15,7 +14,7 @@ import { SourceList, findStore, openStore, type SourceStore } from './source-sto
 export const sourcesFolder = 'sources'
 
 /**
- * Bytes of a source, or the reason that they are missing. Null if the session does not list the
+ * A source's bytes, or the reason that the source is missing. Null if the session does not list the
  * file.
  */
 type Found = { bytes: Buffer } | { why: Statement } | null

@@ -25,8 +25,8 @@ import { deepFile } from './deep-profiles'
 
 export const sessionFile = 'session.json'
 /**
- * Size limit of session.json in MiB, ten times the size of the largest import. Raw output and deep
- * profiles are in separate files.
+ * Size limit of session.json in MiB, which is ten times the size of the largest import. Raw output
+ * and deep profiles are in separate files.
  */
 const mostMebibytes = 128
 /** File name of ncu's own report, which Nsight Compute can open. */
@@ -36,7 +36,7 @@ const importedFile = 'imported.json'
 
 /**
  * Returns the text of a session.json from the session's folder or from the shared file. Returns
- * null if neither has the session.
+ * null if neither contains the session.
  */
 export async function readSessionText(folder: string): Promise<RowText | null> {
   const place = join(folder, sessionFile)
@@ -73,7 +73,7 @@ export const shareSession = (text: string, target: string): Promise<void> =>
 export const isImported = (folder: string): Promise<boolean> =>
   pathExists(join(folder, importedFile))
 
-/** Parses the text of a session.json. `path` is used only in error messages. */
+/** Parses a session.json's text. `path` is used only in error messages. */
 export function parseSession(text: string, path: string): Session {
   const refuse = (why: Statement): KernelLadderError =>
     inputError(
@@ -106,7 +106,7 @@ const withWaves = (session: Session): Session => ({
 })
 
 export interface SessionDraft {
-  /** Path of the folder to fill. */
+  /** Path of the folder to write to. */
   readonly path: string
   readonly reportPath: string
   addSource(file: string, text: string): Promise<void>
@@ -126,7 +126,7 @@ export interface SessionDraft {
 }
 
 /**
- * Creates a draft of a session. If its name is taken when the draft is committed, the draft gets a
+ * Creates a session draft. If its name is taken when the draft is committed, the draft gets a
  * similar available name.
  */
 export const draftSession = (finalPath: string): Promise<SessionDraft> =>

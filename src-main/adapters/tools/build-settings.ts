@@ -75,7 +75,7 @@ export async function readySettings(
 }
 
 /**
- * Returns the linker options for the toolkit's stub of the driver library. Linkers do not find the
+ * Returns the linker options for the toolkit's driver library stub. Linkers do not find the
  * stub by default.
  */
 const stubPaths = ({ libraries = [] }: BuildSettings, nvcc: string): string[] =>

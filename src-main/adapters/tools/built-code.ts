@@ -18,7 +18,7 @@ interface BuiltCode {
 }
 
 /**
- * Reads the machine code of a library. Returns null if there is no library, as in a replay, or if
+ * Reads a library's machine code. Returns null if there is no library, as in a replay, or if
  * it contains no machine code.
  */
 export async function readBuiltCode(
@@ -54,7 +54,10 @@ export async function readModules(
   return own.length > 0 ? own : modules
 }
 
-/** Returns the launched kernels in order. Returns null if the code does not contain all of them. */
+/**
+ * Returns the launched kernels in order. Returns null if the code does not contain all launched
+ * kernels.
+ */
 export function launchedKernels(
   { architecture, kernels }: BuiltCode,
   launches: readonly { mangled: string; name: string }[],

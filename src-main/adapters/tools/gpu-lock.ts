@@ -4,8 +4,8 @@
  *
  * The lock is a listening socket in the kernel's abstract namespace. The socket leaves no file to
  * forge or clean up and needs no permission. The kernel releases the socket when its owner exits.
- * Waiting processes connect to the socket to learn who holds the lock. Another network namespace,
- * such as a container's, has separate locks.
+ * Waiting processes connect to the socket to learn who holds the lock. Other network namespaces,
+ * such as a container's, have separate locks.
  */
 import { createServer, connect, type Server, type Socket } from 'node:net'
 import { userInfo } from 'node:os'
@@ -27,10 +27,10 @@ interface GpuLock {
   release(): void
 }
 
-/** Result of an attempt to take the lock. */
+/** Result of an attempt to acquire the lock. */
 export type GpuClaim =
   | { state: 'held'; lock: GpuLock }
-  /** Owner of the lock, or null if it does not identify itself. */
+  /** The lock's owner, or null if the owner does not identify itself. */
   | { state: 'taken'; by: GpuHolder | null }
   | { state: 'cancelled' }
   /** The machine has no abstract sockets, or this process may not create them. */

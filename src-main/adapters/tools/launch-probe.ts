@@ -1,5 +1,5 @@
 /**
- * Runs kl-launches without a GPU. The probe reports a rung's launches or the faults of a reference.
+ * Runs kl-launches without a GPU. The probe reports a rung's launches or a reference's faults.
  *
  * See cuda-kernels/probe.
  */
@@ -51,7 +51,7 @@ export interface Launched {
   memory: ProbedMemory[]
   /** Launches and memory operations in kl_prepare. */
   prepared: { kernels: ProbedLaunch[]; memory: ProbedMemory[] }
-  /** Size of each memory allocation in bytes. */
+  /** Size in bytes of each memory allocation. */
   allocations: number[]
   workspaceBytes: number
   /** Device variables that the host code uses, in the order of their placeholder addresses. */
@@ -137,8 +137,8 @@ interface ExpectationCall extends Pick<
 }
 
 /**
- * Time limit of a reference in milliseconds. A reference can take minutes for work that a GPU does
- * in seconds.
+ * Time limit for a reference, in milliseconds. A reference can take minutes for work that a GPU
+ * does in seconds.
  */
 const expectationTimeoutMs = 10 * 60_000
 

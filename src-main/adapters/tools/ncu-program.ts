@@ -31,7 +31,7 @@ export interface LaunchFilters {
 
 export interface ProgramCall {
   ncu: string
-  /** Key of the raw output. Needed if a session has several programs. */
+  /** Key under which the raw output is stored. Needed if a session has several programs. */
   key?: string
   /** The program's working directory. By default, this process's working directory. */
   cwd?: string
@@ -74,8 +74,8 @@ export interface Preview extends ProgramAnswer {
 /** Number of characters to store in the session from the start of the program's output. */
 const keptOutput = 64 * 1024
 /**
- * Maximum size of the log in bytes, with room for one line per launch. The last lines of the log
- * show why the program exited.
+ * Maximum size of the log in bytes, which leaves room for one line per launch. The last lines of
+ * the log show why the program exited.
  */
 const mostLogBytes = 2 ** 24
 const logName = 'ncu.log'
@@ -101,12 +101,12 @@ const filterArgs = ({ kernels, nvtx, skip, count }: LaunchFilters): string[] => 
 const common = [
   ...['--target-processes', 'all'],
   '--nvtx',
-  // Use full names as in a report. Otherwise, the table would omit namespaces.
+  // Use full names, as in a report. Otherwise, the table would omit namespaces.
   ...['--rename-kernels', 'no'],
   ...['--clock-control', clockControl],
 ] as const
 
-/** Returns the function names that ncu lists if a filter matched none, as in `1. scale`. */
+/** Returns the function names that ncu lists if a filter matched no function, as in `1. scale`. */
 const availableIn = (log: string): string[] =>
   [...log.matchAll(/^\d+\. (\S.*)$/gm)].map(([, name]) => name!.trim())
 
@@ -117,8 +117,7 @@ const availableIn = (log: string): string[] =>
 const patienceAfterWarningMs = 20_000
 
 /**
- * Returns the kernel of the unfinished launch that ncu warns about, or null if there is no such
- * warning.
+ * Returns the kernel whose unfinished launch ncu warns about, or null if there is no such warning.
  */
 function unendingKernel(log: string): string | null {
   const warning = log.lastIndexOf('Launching the workload is taking more time than expected')

@@ -56,7 +56,7 @@ export interface NcuAnswer {
   byRung: Map<string, RungProfile>
   /** Instructions and lines by rung. Collected only at the deep level. */
   deep: DeepProfiles
-  /** Messages about missing parts of the deep profiles. */
+  /** Messages about missing parts in the deep profiles. */
   deepTroubles: Statement[]
   failure: NcuFailure | null
   /** Metrics unknown to ncu that prevented profiling. Contains ncu's metric names. */
@@ -189,7 +189,7 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
   // The deep pages are printed from the report, so the deep level always needs a report.
   const unkept = call.level === 'deep' && scratch ? `${scratch.path}/profile.ncu-rep` : null
   try {
-    // ncu does not overwrite the report of a failed attempt.
+    // ncu does not overwrite the report from a failed attempt.
     const kept = call.reportPath === null ? null : await toolbox.output(call.reportPath)
     const reportPath = kept?.path ?? unkept
     const seconds = new Map<string, number>()

@@ -34,7 +34,7 @@ export const ptxFlags = (sm: string): string[] => [
 ]
 
 /**
- * Returns the flags for static analysis and emulation of a rung.
+ * Returns the flags for a rung's static analysis and emulation.
  *
  * The CUDA runtime is not linked, because the probe replaces it. A macro excludes C++17's special
  * mathematical functions from libstdc++'s <cmath>, which every source includes. The special

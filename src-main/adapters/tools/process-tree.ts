@@ -18,7 +18,7 @@ export const processIds = (): string[] =>
   quietly(() => readdirSync('/proc'), []).filter((name) => /^\d+$/.test(name))
 
 /**
- * Returns the descendants of a process, using /proc. A child in a separate session leaves its
+ * Returns a process's descendants, found through /proc. A child in a separate session leaves its
  * parent's process group and would survive a signal to the group.
  *
  * Synchronous reads take microseconds, far less than the thread pool. The search is therefore

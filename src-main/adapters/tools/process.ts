@@ -73,7 +73,7 @@ export interface ProcessResult {
 /** Output limit per stream. A program that prints endlessly is killed at this limit. */
 export const outputLimitBytes = 256 * 1024 * 1024
 
-/** Milliseconds to continue reading the streams of a killed process tree. */
+/** Milliseconds to continue reading a killed process tree's streams. */
 const killGraceMs = 3000
 
 /** Splits a text stream into lines and buffers incomplete lines. */
@@ -275,7 +275,8 @@ export function startPeer({
 
 export interface LetGo {
   /**
-   * Outcome of the start. `running` means that the program had not exited when the wait was over.
+   * Outcome of starting the program. `running` means that the program had not exited when the wait
+   * was over.
    */
   outcome: 'running' | 'exited' | 'not-found'
   exitCode: number | null

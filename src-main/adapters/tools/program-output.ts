@@ -11,10 +11,10 @@ import { elementBytes, outputCheck } from '../../domain/programs/output'
 import type { ProgramRun, Verify } from '../../domain/session/session'
 import { errorCode } from '../disk/disk'
 
-/** A value that distinguishes two versions of a file. */
+/** A value that differs between two versions of a file. */
 type FileMark = string
 
-/** Returns the version mark of a file, or null if the file does not exist. */
+/** Returns a file's version mark, or null if the file does not exist. */
 export const markOf = (path: string): Promise<FileMark | null> =>
   stat(path, { bigint: true }).then(
     (found) => (found.isFile() ? `${found.ino}:${found.size}:${found.mtimeNs}` : null),
@@ -31,7 +31,7 @@ const pieceBytes = 4 * 2 ** 20
 
 interface CheckedOutput {
   output: NonNullable<ProgramRun['output']>
-  /** Result of the verification, or null if there is no expected output. */
+  /** Verification result, or null if there is no expected output. */
   verify: Verify | null
   /** Reason that the output is wrong, or null. */
   reason: Statement | null

@@ -2,8 +2,8 @@
  * Stores the raw output of a session's tools in `raw.jsonl`, one row per call.
  *
  * A row contains the key, argv, the outcome and both streams. A row is appended after the call has
- * finished. A stream of more than 256 KiB is gzipped, because a page of a full report can have a
- * size of several megabytes.
+ * finished. A stream of more than 256 KiB is gzipped, because a page of a full report can take
+ * several megabytes.
  *
  * A recording has the same rows in one compressed file (./recorded-raw.ts). Older sessions have a
  * folder instead (./raw-folder.ts).
@@ -127,7 +127,7 @@ interface RawOutput {
 }
 
 /**
- * Raw output of a session by key. The file is read once, and streams are decompressed on demand.
+ * A session's raw output, by key. The file is read once, and streams are decompressed on demand.
  */
 export interface RawOutputs {
   readonly keys: readonly string[]
@@ -135,14 +135,14 @@ export interface RawOutputs {
   get(key: string): Promise<RawOutput | null>
 }
 
-/** Returns the rows of a session. Returns an empty list if nothing was stored. */
+/** Returns a session's rows. Returns an empty list if nothing was stored. */
 const rowsOfSession = async (folder: string): Promise<readonly RowText[]> =>
   (await rowsOf(join(folder, rawFile))) ??
   (await recordedRows(folder)) ??
   (await rowsOfFolder(folder))
 
 /**
- * Opens the raw output of a session folder. If the folder has no raw output, every key yields null.
+ * Opens a session folder's raw output. If the folder has no raw output, every key yields null.
  */
 export async function openRaw(folder: string): Promise<RawOutputs> {
   // If two rows have the same key, use the later row.

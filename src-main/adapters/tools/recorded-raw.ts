@@ -18,13 +18,13 @@ import { damaged, unpacked } from './raw-rows'
 export const recordedRaw = (folder: string): string =>
   join(dirname(folder), 'raw', `${basename(folder)}.jsonl.br`)
 
-/** Size limit of the rows in bytes, sixty times the size of the largest recording. */
+/** Size limit of the rows in bytes, which is sixty times the size of the largest recording. */
 const recordedLimitBytes = 64 * mebibyte
 
 export const checksumLine = (rows: string): string =>
   `${JSON.stringify({ sha256: sha256(rows) })}\n`
 
-/** Returns the rows of a recording, or null if the file does not exist. */
+/** Returns a recording's rows, or null if the file does not exist. */
 export async function recordedRows(folder: string): Promise<readonly RowText[] | null> {
   const path = recordedRaw(folder)
   const bytes = await readPlainBytes(path).catch((error: unknown) => {

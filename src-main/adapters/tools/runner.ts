@@ -58,7 +58,7 @@ const seedArgs = ({ seed, ownerPid }: RunnerCall): string[] => [
 ]
 
 /**
- * Returns the distinct cases of the rungs. The first case applies to rungs that have no separate
+ * Returns the rungs' distinct cases. The first case applies to rungs that have no separate
  * case.
  */
 function caseArgs(
@@ -130,7 +130,7 @@ interface CompareCall extends RunnerCall {
   /** Pairs of builds to time. `now`, `before` and `copy` are ids among `rungs`. */
   pairs: readonly { now: string; before: string; copy: string }[]
   /**
-   * Number of the round, which determines the builds' order in memory and in the launches. Over six
+   * Round number, which determines the builds' order in memory and in the launches. Over six
    * rounds, each build takes each position equally often.
    */
   round: number

@@ -53,7 +53,7 @@ export interface Toolbox {
    * unnecessary.
    */
   readonly replays: boolean
-  /** Receives the output of each call, including output that was cached in an earlier call. */
+  /** Receives each call's output, including output that was cached in an earlier call. */
   readonly recorder: RawRecorder | null
   /**
    * Id of the process that owns the runner. When this process ends for any reason, the runner
@@ -74,7 +74,7 @@ export interface Toolbox {
   readonly startEmulator?: StartEmulator
   scratch(): Promise<Scratch>
   /**
-   * Returns the bytes of a built file. Returns null if the file is missing or too large for a rung.
+   * Returns a built file's bytes. Returns null if the file is missing or too large for a rung.
    */
   readBuilt(path: string): Promise<Uint8Array | null>
   /** Reserves the GPU for one run of this program. */

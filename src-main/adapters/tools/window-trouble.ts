@@ -15,8 +15,7 @@ export interface WindowTrouble {
 }
 
 /**
- * Exit codes of a program that failed before it opened a window, because it did not load or
- * Chromium aborted.
+ * Exit codes of a program that did not load, or whose Chromium aborted, before it opened a window.
  */
 const neverStarted = [126, 127, 132, 133, 134]
 

@@ -2,7 +2,7 @@
 import { inputError, type KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 
-/** Names of the parts of a cubin that can be damaged, as used in messages. */
+/** Names, as used in messages, of the cubin parts that can be damaged. */
 type Part =
   | 'container'
   | 'elfHeader'
@@ -107,7 +107,7 @@ export class Cursor {
 }
 
 /**
- * Maximum length of a name. Mangled names are shorter than this limit. In a damaged table, reading
+ * Maximum name length. Mangled names are shorter than this limit. In a damaged table, reading
  * a name of this length for every symbol is still fast.
  */
 const maxText = 2 ** 14

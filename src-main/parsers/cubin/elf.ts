@@ -43,7 +43,7 @@ export interface Elf {
   readonly flags: number
   readonly sections: readonly Section[]
   readonly symbols: readonly Symbol[]
-  /** Relocations, keyed by the index of the section that they apply to. */
+  /** Relocations, keyed by the index of the section to which they apply. */
   readonly relocations: ReadonlyMap<number, readonly RawRelocation[]>
 }
 

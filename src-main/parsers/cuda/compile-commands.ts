@@ -1,6 +1,5 @@
 /**
- * Parses compile_commands.json. Converts a file's compile command to the `build:` settings of a
- * ladder.
+ * Parses compile_commands.json. Converts a file's compile command to a ladder's `build:` settings.
  */
 import { z } from 'zod'
 import {

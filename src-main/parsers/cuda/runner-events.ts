@@ -64,7 +64,7 @@ const ProgressEvent = z.object({
 })
 
 /**
- * Value of a buffer element. Infinity is a string and NaN is null. In older recordings, both are
+ * A buffer element's value. Infinity is a string and NaN is null. In older recordings, both are
  * null.
  */
 const element = z.union([figure, z.enum(['Infinity', '-Infinity'])])
@@ -156,8 +156,8 @@ const BurstEvent = z.object({
 })
 
 /**
- * Continuous launches of one rung for several seconds. The sustained event follows the rung's
- * timing event.
+ * Launches of one rung, repeated continuously for several seconds. The sustained event follows the
+ * rung's timing event.
  */
 const SustainedEvent = z.object({
   event: z.literal('sustained'),
@@ -189,7 +189,7 @@ const PairEvent = z.object({
   newMs: z.array(milliseconds.min(1e-6)).min(2),
   oldMs: z.array(milliseconds.min(1e-6)).min(2),
   copyMs: z.array(milliseconds.min(1e-6)).min(2),
-  /** Clock cycles of the new build, or null if unknown. */
+  /** The new build's clock cycles, or null if unknown. */
   newCycles: cycles,
   oldCycles: cycles,
   smClockBeforeMHz: figure,
@@ -199,7 +199,7 @@ const PairEvent = z.object({
 const extent = z.tuple([count, count, count])
 
 /**
- * Kernels that one launch of a rung starts, in order, recorded without a profiler. The list is
+ * Kernels that one rung launch starts, in order, recorded without a profiler. The list is
  * empty if `reason` is set.
  */
 const LaunchesEvent = z.object({

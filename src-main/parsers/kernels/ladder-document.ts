@@ -19,7 +19,7 @@ export interface ParsedLadder {
   at(path: readonly (string | number)[], fault: Statement): AnyMessage
 }
 
-/** Keys in the document whose names differ from the field names of a ladder. */
+/** Document keys whose names differ from the ladder's field names. */
 const keys: Record<string, string> = {
   sizes: 'at',
   testAt: 'test_at',
@@ -29,7 +29,7 @@ const keys: Record<string, string> = {
 const isMapWith = (value: unknown, key: string): boolean =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key)
 
-/** Returns the value without keys that are unknown in its schema. */
+/** Returns the value without the keys that its schema does not define. */
 function withoutUnknown(value: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   const copy = structuredClone(value)
   for (const issue of issues) {

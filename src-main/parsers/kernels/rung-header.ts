@@ -263,7 +263,7 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
     if (entry.value === '') fail(entry, message('header.noValue', { key: entry.key }))
   }
   /**
-   * Parses the value of a key. Returns null if the value is missing. If the key is required, also
+   * Parses a key's value. Returns null if the value is missing. If the key is required, also
    * reports an error.
    */
   const read = <Value>(

@@ -47,7 +47,7 @@ export function refuse(file: string, faults: readonly PlacedFault[]): never {
 }
 
 /**
- * Returns the position of a key. If the document does not contain the key, returns the position of
+ * Returns a key's position. If the document does not contain the key, returns the position of
  * its nearest parent.
  */
 function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number {
@@ -229,7 +229,7 @@ function jsonSchemaOf(schema: z.ZodType): KeySchema {
   return made
 }
 
-/** Returns the keys that the schema allows at a path, for every possible shape of the value. */
+/** Returns the keys that the schema allows at a path, for every shape that the value can have. */
 function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let found = branches(jsonSchemaOf(schema))
   for (const step of path)

@@ -30,9 +30,9 @@ const AnswersFile = z.strictObject({
 const most = { indentation: 32, openers: 64 }
 
 /**
- * Throws an input error if the text is nested too deeply. The parsing time grows as a power of the
- * depth. For example, a kilobyte of `?` and spaces takes half a minute. Real answers are nested two
- * levels deep.
+ * Throws an input error if the text is nested too deeply. Parsing time grows as a power of the
+ * nesting depth. For example, a kilobyte of `?` and spaces takes half a minute. Real answers are
+ * nested two levels deep.
  */
 function refuseDepth(text: string, file: string): void {
   let openers = 0
@@ -45,7 +45,7 @@ function refuseDepth(text: string, file: string): void {
   }
 }
 
-/** Parses answers. Throws an input error with file and line of the first error. */
+/** Parses answers. Throws an input error with the file and line of the first error. */
 export function parseAnswers(
   text: string,
   file: string,

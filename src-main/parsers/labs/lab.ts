@@ -27,11 +27,11 @@ import { isQuestionName } from '../../domain/labs/question-values'
 import { problemAt } from '../../domain/task/problem-request'
 import { askMeant } from '../../domain/text/nearest'
 
-/** Names of the ladders, tasks and rungs that a lab may refer to. */
+/** Names of the ladders, tasks, and rungs to which a lab may refer. */
 export interface LabReferences {
   /** Rung ids by ladder id. */
   ladders: ReadonlyMap<string, ReadonlySet<string>>
-  /** Task of each ladder, by ladder id. */
+  /** Each ladder's task, by ladder id. */
   tasks: ReadonlyMap<string, Task>
   /** Ids of all rungs in the catalog. */
   rungs: ReadonlySet<string>

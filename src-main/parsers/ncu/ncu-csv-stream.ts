@@ -1,5 +1,5 @@
 /**
- * Parses ncu CSV files of any size as a stream.
+ * Parses ncu CSV files of any size by streaming them.
  *
  * The raw page has one row per launch. The details page has one row per metric or piece of advice.
  * The receiver gets each launch as soon as it is complete, and no launch is stored. After the
@@ -26,7 +26,7 @@ export interface NcuCsv {
   notes: Statement[]
 }
 
-/** Maximum line length in bytes. The longest known row in a raw page has a length of 0.2 MB. */
+/** Maximum line length in bytes. The longest known row in a raw page is 0.2 MB long. */
 const maxLine = 32 * 2 ** 20
 const maxNotes = 20
 const maxLogLines = 200

@@ -91,7 +91,7 @@ export const isWhole = (line: string): boolean =>
   line.endsWith('"') && (line.match(/"/g)?.length ?? 0) % 2 === 0
 
 /**
- * Returns the lines of the CSV table, starting with the header and without the program's output.
+ * Returns the CSV table's lines, starting with the header and excluding the program's output.
  */
 function tableLines(text: string, notes: Statement[]): string[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
@@ -158,7 +158,7 @@ export function missingColumns(header: readonly string[]): string | null {
 }
 
 /**
- * Returns the columns of the table. `units` is the row below the header, or empty if there is no
+ * Returns the table's columns. `units` is the row below the header, or empty if there is no
  * such row.
  */
 export function columnsOf(header: readonly string[], units: readonly string[]): Columns {

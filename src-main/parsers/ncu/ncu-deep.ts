@@ -1,4 +1,4 @@
-/** Converts the pages of an ncu report to one deep profile per rung. */
+/** Converts an ncu report's pages to one deep profile per rung. */
 import { message, type Statement } from '../../domain/messages/message'
 import {
   deepSchemaVersion,

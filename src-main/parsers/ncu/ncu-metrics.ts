@@ -40,7 +40,7 @@ const numberOf = (launch: NcuLaunch, name: string): number | null => {
 const durationOf = (launch: NcuLaunch): number => numberOf(launch, durationName) ?? 0
 
 /**
- * Returns the duration of a launch under ncu in milliseconds. Returns null if ncu did not collect
+ * Returns a launch's duration under ncu, in milliseconds. Returns null if ncu did not collect
  * the duration or its unit is unknown.
  */
 export function launchMs({ metrics }: Pick<NcuLaunch, 'metrics'>): number | null {

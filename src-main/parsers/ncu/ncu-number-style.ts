@@ -1,5 +1,5 @@
 /**
- * Detects the number style of an ncu table from its cells.
+ * Detects an ncu table's number style from its cells.
  *
  * The style depends on the locale of the ncu process: `1,234.5`, `1.234,5`, `1 234,5` or `1'234.5`.
  * A number such as `1,234` is ambiguous, so the first unambiguous number determines the table's

@@ -50,7 +50,7 @@ const description = {
   Version: { tool: [1, 'string'], version: [2, 'string'] },
   /** A kernel launch. */
   Result: {
-    /** Id of the launching thread. For the main thread, it equals the process id. */
+    /** The launching thread's id. For the main thread, it equals the process id. */
     threadId: [1, 'uint32'],
     mangledName: [5, 'string'],
     functionName: [6, 'string'],

@@ -1,5 +1,5 @@
 /**
- * Determines the units of the metrics in an ncu report.
+ * Determines the metrics' units in an ncu report.
  *
  * The report stores every value in a base unit but does not name the unit. Like ncu, this module
  * derives the unit from the metric's name. Most names follow the scheme

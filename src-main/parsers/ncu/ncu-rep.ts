@@ -122,8 +122,8 @@ interface State extends Omit<NcuRep, 'codeOf'> {
 }
 
 /**
- * Parses a report. `take` receives each launch and returns whether to continue. If it returns
- * false, only the times of the remaining launches are read.
+ * Parses a report. `take` receives each launch and returns whether to continue. If `take` returns
+ * false, only the remaining launches' times are read.
  */
 export function parseNcuRep(
   from: Uint8Array | ByteSource,
@@ -204,7 +204,7 @@ const sentence = (error: unknown): string =>
   error instanceof Error ? error.message.slice(0, 120) : String(error)
 
 /**
- * Parses a block. If the header is unreadable, the length of the block is unknown, so the block is
+ * Parses a block. If the header is unreadable, the block's length is unknown, so the block is
  * skipped.
  */
 function readBlock(cursor: Cursor, state: State): void {
@@ -268,7 +268,7 @@ function addMs(sum: number | null, entry: Uint8Array, strings: readonly string[]
 }
 
 /**
- * Maximum length of the id in bytes. The id is the first field, so reading the first few bytes is
+ * Maximum id length in bytes. The id is the first field, so reading the first few bytes is
  * sufficient.
  */
 const idBytes = 11

@@ -138,7 +138,7 @@ function workOf(row: readonly string[], { figures, stalls }: Layout): Work {
   }
 }
 
-/** Returns the rows of ncu's tables, without the ncu messages between rows. */
+/** Returns the rows in ncu's tables, without the ncu messages between rows. */
 const tableRows = (text: string): string[] =>
   text
     .replace(/^\uFEFF/, '')
@@ -176,7 +176,7 @@ interface Rows {
   stallSamples: StallSamples | null
 }
 
-/** Parses the rows below the labels of a section. The first row is the header. */
+/** Parses the rows below a section's labels. The first row is the header. */
 function readRows([header, ...printed]: readonly string[]): Rows {
   const rows: Rows = { instructions: [], lines: [], unreadable: 0, stallSamples: null }
   const layout = header === undefined ? null : layoutOf(cellsOf(header, undefined))
@@ -238,8 +238,8 @@ function sectionOf(
 }
 
 /**
- * Returns the label in a row of two or three cells. The label is the name of the file or function
- * that the following rows belong to.
+ * Returns the label in a row of two or three cells. The label names the file or function to which
+ * the following rows belong.
  */
 function labelIn(line: string): { isFile: boolean; value: string } | null {
   if (!/^"(File Path|Function Name|Kernel Name)","/.test(line)) return null

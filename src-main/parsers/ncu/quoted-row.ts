@@ -17,9 +17,9 @@ const point = 46
 const zero = 48
 
 export class QuotedRow {
-  /** Text of each cell, or an empty string if the cell is a plain number. */
+  /** Each cell's text, or an empty string if the cell is a plain number. */
   readonly cells: string[]
-  /** Value of each cell, or NaN if the cell is not a plain number. */
+  /** Each cell's value, or NaN if the cell is not a plain number. */
   readonly numbers: Float64Array
   readonly #isMetric: Uint8Array
   #at = 0

@@ -7,7 +7,7 @@ import { drawingElementId, drawingLabel, type Drawing } from '../../domain/repor
 export interface DrawnPage {
   /** One drawing per requested chart. Null for a chart that was not drawn. */
   drawings: (Drawing | null)[]
-  /** Text in the main part of the page, which may be empty. */
+  /** Text in the page's main part, which may be empty. */
   words: string
 }
 

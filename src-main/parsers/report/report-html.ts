@@ -58,7 +58,7 @@ export function parseReportHtml(html: string, name: string): ReadReport {
 
 type Damaged = (why: Statement) => KernelLadderError
 
-/** Returns the text of a data element, or null if there is no element with that id. */
+/** Returns a data element's text, or null if there is no element with that id. */
 function elementText(html: string, type: string, id: string, damaged: Damaged): string | null {
   const opening = `<script type="${type}" id="${id}">`
   const start = html.indexOf(opening)

@@ -45,7 +45,7 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
   const store = draftStore(machine.folders.drafts)
   const counting = createCounting(setup)
 
-  /** Returns the id of the ladder rung that precedes a draft of this rung. */
+  /** Returns the id of the ladder rung that precedes this rung's draft. */
   function baseOf(catalog: Catalog, session: Session, rung: string): string {
     const ladder = catalog.ladders.find(({ id }) => id === session.ladder.id)
     const known = new Set(ladder?.rungs.map(idOf))
@@ -132,7 +132,7 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
 
     async save(draft: CallInput<'drafts.save'>): Promise<CallOutput<'drafts.save'>> {
       const savedAt = new Date().toISOString()
-      // Two tabs that open a rung without a saved draft each create a draft with its own id.
+      // If two tabs open a rung that has no saved draft, each tab creates a draft with its own id.
       const other = await store.save({ ...draft, schema: 1, savedAt }, (stored) => {
         const last = stored.find(
           (one) => one.ladder === draft.ladder && one.parent === draft.parent,
@@ -154,7 +154,8 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
       if ('built' in planned) return planned
       const [rung] = planned.rungs
       const requires = rung!.rung.header.requires
-      // Compile for the GPU that the session was measured on, because this machine may have no GPU.
+      // Compile for the GPU on which the session was measured, because this machine may have no
+      // GPU.
       const architecture = session.device
         ? architectureFor(requires, session.device)
         : { sm: requires?.slice('sm_'.length) ?? '80' }

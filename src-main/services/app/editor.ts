@@ -47,7 +47,7 @@ async function inside(folder: string, file: string): Promise<string | null> {
 }
 
 /**
- * Returns the editable source file of a rung, or the session's stored copy. Returns null if neither
+ * Returns a rung's editable source file, or the session's stored copy. Returns null if neither
  * exists.
  */
 async function sourceFile(

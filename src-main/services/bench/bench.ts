@@ -16,13 +16,13 @@ import type { Device } from '../../domain/gpu/device'
 
 type Sources = ReadonlyMap<string, string>
 
-/** Sources shared by all rungs of a library, by path. */
+/** Sources shared by all of a library's rungs, by path. */
 export interface SharedSources {
   readonly include: Sources
   readonly runner: Sources
 }
 
-/** Parts of a catalog that are needed for builds. */
+/** The parts of a catalog that builds need. */
 type Library = Pick<Catalog, 'root' | 'references'>
 
 /** Returns a function that runs `work` on the first call. Later calls return the same promise. */

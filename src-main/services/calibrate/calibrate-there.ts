@@ -1,5 +1,5 @@
 /**
- * Calibrates the GPU of a remote machine. The program runs on the remote machine, and the
+ * Calibrates a remote machine's GPU. The program runs on the remote machine, and the
  * parameters are copied back.
  */
 import type { Folders } from '../../adapters/machine/machine'

@@ -1,4 +1,4 @@
-/** Measures this machine's GPU and fits the parameters of the timing model. */
+/** Measures this machine's GPU and fits the timing model's parameters. */
 import { readSharedFiles } from '../../adapters/catalog/catalog'
 import type { Machine } from '../../adapters/machine/machine'
 import type { ProcessResult } from '../../adapters/tools/process'
@@ -15,7 +15,7 @@ import { toolboxOn } from '../bench/visible-gpu'
 
 export interface Calibration {
   parameters: GpuParameters
-  /** Raw output of the microbenchmarks. */
+  /** The microbenchmarks' raw output. */
   output: string
 }
 

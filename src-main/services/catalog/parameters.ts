@@ -51,7 +51,7 @@ export function checkParams(
   return params
 }
 
-/** Returns the names of the parameters requested for a rung. */
+/** Returns the names of the parameters that are requested for a rung. */
 const requestedNames = (requested: Parameters, id: string): string[] =>
   Object.keys(requested).flatMap((word) => {
     const { rung, name } = splitParameterName(word)

@@ -36,8 +36,8 @@ function sourceOf(catalog: Catalog, entry: LadderEntry, ladder: string): RungSou
 }
 
 /**
- * Returns a rung of the ladder. Its parameters are its defaults, overridden by the parameters in
- * the ladder file.
+ * Returns one of the ladder's rungs. Its parameters are its defaults, overridden by the parameters
+ * in the ladder file.
  */
 export function resolveRung(
   catalog: Catalog,

@@ -19,7 +19,7 @@ export const Hunk = z.object({
 export type Hunk = z.infer<typeof Hunk>
 
 /**
- * Maximum number of edits in a diff. The run time grows with the square of the number of edits.
+ * Maximum number of edits in a diff. The run time is quadratic in the number of edits.
  * Sources with more edits have little in common.
  */
 const mostEdits = 1500

@@ -119,8 +119,8 @@ export async function buildFolder(
 }
 
 /**
- * Emulates a rung while the user edits it and returns its counters. `text` replaces the content of
- * the file.
+ * Emulates a rung while the user edits it and returns its counters. `text` replaces the file's
+ * content.
  */
 export async function countersIn(
   setup: Setup,

@@ -40,7 +40,7 @@ const withoutAfter = (text: string, files: readonly string[]): string =>
   )
 
 /**
- * Returns the path and id of a new ladder. The id is the folder's name unless a shipped ladder has
+ * Returns a new ladder's path and id. The id is the folder's name unless a shipped ladder has
  * that name. Throws an error if the folder is not empty.
  */
 export async function newLadderFolder(

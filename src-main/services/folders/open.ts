@@ -63,7 +63,7 @@ export async function openTrustedLadder(setup: Setup, name: string): Promise<Ope
   return opened
 }
 
-/** Returns the id, task and sizes of a ladder, without data that only builds need. */
+/** Returns a ladder's id, task, and sizes, without the data that only builds need. */
 export async function chosenLadder(
   setup: Setup,
   name: string,

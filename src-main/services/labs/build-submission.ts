@@ -39,8 +39,8 @@ interface LabBuild {
   /** Architecture, such as `sm_90`. */
   architecture: string
   /**
-   * Whether the code was compiled for this machine's GPU. Without a GPU, the code is compiled for
-   * the recordings' GPU.
+   * Whether the code was compiled for this machine's GPU. If the machine has no GPU, the code is
+   * compiled for the recordings' GPU.
    */
   own: boolean
   outcome: BuildOutcome

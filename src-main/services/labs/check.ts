@@ -330,8 +330,8 @@ function outcomeOf(
 }
 
 /**
- * Checks a submission and saves the attempt. Throws an error if canceled, or if the failure is
- * caused by neither the submission nor a missing requirement. The attempt's folder is created
+ * Checks a submission and saves the attempt. Throws an error if canceled, or if something other
+ * than the submission or a missing requirement causes a failure. The attempt's folder is created
  * atomically. If `out` exists, the folder gets a similar available name.
  */
 export async function checkLab(

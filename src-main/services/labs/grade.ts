@@ -215,7 +215,7 @@ async function withStaged<T>(
   }
 }
 
-/** Returns the real paths of the paths that exist. */
+/** Returns the real paths of those paths that exist. */
 const realPaths = async (paths: readonly string[]): Promise<string[]> =>
   (await Promise.all(paths.map((path) => realpath(path).catch(() => [])))).flat()
 

@@ -46,7 +46,7 @@ export const JudgeJob = z.object({
   target: LabTarget,
   /** Random seed for the inputs. */
   seed: z.number().int(),
-  /** Seconds without progress after which the code is considered hung. */
+  /** If there is no progress for this many seconds, the code is considered hung. */
   idleSeconds: z.number().int(),
   confinement: Confinement,
   limits: Limits,
@@ -70,7 +70,7 @@ export const readJob = async (file: string): Promise<JudgeJob> =>
   JudgeJob.parse(JSON.parse(await readFile(file, 'utf8')))
 
 /**
- * Builds the probe and the rung that replays a description. Both are cached after the first
+ * Builds the probe and the rung that replays a description. Both builds are cached after the first
  * submission.
  */
 async function buildGpuTools(tools: BuildTools, root: string): Promise<GpuTools> {

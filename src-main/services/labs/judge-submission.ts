@@ -109,8 +109,8 @@ function jobOf(
   return {
     ...{ assets, lab: lab.folder, labHash: lab.contentHash, target, limits, seed, descriptions },
     ...{ file: join(work, submissionFile), out: join(work, 'attempt') },
-    // The idle limit is shorter than the judge's own time limit. The judge then detects a hung
-    // kernel and still reports all other results.
+    // The idle limit is shorter than the judge's own time limit. As a result, the judge detects a
+    // hung kernel and still reports all other results.
     idleSeconds: Math.max(2, Math.floor(limits.seconds / 4)),
     confinement: { mechanism, view, readable: [...readable], hidden: [...hidden] },
   }

@@ -1,5 +1,5 @@
 /**
- * Plans a submission as a rung of a separate ladder. The ladder also contains the rungs that the
+ * Plans a submission as a rung in a separate ladder. The ladder also contains the rungs that the
  * lab compares the submission with.
  */
 import type { Catalog, RungSource } from '../../adapters/catalog/catalog'
@@ -16,7 +16,7 @@ import type { RunPlan } from '../../domain/run/plan'
 import { taskOf } from '../catalog/resolve'
 import { problemAt } from '../../domain/task/problem-request'
 
-/** Returns the id of the separate ladder for a lab. */
+/** Returns the id of a lab's separate ladder. */
 export const labLadderId = (lab: string): string => `lab-${lab}`.slice(0, 80)
 
 /** A lab's library, including the lab's ladder, and the plan to run. */

@@ -50,8 +50,8 @@ function pastOf({ assets: { recordingsDir } }: Places): Promise<Past> {
 }
 
 /**
- * Returns the advice for a rung. For a program, each step also contains the saving as a share of
- * the total kernel time.
+ * Returns the advice for a rung. For a program, each step also contains the time saved as a
+ * fraction of the total kernel time.
  */
 function adviceFor(
   { session, sources }: Pick<OpenedSession, 'session' | 'sources'>,
@@ -110,7 +110,7 @@ const mostAsked = 50
 
 /**
  * Returns the rung that is worth changing first, or null if no rung has a time. In a ladder, this
- * is the fastest rung. The kernels of a program or an import do different work. For a program or an
+ * is the fastest rung. The kernels in a program or an import do different work. For a program or an
  * import, the function therefore returns the kernel whose best step saves the most total time. If
  * no kernel has a step, the function returns the longest kernel.
  */

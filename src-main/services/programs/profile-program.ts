@@ -1,7 +1,7 @@
 /**
  * Profiles a user's program.
  *
- * A preview times every launch in one pass. Then the longest launches are profiled, in the shortest
+ * A preview times every launch in one pass. Then ncu profiles the longest launches, in the shortest
  * window that contains them. The times are saved even if a later step fails.
  */
 import { join } from 'node:path'
@@ -64,11 +64,11 @@ export type ProgramEvent =
 export interface ProfileProgramOptions extends Setup, ProgramRequest {
   /** If false, fails instead of waiting while another run uses the GPU. */
   waitForGpu?: boolean
-  /** Time limit of each run of the program, in seconds. */
+  /** Time limit for each program run, in seconds. */
   timeoutSeconds: number
   /** Milliseconds that a launch may continue after ncu warns that the launch does not finish. */
   stuckAfterMs?: number
-  /** Output folder, used instead of the store. The folder must not exist. */
+  /** Output folder to use instead of the store. The folder must not exist. */
   out?: string
   /** Receives the program's output during its first run. */
   onOutput: PassOn
@@ -80,7 +80,7 @@ export interface ProfiledProgram {
   folder: string
   /** Reason that the session is not in the requested folder. */
   misplaced: ErrorShape | null
-  /** Reason that ncu could time the kernels but not profile them. */
+  /** Reason that ncu could not profile the kernels, although it could time them. */
   trouble: ErrorShape | null
 }
 
@@ -267,7 +267,7 @@ function filtersFor({
   const { filters } = call
   const chosen = hottest(kernels)
   const names = new Set(chosen.map(({ name }) => functionOf(name)))
-  // With --skip, the kernels of the skipped launches are unknown. Launches can then be counted only
+  // With --skip, the skipped launches' kernels are unknown. Therefore, launches can be counted only
   // over all kernels.
   const isCounted = filters.skip === 0
   const candidates = isCounted

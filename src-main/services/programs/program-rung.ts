@@ -1,4 +1,4 @@
-/** Tracks one rung of a ladder of programs during a run and computes its result. */
+/** Tracks one rung in a ladder of programs during a run and computes its result. */
 import { createHash } from 'node:crypto'
 import type { ProgramFolder } from '../../adapters/catalog/program-folder'
 import type { LadderRung } from '../../domain/ladder/ladder'

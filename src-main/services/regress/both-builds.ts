@@ -1,6 +1,6 @@
 /**
- * Builds the code that `regress` times. For each rung, this is the current code, the old code, and
- * a copy of the old build.
+ * Builds the code that `regress` times. For each rung, the builds are the current code, the old
+ * code, and a copy of the old build.
  */
 import { join } from 'node:path'
 import { copyBuilt } from '../../adapters/disk/build-cache'
@@ -40,7 +40,7 @@ interface BothBuilds {
   old: OldRungs
   device: Device
   scratch: string
-  /** Origin of the old code, for messages. */
+  /** The old code's origin, for messages. */
   against: string
 }
 

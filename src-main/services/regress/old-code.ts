@@ -49,7 +49,7 @@ interface OldCodeRequest {
   request: PlanRequest
   plan: RunPlan
   against: string
-  /** An empty folder for the files of a git revision. */
+  /** An empty folder for a git revision's files. */
   scratch: string
   /** Whether the user allows building and running code from another machine's session. */
   trust: boolean

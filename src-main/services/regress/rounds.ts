@@ -1,7 +1,7 @@
 /**
  * Runs measurement rounds. In each round, a new runner process times all pairs of builds. A pair
  * that hangs or crashes is excluded from later rounds. The rest of the round is repeated without
- * it.
+ * that pair.
  */
 import {
   compareArgs,
@@ -54,7 +54,7 @@ interface RoundsRequest {
   pairs: readonly BuiltPair[]
   rounds: number
   /**
-   * Number of the first round. Successive rounds place the builds at different memory addresses.
+   * The first round's number. Successive rounds place the builds at different memory addresses.
    */
   from: number
   /** Sampling time per pair and round, in seconds. */

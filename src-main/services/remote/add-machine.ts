@@ -1,8 +1,8 @@
 /**
  * Adds a machine to machines.yaml, for the command line and the UI.
  *
- * The host's key is trusted only if the user has seen it. Adding a machine also tests the login and
- * queries Slurm.
+ * The host's key is trusted only if the user has seen the key. Adding a machine also tests the
+ * login and queries Slurm.
  */
 import { readMachines, writeMachine } from '../../adapters/remote/machines-store'
 import { answer } from '../../adapters/remote/remote-host'

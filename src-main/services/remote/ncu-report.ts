@@ -23,7 +23,7 @@ interface FoundReport {
   bytes: number
   /** Number of bytes that were already downloaded to this machine. */
   done: number
-  /** Name of the machine that has the report. Null if the report is on this machine. */
+  /** Name of the machine that stores the report. Null if the report is on this machine. */
   machine: string | null
 }
 
@@ -113,7 +113,7 @@ export async function openInNsight({ machine }: Setup, path: string): Promise<vo
   throw missingError(message('machines.noNsight'), message('machines.openFile', { file: path }))
 }
 
-/** Number of bytes of the report in each response. */
+/** Number of report bytes in each response. */
 const partBytes = 2 * 2 ** 20
 
 /**

@@ -65,8 +65,8 @@ function throughputChart({ rows, session }: ReportModel): BarChart | null {
 
 /**
  * Returns a chart that compares two sessions. Each rung has a bar for the first session above a bar
- * for the second. Returns null if no rung has a time. Also returns null if the GPUs or the L2
- * states differ, because adjacent bars imply a ranking.
+ * for the second session. Returns null if no rung has a time. Also returns null if the GPUs or the
+ * L2 states differ, because adjacent bars imply a ranking.
  */
 export function pairChart({ rungs, a: first, b: second }: ComparisonModel): BarChart | null {
   const lead = leadOf(first)
@@ -189,7 +189,7 @@ const asPicture = (chart: BarChart): Picture => ({
   height: barsHeight(chart),
 })
 
-/** Returns the file name of a chart, derived from the chart's name. */
+/** Returns a chart's file name, derived from the chart's name. */
 const fileOf = (word: string): string => `${word.replaceAll(/[^A-Za-z0-9_.-]+/g, '-')}.svg`
 
 /** Returns each chart as a file, named after the chart or the metric id. */

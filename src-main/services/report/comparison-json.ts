@@ -15,7 +15,7 @@ export const comparisonJsonVersion = 4
 
 export const ComparisonJson = z.object({
   schema: z.literal(comparisonJsonVersion),
-  /** Date of the report, if the user gave one. */
+  /** The report's date, if the user gave one. */
   reportDate: z.string().optional(),
   /** Warnings about the numbers, including the warnings from both sessions. */
   warnings: z.array(Statement),

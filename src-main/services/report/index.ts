@@ -1,5 +1,5 @@
 /**
- * Converts opened sessions to the text of a report. The functions are pure, except that scrubbing
+ * Converts opened sessions to a report's text. The functions are pure, except that scrubbing
  * depends on this machine's names.
  */
 import { checkAgainst, type CheckVerdict } from '../../domain/analysis/baseline-check'
@@ -177,7 +177,7 @@ function freeze({ sources, scrub }: ReportInput, { session, next }: ReportModel)
   }
 }
 
-/** Returns the deep profiles of the rungs in the report. */
+/** Returns the deep profiles for the rungs in the report. */
 const freezeDeep = (
   profiles: readonly DeepProfile[],
   { session, scrub }: ReportInput,

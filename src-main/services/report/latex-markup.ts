@@ -53,8 +53,8 @@ export const tex = (text: string): string =>
     .join('')
 
 /**
- * Returns code that LaTeX may break after a comma. Without breaks, a list of rungs would be one
- * long word.
+ * Returns code that LaTeX may break after a comma. Otherwise, a list of rungs would be one long
+ * word.
  */
 export const texCode = (text: string): string =>
   `\\texttt{${tex(text).replaceAll(',', ',\\allowbreak{}')}}`

@@ -127,7 +127,7 @@ async function drawingsFor(
   const choice = rungs === undefined ? {} : { rungs }
   const found = await drawCharts({ places, drawInPage }, opened, words, choice).catch(
     (error: unknown) => {
-      // The desktop app can print without an installed browser, but the report then has no drawn
+      // The desktop app can print without an installed browser, but such a report has no drawn
       // charts.
       if (!charts && error instanceof KernelLadderError && error.kind === 'missing') return null
       throw error

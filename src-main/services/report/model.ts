@@ -115,7 +115,7 @@ export interface ReportModel {
   /** Captions by chart name. */
   captions: Readonly<Record<string, string>>
   drawn: ReadonlyMap<string, Drawing>
-  /** Date of the report, or null if the user gave none. */
+  /** The report's date, or null if the user gave none. */
   date: string | null
   summary: PrintedSummary
   metrics: { id: string; label: string; isAbsent: boolean }[]
@@ -123,7 +123,7 @@ export interface ReportModel {
   counted: { id: string; label: string }[]
   rows: LadderRow[]
   notes: string[]
-  /** Notes about the time of a rung, such as `02_tile: did not settle, at the power cap`. */
+  /** Notes about a rung's time, such as `02_tile: did not settle, at the power cap`. */
   timeNotes: { rung: string; text: string }[]
   /** Metrics that have no value for any rung, each with the first recorded reason. */
   absent: { label: string; reason: string }[]

@@ -1,7 +1,7 @@
 /**
  * Prints a report as PDF in two passes.
  *
- * The draft print determines the page of each heading. The second print adds these page numbers to
+ * The draft print determines each heading's page. The second print adds these page numbers to
  * the table of contents. The creation date is the session's date, so the same session, browser and
  * fonts yield the same bytes.
  */

@@ -7,7 +7,7 @@ import type { Session } from '../../domain/session/session'
 import { formatGflops, formatValue } from '../../domain/metrics/units'
 
 export interface PublishedFigures {
-  /** Heading of the table. */
+  /** The table's heading. */
   title: string
   /** Who published the results, the GPU, and the source. */
   origin: string

@@ -11,7 +11,10 @@ import type { RungBuild } from './finding'
 import type { Progress } from './progress'
 import type { Device } from '../../domain/gpu/device'
 
-/** The rungs to build, and the GPU to build them for. Both depend on the kind of run. */
+/**
+ * The rungs to build, and the GPU to build them for. The rungs and the GPU depend on the kind of
+ * run.
+ */
 export interface BuildWay {
   /** GPU for which the rungs are built. */
   readonly gpu: Pick<Device, 'name' | 'computeCapability'>

@@ -1,5 +1,5 @@
 /**
- * Collects the deep profile and launches of an emulated rung, and the metrics that do not depend on
+ * Collects an emulated rung's deep profile and launches, and the metrics that do not depend on
  * time.
  */
 import { message } from '../../domain/messages/message'

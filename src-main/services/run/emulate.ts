@@ -1,6 +1,6 @@
 /**
  * Runs rungs on the emulated GPU. The probe reports each rung's launches. Buffers are filled with
- * the same data as in the runner. A thread of the pool executes the machine code.
+ * the same data as in the runner. A thread in the pool executes the machine code.
  */
 import { basename } from 'node:path/posix'
 import { sourceName } from '../../adapters/disk/build-cache'

@@ -13,7 +13,7 @@ import type { RungResult, Session, VerifiedAt } from '../../domain/session/sessi
 import type { BuildOutcome } from '../bench/compiler'
 import type { Measured } from './measured'
 
-/** The build result of one rung. */
+/** One rung's build result. */
 export interface RungBuild {
   planned: PlannedRung
   /**

@@ -50,7 +50,7 @@ interface Look {
   predicted: PredictedTime | null
 }
 
-/** Emulates one rung of a plan. Throws an error if canceled. */
+/** Emulates one of a plan's rungs. Throws an error if canceled. */
 async function lookAt(...given: Parameters<typeof look>): Promise<Look> {
   const [{ signal }] = given
   const found = await look(...given)

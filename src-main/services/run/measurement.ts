@@ -7,7 +7,7 @@ import type { Ceilings } from '../../domain/gpu/ceilings'
 import type { Measured } from './measured'
 import type { CacheState } from '../../domain/session/session'
 
-/** Settings shared by all measurements of a task. */
+/** Settings that all of a task's measurements share. */
 export interface TaskRunner {
   toolbox: Toolbox
   /** The runner's path. */
@@ -20,17 +20,19 @@ export interface TaskRunner {
   seed: number
   /** Requested state of the L2 cache. In a replay of an older recording, the recorded state. */
   cacheState: CacheState
-  /** Milliseconds without a runner event after which a rung is considered hung. */
+  /**
+   * If the runner sends no event for this many milliseconds, the current rung is considered hung.
+   */
   idleMs: number
   signal: AbortSignal
 }
 
-/** Rungs and options of one measurement. */
+/** One measurement's rungs and options. */
 export interface Measurement {
   problem: Problem
   /** Rungs in the order in which they are measured. */
   rungs: readonly BuiltRung[]
-  /** Id of the reference, which is one of `rungs`. */
+  /** The reference's id, which is one of `rungs`. */
   reference: string | null
   /** Key prefix of the raw output (default: `runner/measure`). */
   key?: `runner/${string}`

@@ -49,7 +49,7 @@ export class PredictedRungs {
     this.fills = sharedFills(emulation, () => tools)
   }
 
-  /** Predicts the time of a built rung. Does nothing after the run is canceled. */
+  /** Predicts a built rung's time. Does nothing after the run is canceled. */
   async add({ planned, outcome }: RungBuild): Promise<void> {
     const { plan, on, predictAt, tools, emulation } = this.of
     if (!outcome?.artifact || !plan.rungs.includes(planned)) return

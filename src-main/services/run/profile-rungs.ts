@@ -116,8 +116,8 @@ const actualCost = (
 })
 
 /**
- * Returns the time limit without events. ncu prints nothing between rungs. If ncu is silent, it may
- * just be running many passes of a slow rung.
+ * Returns the time limit for a period with no events. ncu prints nothing between rungs. If ncu is
+ * silent, it may just be running many passes of a slow rung.
  */
 function idleMs({ idleSeconds }: Pick<RunSettings, 'idleSeconds'>, { rungs }: ProfilePlan): number {
   const slowest = Math.max(0, ...rungs.map(({ seconds }) => seconds ?? 0))

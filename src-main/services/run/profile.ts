@@ -30,7 +30,7 @@ interface Profiling {
   rungs: readonly BuiltRung[]
   /** Path for ncu's report, or null to discard the report. */
   reportPath: string | null
-  /** Milliseconds without an event after which ncu is considered hung. */
+  /** If there is no event for this many milliseconds, ncu is considered hung. */
   idleMs: number
   /** Delays in milliseconds before each retry while another tool is using the counters. */
   busyWaitsMs: readonly number[]

@@ -5,7 +5,7 @@ export interface RunSettings {
   seed: number
   /** State of the L2 cache when a launch is timed. */
   cacheState: CacheState
-  /** Seconds without an event after which a rung is considered hung. */
+  /** If there is no event for this many seconds, the current rung is considered hung. */
   idleSeconds: number
   /** Delays in milliseconds between profiling attempts while another tool is using the counters. */
   busyWaitsMs: readonly number[]

@@ -1,6 +1,6 @@
 /**
  * Computes a rung's entry in a session from the facts known so far. The functions are pure and can
- * be called at any point of a run.
+ * be called at any point during a run.
  */
 import { sha256 } from '../../adapters/disk/build-cache'
 import { settingsWords } from '../../domain/ladder/build-settings'
@@ -14,13 +14,16 @@ import { wrongness } from './wrongness'
 
 type RungStatusReason = Pick<RungResult, 'status' | 'reason'>
 
-/** Returns metrics without values for a rung that has no counters, each with the reason. */
+/**
+ * Returns metrics for a rung that has no counters. Each metric contains the reason instead of a
+ * value.
+ */
 export type MetricsWithoutCounters = (
   status: RungStatusReason,
   finding: Finding | null,
 ) => Record<string, MetricValue>
 
-/** Returns the description of a rung in a session before the rung is built. */
+/** Returns a rung's description in a session before the rung is built. */
 const described = ({ rung, source }: PlannedRung) => ({
   id: rung.id,
   title: rung.title,

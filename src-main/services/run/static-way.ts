@@ -144,7 +144,7 @@ function statusOf(found: Launches, gpu: BuildGpu): NonNullable<Finding['trouble'
   return { status: 'not-run', reason: message('records.builtNotRun', { gpu: gpu.name }) }
 }
 
-/** Returns the instructions of the launched kernels, or null if they are unavailable. */
+/** Returns the launched kernels' instructions, or null if they are unavailable. */
 async function codeOf(
   toolbox: Toolbox,
   rung: string,

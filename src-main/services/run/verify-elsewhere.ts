@@ -114,7 +114,7 @@ const notReached: Measured = {
 }
 
 /**
- * Adds the results of the additional verifications. A rung with wrong results for any problem loses
+ * Adds the additional verifications' results. A rung with wrong results for any problem loses
  * its time and is not profiled.
  */
 const withElsewhere = (

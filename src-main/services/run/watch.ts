@@ -33,7 +33,7 @@ export interface WatchNews {
 }
 
 interface WatchOptions {
-  /** Absolute path of the folder. */
+  /** The folder's absolute path. */
   folder: string
   shipped: Catalog
   /** Rungs to run (default: all). */
@@ -172,7 +172,7 @@ export async function watchFolder({
         } catch (error) {
           failure = toErrorShape(error)
         }
-        // Report the results of a stopped round immediately.
+        // Report a stopped round's results immediately.
         tell(failure ? 'failed' : signal.aborted ? 'running' : 'waiting', failure)
         // The folder was saved in the meantime, so check it again immediately.
         seen = ''

@@ -2,8 +2,8 @@
  * Runs compute-sanitizer on rungs.
  *
  * A tool first checks all rungs in one process. If the tool reports anything, each rung is checked
- * again in a separate process. Each finding then belongs to a single rung, and a corrupted CUDA
- * context cannot affect other rungs. The runner launches each rung once, without timing it.
+ * again in a separate process. As a result, each finding belongs to a single rung, and a corrupted
+ * CUDA context cannot affect other rungs. The runner launches each rung once, without timing it.
  */
 import type { Bench, SharedSources } from '../bench/bench'
 import {

@@ -23,7 +23,7 @@ const hasUsualSize = ({ summary }: ListedRecording): boolean =>
 /** Returns the recording for a request. Its ladder, size and parameters must match the request. */
 export async function chooseRecording(
   recordings: readonly ListedRecording[],
-  /** Name of the recording, or null to accept any recording that matches. */
+  /** The recording's name, or null to accept any matching recording. */
   name: string | null,
   request: Pick<RunRequest, 'ladder'> & Choice & { profile?: ProfileLevel },
 ): Promise<ListedRecording> {

@@ -63,7 +63,7 @@ async function findPoints(places: SessionPlaces): Promise<FoundPoints> {
 }
 
 /**
- * Returns the ladders that have a history, and the history of one ladder. The default is the ladder
+ * Returns the ladders that have a history, and one ladder's history. The default is the ladder
  * that was timed last.
  */
 export async function findHistory(

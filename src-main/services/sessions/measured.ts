@@ -30,7 +30,7 @@ interface MeasuredSetup {
 const read = new Map<string, Promise<MeasuredRecording[]>>()
 
 /**
- * Returns the complete recordings of one ladder. The recordings are read only once, because they do
+ * Returns one ladder's complete recordings. The recordings are read only once, because they do
  * not change while the program runs.
  */
 function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]> {
@@ -125,7 +125,7 @@ export async function readSameCode(root: string): Promise<(then: string, now: st
   return (then, now) => same[sha256(then)]?.includes(sha256(now)) ?? false
 }
 
-/** Returns measurements by rung id. Omits rungs without a recording. */
+/** Returns measurements by rung id. Omits rungs that have no recording. */
 export async function measuredRungs(
   { assets: { recordingsDir }, machine }: MeasuredSetup,
   catalog: Catalog,

@@ -10,7 +10,7 @@ export interface SessionPlaces extends Setup {
 /** Returns the folder of saved sessions. */
 export const storeOf = ({ machine }: Setup): string => machine.folders.sessions
 
-/** Returns the ref of a folder given on the command line. The folder can have any name. */
+/** Returns the ref for a folder given on the command line. The folder can have any name. */
 export function mountedRef(folder: string): string {
   const name = basename(folder)
     .replaceAll(/[^A-Za-z0-9_.-]/g, '-')

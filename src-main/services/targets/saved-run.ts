@@ -27,7 +27,7 @@ import { toolboxOn } from '../bench/visible-gpu'
 import { taskHeader, taskHeaderFile } from '../../domain/task/task-headers'
 
 export interface StartRunOptions extends Setup {
-  /** Output folder, used instead of the store. The folder must not exist. */
+  /** Output folder to use instead of the store. The folder must not exist. */
   out?: string
   appVersion: string
   /** Commits that changed one rung. The commits replace the ladder's rungs in this run. */

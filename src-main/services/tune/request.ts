@@ -31,7 +31,7 @@ export interface TuneRequest {
   axes: readonly Axis[]
   /** Conditions on the parameters as C++ expressions. */
   rules: readonly string[]
-  /** Search strategy. If absent, the strategy depends on the size of the space. */
+  /** Search strategy. If absent, the strategy depends on the size of the search space. */
   strategy?: StrategyName
   seed: number
   budget: { points: number | null; seconds: number | null }
@@ -63,8 +63,8 @@ interface TuneSpace {
 /** Default maximum number of points in a search. */
 const usualPoints = 300
 /**
- * Maximum number of points in an exhaustive search without a budget. Listing more points would take
- * too long.
+ * Maximum number of points in an exhaustive search if no budget is given. Listing more points would
+ * take too long.
  */
 const mostListed = 100_000
 

@@ -67,7 +67,7 @@ export async function openWorkers(
   return workers
 }
 
-/** Settings that are the same for all points of a sweep. */
+/** Settings that are the same for all points in a sweep. */
 export interface MeasureSettings {
   plan: RunPlan
   runner: string

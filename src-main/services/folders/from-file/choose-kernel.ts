@@ -35,9 +35,9 @@ interface ChooseCall {
 
 export interface ChosenKernel extends NamedKernel {
   source: SourceFunction
-  /** First launch of the kernel, or null if no launch was recorded. */
+  /** The kernel's first launch, or null if no launch was recorded. */
   launch: RecordedLaunch | null
-  /** Number of distinct launches of the kernel. */
+  /** Number of distinct kernel launches. */
   launches: number
 }
 
@@ -55,8 +55,8 @@ const plain = (text: string): string => text.replace(/\s+/g, '')
 const listed = (names: Iterable<string>): string => [...new Set(names)].join(', ')
 
 /**
- * Returns the chosen kernel. Throws an error if the file has no kernel, or if it has several and
- * the user named none.
+ * Returns the chosen kernel. Throws an error if the file has no kernel, or if it has several
+ * kernels and the user named none.
  */
 export function chooseKernel({
   file,

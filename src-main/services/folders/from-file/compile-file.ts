@@ -17,7 +17,7 @@ import { message } from '../../../domain/messages/message'
 import type { MachineCode } from '../../../domain/sass/machine-code'
 
 export interface CompiledFile {
-  /** Absolute path of the file. */
+  /** The file's absolute path. */
   file: string
   library: string
   /** Target architecture without the prefix `sm_`, such as `90a`. */

@@ -20,7 +20,7 @@ interface Copy {
 
 const isBelow = (path: string, folder: string): boolean => path.startsWith(folder + sep)
 
-/** Returns the deepest folder that contains all of the paths. */
+/** Returns the deepest folder that contains all paths. */
 function commonFolder(paths: readonly string[]): string {
   let folder = dirname(paths[0]!)
   while (!paths.every((path) => isBelow(path, folder)) && folder !== dirname(folder))

@@ -71,7 +71,7 @@ export interface FromFile {
    * reason.
    */
   refusedReference: { name: string; why: Statement } | null
-  /** Number of distinct launches of the kernel. Zero if no launch was recorded. */
+  /** Number of distinct kernel launches. Zero if no launch was recorded. */
   launches: number
   /** The recorded run of main(), or null if the file has no main(). */
   main: RecordedMain | null
@@ -233,7 +233,7 @@ async function learn(
   const shown = shownPath(file)
   const runs = hasMain(sourceFunctions(text))
   const compiler = await bench.compiler()
-  // Start both builds early, because each takes seconds and both are needed.
+  // Start the two builds early, because each build takes seconds and both are needed.
   for (const build of [bench.programRecorder, bench.launchProbe]) build().catch(() => undefined)
   const { settings, from } = await compileOptions(file, request)
   if (from !== null) tell(`Compiling it as ${from} says.`)
