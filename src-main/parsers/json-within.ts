@@ -12,14 +12,14 @@ import { message, type Statement } from '../domain/messages/message'
 export const mostValues = 5_000_000
 
 /**
- * Returns an upper bound for the number of values in the text. Every value after the first follows
- * a comma or an opening bracket. Such characters inside strings are counted too.
+ * Returns an upper bound on the number of values in the text. Every value after the first follows
+ * a comma or an opening bracket. Commas and brackets inside strings are counted too.
  */
 function countValues(text: string, most: number): number {
   let count = 1
   for (let at = 0; at < text.length && count <= most; at += 1) {
     const character = text.charCodeAt(at)
-    // 44, 91 and 123 are the character codes of `,`, `[` and `{`.
+    // 44, 91, and 123 are the character codes of `,`, `[`, and `{`.
     if (character === 44 || character === 91 || character === 123) count += 1
   }
   return count

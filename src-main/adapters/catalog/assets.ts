@@ -29,7 +29,7 @@ export interface Assets {
   rendererDir: string
   /** Path of the HTML report template. */
   reportTemplate: string
-  /** Entry point of the desktop program for Electron. Not part of the one-file program. */
+  /** Electron entry point of the desktop program. Not part of the one-file program. */
   desktopMain: string
   /** Path of the AppArmor profile that lets Electron create its sandbox. */
   appArmorProfile: string
@@ -63,8 +63,8 @@ function checkoutRoot(): string | null {
 }
 
 /**
- * Recompresses a recording with a fast setting. Recordings are recompressed only once, when the
- * program unpacks its files.
+ * Recompresses a recording with a fast compression setting. Recordings are recompressed only once,
+ * when the program unpacks its files.
  */
 const packAgain = (bytes: Buffer): Buffer =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } })

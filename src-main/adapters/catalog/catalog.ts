@@ -29,7 +29,7 @@ export interface RungSource {
 /** A task's source file that is not a rung. */
 export interface TaskSource extends Pick<RungSource, 'file' | 'text'> {
   /**
-   * Path to show in messages, in the form that the author knows. Absent for a shipped file, whose
+   * Path to show in messages, in the form that the author used. Absent for a shipped file, whose
    * `file` is shown instead.
    */
   shown?: string
@@ -41,18 +41,18 @@ export interface Catalog {
   own?: string
   /** Tasks by id. The id is also the name of the task's folder. */
   tasks: Map<string, Task>
-  /** The references that rungs are verified against, by task id. */
+  /** The references against which rungs are verified, by task id. */
   references: Map<string, TaskSource>
   /** Folders that contain the files that fill buffers, by task id. */
   folders: Map<string, string>
   /**
-   * The task's own headers, as text by path and by task id. Rungs can include them like the shared
-   * headers.
+   * Text of each task's own headers, by task id and path. Rungs can include these headers like the
+   * shared headers.
    */
   headers: Map<string, ReadonlyMap<string, string>>
   ladders: LadderFile[]
   rungs: Map<string, RungSource>
-  /** Reason that a file is unusable, by task, rung or ladder id. */
+  /** Reason that a file is unusable, by task, rung, or ladder id. */
   faults: Map<string, Statement>
   /** Notes to report when the library is used in a run. */
   notes?: readonly Statement[]
@@ -61,7 +61,7 @@ export interface Catalog {
 const taskFile = 'task.yaml'
 
 /**
- * Caches the parsed form of a file until its text or the parse context changes. A host reads the
+ * Caches a parsed file until its text or the parse context changes. A host reads the
  * library on every call, but few files change between calls.
  */
 function remembering<With, Parsed>(

@@ -8,7 +8,7 @@ import { gitIn } from './git'
 interface Revision {
   /** The commit's full hash. */
   commit: string
-  /** Folder that contains the files of that revision. */
+  /** Folder that contains the revision's files. */
   folder: string
 }
 

@@ -18,11 +18,11 @@ export interface FileCommit {
   /** First paragraph of the commit's body, or an empty string. */
   body: string
   /**
-   * Contents of the file and its includes in the repository, by path. Empty if the commit removed
-   * the file.
+   * Contents of the file and of its includes in the repository, by path. Empty if the commit
+   * removed the file.
    */
   texts: ReadonlyMap<string, string>
-  /** Path of the file in `texts`. */
+  /** The file's path in `texts`. */
   file: string
 }
 
@@ -34,7 +34,7 @@ interface FileHistory {
 }
 
 /**
- * Returns a rung's header as of a commit. Old headers can be invalid in the current format. Files
+ * Returns a rung's header as of a commit. Old headers may be invalid in the current format. Files
  * from other repositories have no header.
  */
 export function headerAt(commit: FileCommit, task: Task): RungHeader {
@@ -61,7 +61,7 @@ const headerSpecs = ['h', 'hh', 'hpp', 'cuh', 'inl'].map((ending) => `:(top,glob
 const mostCommits = 100
 
 /**
- * Fields of a log entry are separated by U+0000, and entries end with U+0001. Commit messages
+ * Fields in a log entry are separated by U+0000, and entries end with U+0001. Commit messages
  * cannot contain either character.
  */
 const logFormat = '%H%x00%h%x00%P%x00%s%x00%b%x00%x01'
@@ -70,7 +70,7 @@ interface LogEntry {
   hash: string
   /** The abbreviated hash. */
   short: string
-  /** The parent's hash, or undefined for a commit without a parent. */
+  /** The parent's hash, or undefined if the commit has no parent. */
   parent: string | undefined
   subject: string
   /** First paragraph of the body, joined into one line. */
@@ -92,8 +92,8 @@ export const logEntries = (log: string): LogEntry[] =>
     })
 
 /**
- * Returns the commits that changed a file. `range` has git's form A..B, where B defaults to HEAD. A
- * merge is treated as a single commit with all its changes.
+ * Returns the commits that changed a file. `range` uses git's syntax A..B, where B defaults to
+ * HEAD. A merge is treated as a single commit with all its changes.
  */
 export async function fileHistory(
   path: string,

@@ -21,7 +21,8 @@ export const copiedSource = (
   })
 
 /**
- * Converts a draft to a rung. Throws an input error with file and line if the header is invalid.
+ * Converts a draft to a rung. Throws an input error with the file and line if the header is
+ * invalid.
  */
 export function draftRung(
   { rung, source }: Pick<Draft, 'rung' | 'source'>,

@@ -58,7 +58,7 @@ const isAbsent = (path: string): Promise<boolean> =>
     (error: unknown) => errorCode(error) === 'ENOENT',
   )
 
-/** Whether the editor may write this file. Only ladder files, sources and headers are editable. */
+/** Whether the editor may write this file. Only ladder files, sources, and headers are editable. */
 const isEditable = (name: string): boolean =>
   (ladderFileNames.some((known) => known === name) ||
     /\.(cu|py|ptx)$/.test(name) ||

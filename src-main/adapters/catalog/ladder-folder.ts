@@ -43,8 +43,8 @@ export interface LadderFolder {
   ladder: LadderFile
   task: Task
   /**
-   * Library with the ladder, its task and its rungs. The runner and the shared headers belong to
-   * this program.
+   * Library that contains the ladder, its task, and its rungs. The runner and the shared headers
+   * belong to this program.
    */
   catalog: Catalog
   /** Relative paths of all files that were read. ladder.yaml comes first. */
@@ -128,7 +128,7 @@ export async function readTextIn(folder: string, name: string): Promise<string> 
   return bytes.toString('utf8')
 }
 
-/** Returns all headers in the folder and its subfolders, except hidden ones. */
+/** Returns all headers in the folder and its subfolders, except hidden headers. */
 export async function headersBelow(folder: string, below = ''): Promise<string[]> {
   const entries = await readdir(join(folder, below), { withFileTypes: true })
   const found: string[] = []
@@ -185,8 +185,8 @@ async function readOwn(folder: string, name: string): Promise<string> {
 }
 
 /**
- * Reads a ladder folder. Throws an input error with file, line and column if the ladder is invalid.
- * For an invalid rung, adds an entry to the library's `faults` instead.
+ * Reads a ladder folder. Throws an input error with the file, line, and column if the ladder is
+ * invalid. For an invalid rung, adds an entry to the library's `faults` instead.
  */
 export async function readLadderFolder(folder: string, shipped: Catalog): Promise<LadderFolder> {
   const { path, file, text } = await readLadderText(folder)
@@ -270,7 +270,7 @@ function compiledFault(
     : null
 }
 
-/** Throws an input error if the ladder has the id of a shipped ladder or names unusable files. */
+/** Throws an input error if the ladder uses a shipped ladder's id or names unusable files. */
 async function requireUsable(
   { task, ladder, at }: ParsedLadder,
   folder: string,
@@ -393,8 +393,8 @@ const targetOf = (ptx: string): string | null =>
   /^\.target\s+(sm_\d{2,3}[af]?)\b/m.exec(ptx)?.[1] ?? null
 
 /**
- * Reads a rung without a header. For a binary file, the text is a description with a hash, so that
- * a session can distinguish builds.
+ * Reads a rung without a header. For a binary file, the text is a description that contains a hash,
+ * so that a session can distinguish builds.
  */
 async function readCompiled(
   catalog: Catalog,

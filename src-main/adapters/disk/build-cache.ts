@@ -1,5 +1,5 @@
 /**
- * Caches build results by content, which covers the sources, flags and compiler.
+ * Caches build results by content, which covers the sources, flags, and compiler.
  *
  * A cache entry also stores its sources, because line information refers to them.
  */
@@ -53,7 +53,7 @@ interface BuildSlot {
   /** Cached build, or null if there is no artifact yet. */
   kept: KeptBuild | null
   /**
-   * Path that the compiler must write to. `keep` renames this file afterward, so that a killed
+   * Path to which the compiler must write. `keep` renames this file afterward, so that a killed
    * build leaves no artifact.
    */
   pending: string
@@ -166,7 +166,7 @@ async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | 
   }
 }
 
-/** Returns a cache on disk. `shared` is a read-only cache that is searched first. */
+/** Returns a build cache on disk. `shared` is a read-only cache that is searched first. */
 export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCache {
   return {
     async slot(inputs) {

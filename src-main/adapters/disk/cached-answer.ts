@@ -7,7 +7,7 @@ import { makeFolder, replaceFile } from './disk'
 interface Kept<T> {
   /** The cache file's path. */
   file: string
-  /** Hash of everything that the result depends on, including the program's version. */
+  /** Hash of everything on which the result depends, including the program's version. */
   key: string
   schema: z.ZodType<T>
   make: () => Promise<T>
@@ -15,7 +15,7 @@ interface Kept<T> {
 
 /**
  * Returns the cached result for the key, or computes the result. Cache failures are ignored,
- * because they only cost time.
+ * because their only cost is computing the result again.
  */
 export async function keptAnswer<T>({ file, key, schema, make }: Kept<T>): Promise<T> {
   const Entry = z.object({ key: z.literal(key), answer: schema })

@@ -96,7 +96,7 @@ const mostMebibytes = 256
 
 /**
  * Maximum size of files that are read synchronously. With ten thousand sessions, the thread pool
- * would cost more than the reads.
+ * would take more time than the reads.
  */
 const smallBytes = mebibyte
 
@@ -126,8 +126,8 @@ export const readPlainFile = async (path: string, most?: number): Promise<string
   (await readPlainBytes(path, most)).toString('utf8')
 
 /**
- * Replaces a file by renaming a temporary file. Even after a kill or on a full disk, readers see
- * either the old or the new content. The folder must exist.
+ * Replaces a file by renaming a temporary file. Even if the process is killed or the disk is full,
+ * readers see either the old or the new content. The folder must exist.
  */
 export async function replaceFile(
   path: string,

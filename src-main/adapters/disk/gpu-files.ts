@@ -32,7 +32,7 @@ export const ownGpusFolder = (config: string): string => join(config, 'gpus')
 export interface FoundGpu {
   parameters: GpuParameters
   file: string
-  /** Whether the user calibrated this GPU. */
+  /** Whether the user has calibrated this GPU. */
   own: boolean
 }
 

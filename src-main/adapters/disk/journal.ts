@@ -1,8 +1,8 @@
 /**
- * A journal is a file of JSON lines that records the finished parts of a long job.
+ * A journal is a JSON Lines file that records the finished parts of a long job.
  *
- * Opening the journal drops a line that was truncated by a kill or a full disk. A file with a
- * different first line is discarded.
+ * Opening the journal drops a line that was truncated because the process was killed or the disk
+ * was full. A file with a different first line is discarded.
  */
 import { open, readFile, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'

@@ -8,12 +8,16 @@ export interface JsonFile<T> {
   /** Returns the file's value, or `empty` if the file is missing or damaged. */
   read(): Promise<T>
   /**
-   * Replaces the value with the result of `next`. A crash leaves either the old or the new value.
+   * Replaces the value with the value that `next` returns. After a crash, the file contains either
+   * the old or the new value.
    */
   change(next: (value: T) => T): Promise<T>
 }
 
-/** Last change by path. Changes within this process run one at a time, so that none is lost. */
+/**
+ * The last change to each file, by path. Changes within this process run one at a time, so that
+ * none is lost.
+ */
 const turns = new Map<string, Promise<unknown>>()
 
 /**

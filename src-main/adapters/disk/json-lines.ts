@@ -1,4 +1,4 @@
-/** Reads files of JSON lines row by row. */
+/** Reads JSON Lines files row by row. */
 import { diskError, errorCode, readPlainFile } from './disk'
 
 /** A row's text, and its location for error messages. */

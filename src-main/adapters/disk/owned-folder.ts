@@ -47,8 +47,8 @@ const named = /^\..+\.partial-\d+-[0-9a-f]{8}$/
 const orNull = (text: Promise<string>): Promise<string | null> => text.catch(() => null)
 
 /**
- * Returns an id of the running kernel and the pid namespace. Containers made from the same image on
- * different machines may differ only in the kernel's id.
+ * Returns an id for the running kernel and the pid namespace. Containers made from the same image
+ * on different machines may differ only in the kernel's id.
  */
 async function ownRealm(): Promise<string | null> {
   if (process.platform !== 'linux') return `${process.platform} ${hostname()}`
@@ -58,7 +58,7 @@ async function ownRealm(): Promise<string | null> {
 }
 
 /**
- * Returns a process's start time. Returns null if there is no /proc or if it belongs to another pid
+ * Returns a process's start time. Returns null if /proc does not exist or belongs to another pid
  * namespace.
  */
 async function startOf(pid: number): Promise<string | null> {
@@ -138,11 +138,11 @@ export async function sweepAbandoned(parent: string): Promise<void> {
 
 export interface OwnedFolder {
   readonly path: string
-  /** Removes the owner file, so that the folder is kept after the process ends. */
+  /** Removes the owner file, so that the folder is kept after the process exits. */
   disown(): Promise<void>
   /**
    * Removes the folder and never throws an error. If files remain, a later sweep removes them after
-   * this process ends.
+   * this process exits.
    */
   remove(): Promise<void>
 }

@@ -13,7 +13,7 @@ function home(): string {
   try {
     found = homedir()
   } catch {
-    // HOME is not set, and the system does not know the user.
+    // HOME is not set, and the user is unknown to the system.
   }
   if (!isAbsolute(found))
     throw new KernelLadderError('missing', message('files.noHome'), message('files.setFolders'))

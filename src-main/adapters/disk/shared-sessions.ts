@@ -32,8 +32,8 @@ async function readBySession(file: string): Promise<BySession> {
 }
 
 /**
- * Content of each file when it was last read. Listing recordings opens many sessions from the same
- * file.
+ * Each file's content when the file was last read. Listing recordings opens many sessions from the
+ * same file.
  */
 const lastRead = new Map<string, { version: string; rows: Promise<BySession> }>()
 
@@ -50,7 +50,7 @@ async function bySession(file: string): Promise<BySession> {
   return rows
 }
 
-/** Returns the row of the shared file for the session that would otherwise be in `folder`. */
+/** Returns the shared file's row for the session that would otherwise be in `folder`. */
 export const sharedSession = async (folder: string): Promise<RowText | null> =>
   (await bySession(join(dirname(folder), sharedSessions))).get(basename(folder)) ?? null
 

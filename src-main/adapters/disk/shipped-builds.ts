@@ -6,7 +6,7 @@
  * build.
  * `npm run kernels -- ship` writes the builds.
  *
- * The file for a platform is a Brotli stream. The stream contains an `Index` as one line of JSON,
+ * Each platform's file is a Brotli stream. The stream contains an `Index` as one line of JSON,
  * followed by the artifacts in the same order.
  */
 import { readFile, writeFile } from 'node:fs/promises'

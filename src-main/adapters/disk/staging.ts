@@ -9,19 +9,19 @@ import { inputError, type ErrorShape } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { sweepAbandoned, ownFolder, type OwnedFolder } from './owned-folder'
 
-/** A hidden folder to fill with files. `commit` renames it atomically to its final name. */
+/** A hidden folder to fill with files. `commit` atomically renames the folder to its final name. */
 interface StagedFolder {
   /** Path to write to before `commit`. */
   readonly path: string
   /**
-   * Syncs all files and renames the folder to its final name. Appends a number if that name now
+   * Syncs all files and renames the folder to its final name. Appends a number if the name already
    * exists. Returns the final path.
    */
   commit(): Promise<string>
   discard(): Promise<void>
 }
 
-/** Whether a path exists, which includes dangling links. */
+/** Whether a path exists, even if it is a dangling link. */
 const isTaken = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
@@ -29,8 +29,8 @@ const isTaken = (path: string): Promise<boolean> =>
   )
 
 /**
- * Throws an input error if a folder that the user named already exists. For a name that the program
- * chose, a number is appended instead.
+ * Throws an input error if a folder that the user named already exists. If the program chose the
+ * name, a number is appended instead.
  */
 export async function refuseTaken(path: string): Promise<void> {
   if (await isTaken(path))
@@ -38,8 +38,8 @@ export async function refuseTaken(path: string): Promise<void> {
 }
 
 /**
- * Returns an error if the contents were saved in a different folder than the user named. Otherwise
- * returns null.
+ * Returns an error if the contents were saved in a different folder from the one that the user
+ * named. Otherwise returns null.
  */
 export const takenMeanwhile = (wanted: string, folder: string): ErrorShape | null =>
   folder === wanted
@@ -57,8 +57,8 @@ export const takenMeanwhile = (wanted: string, folder: string): ErrorShape | nul
 const takenCodes = ['ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EPERM', 'EACCES']
 
 /**
- * Renames the folder to the next free name. If several processes want the same name, only one of
- * them gets it.
+ * Renames the folder to the next available name. If several processes want the same name, only one
+ * of them gets it.
  */
 async function nameFreely(path: string, wanted: string): Promise<string> {
   for (let n = 1; ; n += 1) {

@@ -8,8 +8,8 @@ interface ZippedFile {
 }
 
 /**
- * Returns a zip file. The same files always yield the same bytes, because the stored date is fixed.
- * The date is the earliest that is valid in every time zone.
+ * Returns the bytes of a zip file. The same files always yield the same bytes, because the stored
+ * date is fixed. The date is the earliest date that is valid in every time zone.
  */
 export const zipFiles = (files: readonly ZippedFile[]): Uint8Array =>
   zipSync(

@@ -1,5 +1,5 @@
 /**
- * Fills a case's buffers with the same data as the runner. The buffers are in memory that
+ * Fills a case's buffers with the same data as the runner. The buffers are in memory that the
  * threads share.
  */
 import { readFile } from 'node:fs/promises'
@@ -42,7 +42,7 @@ function ruleOf(
 }
 
 /**
- * Fill byte for unwritten elements if NaN can be a correct result. In every floating-point type,
+ * Byte that fills unwritten elements if NaN can be a correct result. In every floating-point type,
  * this byte yields a number far from typical results. The runner uses the same byte.
  */
 const unwritten = 0x7b
@@ -50,7 +50,7 @@ const unwritten = 0x7b
 const headerAt = 8
 
 /**
- * Returns the data after the header of a .npy file. The type and shape were already checked when
+ * Returns the data that follows a .npy file's header. The type and shape were already checked when
  * the ladder was read.
  */
 async function npyContents(path: string, bytes: number): Promise<Uint8Array> {

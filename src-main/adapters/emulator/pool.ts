@@ -27,12 +27,12 @@ export interface EmulatorPool {
 }
 
 /**
- * Heap size of a thread in MB, for counts and decoded code. The emulated GPU's memory is not
+ * Heap size per thread in MB, for counts and decoded code. The emulated GPU's memory is not
  * included.
  */
 export const heapMegabytes = 1024
 /**
- * Size limit of the young generation in MB, equal to Node's default. If several threads had a
+ * Size limit of V8's young generation in MB, equal to Node's default. If several threads had a
  * larger young generation, starting other programs would be slow.
  */
 const youngMegabytes = 48
@@ -55,8 +55,8 @@ export const startThread: StartEmulator = () => {
 }
 
 /**
- * Idle emulators from closed pools. They stay available for 20 seconds, because a check or an
- * editor opens several pools. A warm emulator is faster than a new one.
+ * Idle emulators from closed pools. Idle emulators stay available for 20 seconds, because a check
+ * or an editor opens several pools. A warm emulator is faster than a new one.
  */
 const spare = new Map<Emulator, { start: StartEmulator; leave: NodeJS.Timeout }>()
 const spareMs = 20_000

@@ -15,7 +15,7 @@ const send = (message: unknown): void =>
   parentPort ? parentPort.postMessage(message) : void process.send!(message)
 
 const onRequest = ({ job, predictOn }: EmulatorRequest): void => {
-  // A message that is a number reports progress. The last message is the answer.
+  // A message that is a number reports progress. The last message contains the result.
   send(predictOn ? predict(job, predictOn) : emulate(job, send))
 }
 if (parentPort) parentPort.on('message', onRequest)

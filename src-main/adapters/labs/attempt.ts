@@ -139,7 +139,7 @@ export interface AttemptEvidence {
   sanitized: SanitizerVerdicts
 }
 
-/** Returns the attempts in a folder with their names, oldest first. Skips unreadable attempts. */
+/** Returns the attempts in a folder and their names, oldest first. Skips unreadable attempts. */
 export async function listAttempts(
   folder: string,
 ): Promise<{ id: string; folder: string; attempt: LabAttempt }[]> {

@@ -43,7 +43,7 @@ export function newRecordFolder({ labs }: Pick<Folders, 'labs'>, lab: string): s
   return join(labs, 'grades', `${lab}-${stamp}-${randomBytes(2).toString('hex')}`)
 }
 
-/** Returns a file name for a student's name, which can contain any characters. */
+/** Converts a student's name, which can contain any characters, to a file name. */
 const fileName = (student: string): string => student.replace(/[^\w.@+-]+/g, '_').slice(0, 60)
 
 export const recordPath = (folder: string, index: number, student: string): string =>

@@ -1,9 +1,10 @@
 /**
  * Stores the rows of an interrupted grading, so that the next grading can resume.
  *
- * The journal is in the cache and has one JSON object per line. Its key depends on the graded
- * content and the grading machine. A grading of only some submissions uses a separate file. Every
- * grading of the same folder reads all these files, and a complete grading removes them.
+ * The journal is in the cache and has one JSON object per line. The journal's key depends on the
+ * graded content and the grading machine. If only some submissions are graded, the grading uses a
+ * separate file. Every grading of the same folder reads all these files, and a complete grading
+ * removes them.
  */
 import { readFile, readdir, appendFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -15,7 +16,7 @@ import { GradeRow } from '../../domain/labs/grade-row'
 
 const Finished = z.object({ submission: z.string(), row: GradeRow })
 
-/** Values that a row depends on. A grading ignores rows that were stored with different values. */
+/** Values on which a row depends. A grading ignores rows that were stored with different values. */
 interface Grading {
   /** Folder that contains the submissions. */
   folder: string
@@ -24,7 +25,7 @@ interface Grading {
   program: string
   target: string
   limits: unknown
-  /** The names of the GPUs. */
+  /** The GPUs' names. */
   gpus: readonly string[]
   isolated: unknown
 }

@@ -1,6 +1,6 @@
 /**
- * Reads labs on disk. A lab's folder <root>/<id> contains lab.md, its starter, its solution and its
- * images.
+ * Reads labs on disk. A lab's folder <root>/<id> contains lab.md, its starter, its solution, and
+ * its images.
  *
  * A lab is untrusted. Links that lead out of its folder are not followed, and large files are not
  * read.
@@ -44,11 +44,11 @@ export interface LabFolder {
   catalog: Catalog
   starter: string
   solution: string
-  /** Bytes of each image, by its path in the lab's text. */
+  /** Each image's bytes, by the image's path in the lab's text. */
   pictures: ReadonlyMap<string, Uint8Array>
   /**
-   * SHA-256 hash over all files in the folder, in hexadecimal. If a file changes, the lab has to be
-   * trusted again.
+   * SHA-256 hash over all files in the folder, in hexadecimal. If a file changes, the user must
+   * trust the lab again.
    */
   contentHash: string
   /** Sorted paths of all files, relative to the folder. */
@@ -66,7 +66,7 @@ const maxFiles = 100
 const pictureTypes = ['.svg', '.png']
 
 /**
- * Returns the names that a lab may refer to. If the lab contains a ladder folder, `path` replaces
+ * Returns the names to which a lab may refer. If the lab contains a ladder folder, `path` replaces
  * the ladder id.
  */
 const labReferences = (catalog: Catalog, path?: string): LabReferences => ({

@@ -1,6 +1,6 @@
 /** Represents submission paths, which can contain any bytes. */
 
-/** A path, as a string if it is valid UTF-8, or otherwise as bytes. */
+/** A path, which is a string if it is valid UTF-8, or bytes otherwise. */
 export type Path = string | Buffer
 
 export const below = (folder: Path, name: Buffer): Buffer =>

@@ -1,5 +1,5 @@
 /**
- * Finds the submissions in a folder. Each student has a .cu file or a folder.
+ * Finds the submissions in a folder. Each student's submission is a .cu file or a folder.
  *
  * A student's folder contains lab.cu or exactly one .cu file.
  */

@@ -97,7 +97,7 @@ const readme = ({ lab, id }: LabFolder): string =>
     '',
   ].join('\n\n')
 
-/** Writes the starter files for a student to a folder. Never overwrites files. */
+/** Writes a student's starter files to a folder. Never overwrites files. */
 export async function startLab(lab: LabFolder, folder: string): Promise<string[]> {
   const texts: [string, string | Uint8Array][] = [
     [submissionFile, lab.starter],

@@ -1,4 +1,4 @@
-/** Represents the machine that this program runs on. */
+/** Represents the machine on which this program runs. */
 import { readFile } from 'node:fs/promises'
 import { diskBuildCache } from '../disk/build-cache'
 import { assets } from '../catalog/assets'
@@ -24,7 +24,7 @@ export function localMachine(): HostMachine {
   }
 }
 
-/** Returns the setup for all hosts. */
+/** Returns the setup that all hosts use. */
 export const setUp: SetUp = async () => {
   const own = await assets()
   const machine = localMachine()

@@ -13,7 +13,7 @@ export function machinePrivates(): Privates {
   try {
     user = userInfo().username
   } catch {
-    // In a container, the user id may not have a user name.
+    // In a container, the user id may have no user name.
   }
   return { folders: [homedir(), tmpdir()], words: [name, short, user] }
 }

@@ -2,7 +2,7 @@
  * A machine that builds and runs rungs, which is the local machine or a recording of another
  * machine.
  *
- * All access to programs, build results and files uses this interface.
+ * All access to programs, build results, and files goes through this interface.
  */
 import { type BuildCache } from '../disk/build-cache'
 import { type Assets } from '../catalog/assets'
@@ -24,7 +24,7 @@ export interface Machine {
   /** Returns the text of a file on the machine, or null if the file is unreadable. */
   readText(path: string): Promise<string | null>
   exists(path: string): Promise<boolean>
-  /** Returns an environment variable of the machine's programs, or null if it is unset. */
+  /** Returns an environment variable as the machine's programs see it, or null if it is unset. */
   variable(name: string): string | null
 }
 
@@ -41,7 +41,7 @@ export interface Folders {
   labs: string
 }
 
-/** A machine that a host runs on, with the user's folders. */
+/** A machine on which a host runs, with the user's folders. */
 export interface HostMachine extends Machine {
   readonly folders: Folders
 }
@@ -54,6 +54,6 @@ export interface Setup {
 
 /**
  * Returns the setup. Commands call this function only when they need the setup, because locating
- * the files may unpack them first.
+ * the files may require unpacking them.
  */
 export type SetUp = () => Promise<Setup>

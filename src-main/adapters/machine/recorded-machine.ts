@@ -1,6 +1,6 @@
 /**
- * Represents the machine on which a recording was made. Its tools replay their recorded output. A
- * recorded machine has no disk.
+ * Represents the machine on which a recording was made. The machine's tools replay their recorded
+ * output. A recorded machine has no disk.
  */
 import { emptyBuildCache } from '../disk/build-cache'
 import type { Machine } from './machine'

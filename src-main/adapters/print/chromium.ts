@@ -100,7 +100,7 @@ interface Work {
    * reporting an error.
    */
   ending?: string
-  /** Fragment of the document's URL. */
+  /** Fragment in the document's URL. */
   hash?: string
 }
 
@@ -209,14 +209,14 @@ export const drawPng = (
   )
 
 /**
- * Time limit on the browser's virtual clock in milliseconds. The virtual clock skips idle time, and
- * pages need less than this limit.
+ * Time limit on the browser's virtual clock, in milliseconds. The virtual clock skips idle time,
+ * and pages take less time than this limit.
  */
 const patienceMs = 20_000
 
 /**
- * Draws charts on a page of this program. The page's content security policy allows only the page's
- * own scripts.
+ * Draws charts on one of this program's pages. The page's content security policy allows only the
+ * page's own scripts.
  */
 export type PageDrawer = (html: string, words: readonly string[]) => Promise<DrawnPage>
 

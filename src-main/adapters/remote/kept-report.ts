@@ -1,5 +1,5 @@
 /**
- * Handles the ncu report of a session that ran on a remote machine.
+ * Handles the ncu report for a session that ran on a remote machine.
  *
  * The report can be larger than the rest of the session and is needed only for Nsight Compute. The
  * report therefore stays on the remote machine under its hash, with a note in the session. The
@@ -32,7 +32,7 @@ export const KeptReport = z.object({
 export type KeptReport = z.infer<typeof KeptReport>
 
 /**
- * Links the report of a job's session into a folder that is kept after the job is removed. Returns
+ * Links a job session's report into a folder that is kept after the job is removed. Returns
  * null if the session has no report.
  */
 export async function keepReport(
@@ -93,7 +93,7 @@ const hashOf = async (path: string): Promise<string> => {
 const flushBytes = 256 * 1024
 
 /**
- * Appends the missing bytes of the report to the local partial file. Returns `lost` if the
+ * Appends the report's missing bytes to the partial local file. Returns `lost` if the
  * connection ended early. Throws an error if the remote report is missing or has changed.
  */
 export async function fetchReport(

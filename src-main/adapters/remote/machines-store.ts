@@ -1,6 +1,6 @@
 /**
  * Reads and writes the user's machines.yaml. The file is read on every access, because users also
- * edit it.
+ * edit it by hand.
  */
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -19,7 +19,9 @@ async function readText(path: string): Promise<string | null> {
   }
 }
 
-/** Reads the machines. Throws an input error with file, line and column if the file is invalid. */
+/**
+ * Reads the machines. Throws an input error with the file, line, and column if the file is invalid.
+ */
 export async function readMachines(config: string): Promise<MachinesFile['machines']> {
   const path = machinesPath(config)
   const text = await readText(path)

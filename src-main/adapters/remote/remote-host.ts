@@ -50,7 +50,7 @@ const failed = (shell: Shell, what: string, { lines, stderr }: ShellResult): Ker
       )
 }
 
-/** Limits for the size of responses, which are lists and short messages. */
+/** Size limits for responses, which are lists and short messages. */
 const answerLimits = { timeoutMs: 15 * 60_000, outputLimit: 32 * 2 ** 20 }
 /**
  * Maximum time that a script may print nothing, in milliseconds. A script that receives data over a
@@ -95,7 +95,7 @@ const isNewEnough = (version: string): boolean => {
  * The commands before a run may set the root folder, and the commands after a run may resume paused
  * services.
  *
- * Throws an error if the machine does not run Linux or its home folder is not writable.
+ * Throws an error if the machine does not run Linux or if its home folder is not writable.
  */
 export async function lookAt(
   shell: Shell,
@@ -137,7 +137,7 @@ export async function lookAt(
 
 /**
  * Sends a file unless the machine already has it, and returns the remote path. `place` is relative
- * to the root and unique to the content.
+ * to the root folder and unique to the content.
  */
 export async function sendFile(
   shell: Shell,

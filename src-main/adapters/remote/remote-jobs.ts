@@ -1,6 +1,6 @@
 /**
  * Runs jobs on a remote machine through shell scripts. Starts a job in a separate process group and
- * reads its events from any byte offset. Also stops jobs and finds jobs of earlier runs.
+ * reads its events from any byte offset. Also stops jobs and finds jobs from earlier runs.
  */
 import type { Statement } from '../../domain/messages/message'
 import { answer, type Around, type RemoteFacts } from './remote-host'
@@ -21,7 +21,7 @@ export interface StartJob extends Around {
 /**
  * Returns a job's script. The script runs the user's commands before the run, the program, and
  * the user's commands after the run. A restarted job begins a new line before it appends output.
- * The files of an array task are separate, and their names end with the task's number.
+ * Each array task has separate files, whose names end with the task's number.
  */
 const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): string =>
   [
@@ -39,8 +39,8 @@ const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): strin
     // A signal interrupts the first wait, but the program still needs time to save its results.
     'wait "$child"; code=$?; while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done',
     ...after.map((command) => `{ ${command}\n}`),
-    // Leave no completion mark if the stop did not come from the user, so that the job can be
-    // restarted.
+    // If the stop request did not come from the user, leave no completion mark, so that the job can
+    // be restarted.
     '[ -n "$told" ] && [ ! -f stop ] || touch "done$t"; exit "$code"',
     '',
   ].join('\n')
@@ -73,8 +73,8 @@ export interface Watch {
   /** Code that runs once, at the start. */
   first?: string
   /**
-   * Code that runs before each read of the job's lines. The code sets `a` while the job may still
-   * write.
+   * Code that runs before each time the job's lines are read. The code sets `a` while the job may
+   * still write.
    */
   each: string
   /** Code that runs once, at the end. */
@@ -85,8 +85,8 @@ export interface Watch {
 
 interface Followed {
   /**
-   * Reason that following the job ended. `ended` means that the job has ended and all its lines
-   * were received.
+   * Reason that the program stopped following the job. `ended` means that the job has ended and all
+   * its lines were received.
    */
   outcome: 'ended' | 'lost' | 'cancelled'
   /** Byte offset for resuming after a lost connection. */

@@ -16,7 +16,7 @@ export interface ArrayProgress {
   tasks: number
   done: number
   running: number
-  /** Number of waiting or held tasks, with the reasons. */
+  /** Number of waiting or held tasks, and the reasons. */
   waiting: number
   reasons: string[]
   nodes: string[]
@@ -25,7 +25,7 @@ export interface ArrayProgress {
 export interface EndedTask {
   /** Task number, counted from 1. */
   task: number
-  /** Last line that the task wrote, or null if it wrote none. */
+  /** Last line that the task wrote, or null if it wrote no lines. */
   last: unknown
   /** The task's last states in the queue and in accounting. Null if unknown. */
   queue: string | null
@@ -140,7 +140,7 @@ function progressOf(
 }
 
 /**
- * Returns shell code that prints changed lines of the queue. The code ends when every task has left
+ * Returns shell code that prints the queue's changed lines. The code ends when every task has left
  * its completion mark. The code also ends after two consecutive polls in which the queue contains
  * no task.
  */

@@ -1,5 +1,5 @@
 /**
- * Runs a Slurm job and parses the plain-text output of sbatch, squeue, sacct and scancel.
+ * Runs a Slurm job and parses the plain-text output of sbatch, squeue, sacct, and scancel.
  *
  * The login node and the compute node share a folder that contains the job's output lines. While
  * the job's state stays the same, squeue is polled less and less often.
@@ -44,9 +44,9 @@ export function sbatchWords(options: SlurmOptions): string[] {
 }
 
 /**
- * Returns this program's sbatch options. The options export no variables of the submitting shell,
- * so that a job does not depend on that shell. The commands before the run set the variables that
- * the job needs. A requeued job appends to its earlier output.
+ * Returns this program's sbatch options. The options export none of the submitting shell's
+ * variables, so that a job does not depend on that shell. The commands before the run set the
+ * variables that the job needs. A requeued job appends to its earlier output.
  */
 const ownWords = (name: string): string[] => [
   ...['--parsable', '--export=NONE', '--nodes=1', '--ntasks=1', '--requeue'],
@@ -86,7 +86,7 @@ function refused(shell: Shell, status: number, lines: readonly string[]): Kernel
 
 /**
  * Returns a script that runs sbatch with these arguments in the current folder. The script's output
- * lines begin with `rc`, `out` and `err`.
+ * lines begin with `rc`, `out`, or `err`.
  */
 const submitScript = (words: readonly string[]): string =>
   [
@@ -149,8 +149,8 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
       '  [ -n "$over" ] || a=1',
     ].join('\n'),
     last: [
-      // Wait for the completion mark. The job's last lines can arrive after its end is known,
-      // because they arrive through the shared file system.
+      // Wait for the completion mark. The job's last lines travel through the shared file system,
+      // so they can arrive after the job is known to have ended.
       `case "$old" in *'|COMPLETED|'*) k=0; while [ ! -f done ] && [ $k -lt ${settling} ]; do sleep 1; k=$((k + 1)); done;; esac`,
       'n=0; [ ! -f events ] || n=$(wc -c < events)',
       'if [ "$n" -gt "$o" ]; then tail -c +$((o + 1)) events; fi',
@@ -175,7 +175,7 @@ interface Submitted {
 }
 
 /**
- * Returns the cluster option for Slurm's commands if the job is in a different cluster than the
+ * Returns the cluster option for Slurm's commands if the job is on a different cluster from the
  * login node.
  */
 export const at = (cluster: string | null): string =>

@@ -1,6 +1,6 @@
 /**
  * Runs shell scripts on a remote machine through the system's ssh. Uses the user's configuration,
- * keys, agent and jump hosts. ssh never prompts for input. If it needs input, the call fails with
+ * keys, agent, and jump hosts. ssh never prompts for input. If ssh needs input, the call fails with
  * an error message.
  *
  * The remote login shell parses the command again and can print anything before the script runs.
@@ -104,7 +104,7 @@ async function framed(
   const bytes = Buffer.from(body)
   const lines: string[] = []
   let [begun, status]: [boolean, number | null] = [false, null]
-  /** An empty line directly before the end mark belongs to the mark and not to the output. */
+  /** An empty line directly before the end mark belongs to the mark, not to the output. */
   let pendingLine: string | null = null
   const take = (line: string): void => {
     if (onLine) onLine(line)
@@ -195,7 +195,7 @@ export interface HostKey {
   known: boolean
 }
 
-/** Returns the address that ssh connects to, and the host's key. The key is not trusted yet. */
+/** Returns the address to which ssh connects, and the host's key. The key is not trusted yet. */
 export async function askHostKey(
   host: string,
   extra: readonly string[] = [],
@@ -217,7 +217,7 @@ export async function askHostKey(
     args: [...options([...extra, ...strict]), '--', host, 'true'],
     timeoutMs: 60_000,
   })
-  // Use the last key in the output, because the keys of jump hosts come first.
+  // Use the last key in the output, because the jump hosts' keys come first.
   const shown = [...stderr.matchAll(/Server host key: (\S+ SHA256:\S+)/g)].at(-1)?.[1] ?? null
   const unknown = /Host key verification failed|No \S+ host key is known/.test(stderr)
   if (shown === null) {

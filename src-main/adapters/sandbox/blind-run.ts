@@ -2,9 +2,9 @@
  * Measures a submission without exposing the expected results. Kernels can read all memory of their
  * process, so each measurement uses three processes.
  *
- * The first process measures the trusted rungs. The second times the submission, with inputs that
- * change before each launch. The third checks the results of the timed launches. The events are
- * combined into a single measurement.
+ * The first process measures the trusted rungs. The second process times the submission, with
+ * inputs that change before each launch. The third process checks the timed launches' results. The
+ * events are combined into a single measurement.
  */
 import { mkdir } from 'node:fs/promises'
 import { parseRunnerLine } from '../../parsers/cuda/runner-events'
@@ -37,7 +37,7 @@ interface BlindCalls {
   check: string[]
 }
 
-/** Returns the arguments of the three processes. Each list begins with the runner's command. */
+/** Returns the arguments for the three processes. Each list begins with the runner's command. */
 export function blindCalls(
   [, ...words]: readonly string[],
   submission: string,
@@ -109,8 +109,7 @@ export async function measureBlind(
     }
   }
 
-  // Output lines since the start of the timing, which are held back until the results have been
-  // checked.
+  // Output lines since the timing started, which are held back until the results have been checked.
   const pendingLines: string[] = []
   let given = false
   const timed = await part(calls.blind, (line) => {

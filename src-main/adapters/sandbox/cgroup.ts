@@ -1,7 +1,7 @@
 /**
  * Limits all processes of a submission together through control groups.
  *
- * The control group is created by systemd or by this program. This program can create a group
+ * Either systemd or this program creates the control group. This program can create a group
  * (version 2 or 1) only if the user has permission. Each method is tested before use.
  */
 import { randomBytes } from 'node:crypto'
@@ -78,7 +78,7 @@ async function makeGroup(plan: Plan): Promise<Group> {
           try {
             process.kill(Number(pid), 'SIGKILL')
           } catch {
-            // Ignore the error, because the process has already ended.
+            // Ignore the error, because the process has already exited.
           }
         const gone = await rmdir(folder).then(
           () => true,
@@ -119,7 +119,7 @@ async function makeGroup(plan: Plan): Promise<Group> {
 
 /**
  * Plans a version 2 group. Its parent is the nearest ancestor group that makes the needed
- * controllers available. Limits of groups in between still apply.
+ * controllers available. The limits of the skipped groups still apply.
  */
 async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
   const own = (await ownPaths()).get('')
@@ -162,7 +162,7 @@ async function version1({ memoryBytes, tasks }: GroupLimits): Promise<Plan | nul
   ]
 }
 
-/** Returns a scope of the user's systemd instance, or of the system's instance for root. */
+/** Returns a scope in the user's systemd instance, or in the system's instance for root. */
 function systemd({ memoryBytes, tasks }: GroupLimits): Group {
   const unit = newName()
   const user = process.getuid?.() === 0 ? [] : ['--user']
@@ -178,7 +178,7 @@ function systemd({ memoryBytes, tasks }: GroupLimits): Group {
       // A submission must not inherit the variables that give access to systemd.
       ...['--', 'env', ...reach.flatMap((name) => ['-u', name])],
     ],
-    // The scope and its counters disappear when the last process ends, so the exceeded limit is
+    // The scope and its counters disappear when the last process exits, so the exceeded limit is
     // unknown.
     met: () => Promise.resolve(null),
     end: async () => {

@@ -56,7 +56,7 @@ const sha256 = (bytes: string | Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex')
 
 /**
- * Size limit of a description in bytes. A description's size is usually a few kilobytes, but a
+ * Maximum size of a description in bytes. A description's size is usually a few kilobytes, but a
  * table copied from the host can take megabytes.
  */
 const descriptionLimit = 64 * 2 ** 20
@@ -83,8 +83,8 @@ export const variablesFor = (environment: NodeJS.ProcessEnv): Record<string, str
   )
 
 /**
- * Returns the source path to pass to the compiler. Machine code contains this path. The path
- * therefore depends only on the build inputs, and not on the cache's location.
+ * Returns the source path to pass to the compiler. Machine code contains this path. Therefore, the
+ * path depends only on the build inputs, not on the cache's location.
  */
 const reproducible = (sources: string): string => `/${sources.split('/').slice(-3).join('/')}`
 
@@ -101,7 +101,7 @@ interface Confined {
   descriptions: () => Description[]
 }
 
-/** The tools of this project that a run on a GPU needs. */
+/** This project's tools that a run on a GPU needs. */
 export interface GpuTools {
   /** The launch probe's path. */
   probe: string
@@ -249,7 +249,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
   }
 
   /**
-   * Replaces the submission with the replay of its description in every call that runs on a GPU.
+   * In every call that runs on a GPU, replaces the submission with the replay of its description.
    */
   const onGpu = async (call: ToolCall): Promise<ToolCall> => {
     const prefix = `${submission}=`

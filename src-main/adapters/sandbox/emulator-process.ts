@@ -1,5 +1,5 @@
 /**
- * Runs an emulator in a separate process, for a judge. The process receives machine code, launches
+ * Runs an emulator in a separate process, for a judge. The process receives machine code, launches,
  * and inputs, and returns results. The process cannot access the expected results.
  */
 import { EventEmitter } from 'node:events'

@@ -8,7 +8,7 @@ import { runProcess } from '../tools/process'
 
 /**
  * Returns the folders that nvcc and its host compiler search, parsed from the output of gcc or
- * clang. Returns an empty list if the output contains none.
+ * clang. Returns an empty list if the output contains no folders.
  */
 export async function searchedFolders(nvcc: string, cwd: string): Promise<string[]> {
   const args = ['-E', '-Xcompiler', '-v', '-x', 'cu', '/dev/null']

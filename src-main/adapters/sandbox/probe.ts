@@ -7,7 +7,7 @@ import { z } from 'zod'
 export interface Attempts {
   /** Existing, nonempty files outside the sandbox. */
   files: readonly string[]
-  /** Entries of the user's home folder and of /run, as listed outside the sandbox. */
+  /** Entries in the user's home folder and in /run, as listed outside the sandbox. */
   entries: readonly string[]
   /**
    * Unix sockets outside the sandbox that accept connections. File sockets have paths, and abstract

@@ -2,8 +2,8 @@
  * Runs main() from a user's file in a sandbox, with a replacement for the CUDA runtime
  * (cuda-kernels/probe/program.cpp).
  *
- * The program can compute and read the files in its folder. The program cannot write files, open
- * connections or start other programs.
+ * The program can compute and read the files in its folder. It cannot write files, open
+ * connections, or start other programs.
  */
 import { chmod, copyFile, mkdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ import { removeTree } from './view'
 export type { RecordedLaunch } from '../../parsers/cuda/recorded-program'
 
 export interface MainCall {
-  /** The path of kl-program. */
+  /** Path of the kl-program executable. */
   recorder: string
   /** The path of the user's file, built as a library without a CUDA runtime. */
   library: string
@@ -27,7 +27,7 @@ export interface MainCall {
   folder: string
   /** Arguments for the recorder that describe the GPU and the kernels. */
   words: readonly string[]
-  /** Arguments of the user's program. */
+  /** Arguments for the user's program. */
   args: readonly string[]
   seconds: number
   signal: AbortSignal

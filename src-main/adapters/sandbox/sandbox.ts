@@ -40,7 +40,7 @@ export interface Isolation {
   kernel: { memory: boolean; disk: boolean }
 }
 
-/** Command prefix for a program that must end when the grader ends for any reason. */
+/** Command prefix for a program that must exit when the grader exits for any reason. */
 const tied = ['setpriv', '--pdeathsig', 'KILL', '--']
 
 /**
@@ -144,8 +144,8 @@ const isBelow = (path: string, folder: string): boolean =>
  * Returns the folders of this environment's tools and libraries that are not system folders. A
  * separately installed toolkit is included completely.
  *
- * The user's home, the temporary folder and their parents are excluded, because they contain other
- * submissions. Including them would also hide the submission's own folder.
+ * The user's home folder, the temporary folder, and their parents are excluded, because they
+ * contain other submissions. Including them would also hide the submission's own folder.
  */
 async function installations(): Promise<string[]> {
   const apart = await Promise.all(
@@ -199,8 +199,8 @@ export const placeOf = (
 })
 
 /**
- * Creates test resources that a submission must not reach. Outside the sandbox, all of them are
- * reachable.
+ * Creates test resources that a submission must not reach. Outside the sandbox, all of these
+ * resources are reachable.
  */
 async function lures(probe: string, shown: readonly string[]) {
   const sibling = join(probe, 'other')
@@ -313,7 +313,7 @@ const pageBytes = 4096
 const watchMs = 150
 
 /**
- * Returns the resident memory of these processes in bytes. Processes that have ended contribute
+ * Returns the resident memory of these processes in bytes. Processes that have exited contribute
  * zero.
  */
 function residentBytes(pids: readonly number[]): number {
@@ -338,7 +338,7 @@ async function sweep(mark: string): Promise<void> {
     try {
       process.kill(Number(name), 'SIGKILL')
     } catch {
-      // Ignore the error, because the process has already ended.
+      // Ignore the error, because the process has already exited.
     }
   }
 }

@@ -1,9 +1,9 @@
 /**
  * Builds the file system view of a sandboxed program. The view contains only the files that the
- * program needs. The program has no capabilities and cannot gain any.
+ * program needs. The program has no Linux capabilities and cannot gain any.
  *
  * This module builds the command line for unshare or bubblewrap. The module also removes files that
- * remain afterwards.
+ * remain afterward.
  */
 import { statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -30,7 +30,7 @@ export interface Place {
    * solutions.
    */
   hidden: readonly string[]
-  /** The total number of bytes that the program may write to its folder, /tmp and /dev/shm. */
+  /** The total number of bytes that the program may write to its folder, /tmp, and /dev/shm. */
   diskBytes: number
   /** The maximum number of processes and threads. */
   tasks: number
@@ -40,14 +40,14 @@ export interface Place {
 
 export type Wrap = (place: Place, command: readonly string[]) => string[]
 
-/** Install folders of programs, compilers and drivers. Missing folders are skipped. */
+/** Folders in which programs, compilers, and drivers are installed. Missing folders are skipped. */
 export const systemFolders = [
   ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix', '/gnu'],
 ]
 
 /**
- * Parts of /etc that programs need to find libraries and other programs. Files with user names and
- * keys are excluded.
+ * Parts of /etc that programs need to find libraries and other programs. Files that contain user
+ * names or keys are excluded.
  */
 const configuration = [
   ...['ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'alternatives', 'nsswitch.conf', 'localtime'],
@@ -55,14 +55,14 @@ const configuration = [
 ].map((name) => `/etc/${name}`)
 
 /**
- * Devices in the view. GPUs are excluded, because sandboxed programs only compile code or describe
- * launches.
+ * Devices that are available in the view. GPUs are excluded, because sandboxed programs only
+ * compile code or describe launches.
  */
 const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom']
 
 /**
- * Parts of /proc that control the machine. The view mounts them read-only, because only the user id
- * would protect them otherwise.
+ * Parts of /proc that control the machine. The view mounts these parts read-only, because only the
+ * user id would protect them otherwise.
  */
 const guarded = [
   ...['/proc/sysrq-trigger', '/proc/bus', '/proc/fs', '/proc/irq'],
@@ -211,7 +211,7 @@ const namespaces = ['--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--
 /**
  * Returns the unshare command line.
  *
- * `tie` kills the command if the grader ends. Entering a user namespace resets this setting, so
+ * `tie` kills the command if the grader exits. Entering a user namespace resets this setting, so
  * `tie` comes after that step.
  *
  * root runs submissions with an unused user id, because files owned by root are writable without

@@ -10,7 +10,7 @@ import { message } from '../../domain/messages/message'
 import { diskError, errorCode, makeFolder, replaceFile } from '../disk/disk'
 import { Draft, DraftId } from '../../domain/ladder/draft'
 
-/** Maximum number of drafts. No user would create that many by hand. */
+/** Maximum number of drafts. No user would create that many drafts by hand. */
 const maxDrafts = 500
 
 interface DraftStore {
@@ -19,9 +19,9 @@ interface DraftStore {
   /** Returns a draft by id, or null if there is no such draft. */
   read(id: string): Promise<Draft | null>
   /**
-   * Saves a draft unless `conflict` finds a conflicting draft. Returns the conflicting draft or
-   * null. Saves run one at a time, so that the stored drafts cannot change between the check and
-   * the write.
+   * Saves a draft unless `conflict` finds a conflicting draft. Returns the conflicting draft, or
+   * null if there is none. Saves run one at a time, so that the stored drafts cannot change between
+   * the check and the write.
    */
   save(draft: Draft, conflict: (stored: readonly Draft[]) => Draft | null): Promise<Draft | null>
   remove(id: string): Promise<void>
@@ -29,7 +29,7 @@ interface DraftStore {
 
 export const newDraftId = (): string => `draft-${randomBytes(8).toString('hex')}`
 
-/** Last save of this process, by folder. */
+/** This process's last save, by folder. */
 const turns = new Map<string, Promise<unknown>>()
 
 export function draftStore(folder: string): DraftStore {

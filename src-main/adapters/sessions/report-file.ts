@@ -1,4 +1,4 @@
-/** Reads a file that ncu wrote. The first bytes of the file determine the parser. */
+/** Reads a file that ncu wrote. The file's first bytes determine the parser. */
 import { createReadStream } from 'node:fs'
 import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -91,7 +91,7 @@ function readError(error: unknown, path: string): unknown {
 const ncuRep = () => import('../../parsers/ncu/ncu-rep')
 
 /**
- * Size limit of an unpacked report in GB. A training run's report has a size of a few gigabytes.
+ * Maximum size of an unpacked report in GB. A training run's report has a size of a few gigabytes.
  */
 const mostUnpackedGb = 16
 
@@ -308,8 +308,8 @@ export interface LaunchesProfile {
   profiledTime?: ProfiledTime
   metrics: Record<string, MetricValue>
   /**
-   * All metrics by their ncu names, if the range has a single launch. With several kernels, each
-   * kernel has separate metrics.
+   * All metrics by their ncu names, if the range has a single launch. If there are several kernels,
+   * each kernel has separate metrics.
    */
   ncuMetrics?: NcuMetrics
 }

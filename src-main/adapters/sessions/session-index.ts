@@ -1,6 +1,6 @@
 /**
- * Caches the data that a list shows for each session in a store. With this index, ten thousand
- * sessions are listed without opening any of them. An entry is valid until its folder or
+ * Caches the data that a list shows for each session in a store. With this index, the program lists
+ * ten thousand sessions without opening any of them. An entry is valid until its folder or
  * session.json changes.
  */
 import { createReadStream, statSync } from 'node:fs'
@@ -37,7 +37,7 @@ interface IndexRequest<T> {
   onMany?: ((count: number) => void) | undefined
 }
 
-/** Number of sessions that take about a second to read. */
+/** Number of sessions that can be read in about a second. */
 const many = 300
 
 /**
@@ -46,8 +46,8 @@ const many = 300
  */
 const readers = 4
 /**
- * Number of folders to check synchronously at once. Synchronous checks are ten times faster than
- * the thread pool. Other work can run between these groups.
+ * Number of folders to check synchronously in one group. Synchronous checks are ten times faster
+ * than the thread pool. Other work can run between these groups.
  */
 const slice = 250
 

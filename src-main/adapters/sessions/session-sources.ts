@@ -79,7 +79,7 @@ async function openFiles(session: string): Promise<SourceFiles> {
 }
 
 interface SessionSources {
-  /** Source texts by rung id, without missing sources. */
+  /** Source texts by rung id. Missing sources are omitted. */
   texts: Record<string, string>
   /** Reasons that some of the session's sources are missing. */
   faults: Statement[]
@@ -108,7 +108,7 @@ export async function readSources(
 }
 
 /**
- * Returns all sources of a session (rungs, headers and the reference) by path relative to
+ * Returns all of a session's sources (rungs, headers, and the reference) by path relative to
  * `sources/`. Throws an error if the session has no sources.
  */
 export async function readAllSources(folder: string): Promise<Map<string, string>> {
@@ -135,8 +135,8 @@ async function pathsBelow(root: string): Promise<string[]> {
 }
 
 /**
- * Copies all sources of a session to `sources/` in another folder. Returns the reasons that sources
- * are missing.
+ * Copies all of a session's sources to `sources/` in another folder. Returns the reasons that
+ * sources are missing.
  */
 export async function copySources(folder: string, target: string): Promise<Statement[]> {
   const files = await openFiles(folder)

@@ -1,9 +1,9 @@
 /**
  * Reads and writes sessions on disk.
  *
- * A session is a folder with session.json, sources/ and raw.jsonl. If ncu ran, the folder also
- * contains profile.ncu-rep. At the deep level, it also contains deep/. A session is written once
- * and never edited.
+ * A session is a folder that contains session.json, sources/, and raw.jsonl. If ncu ran, the folder
+ * also contains profile.ncu-rep. At the deep level, the folder also contains deep/. A session is
+ * written once and never edited.
  */
 import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -50,7 +50,7 @@ export async function readSessionText(folder: string): Promise<RowText | null> {
 }
 
 /**
- * Reads, upgrades and validates a session. Throws an error with the reason if the session is
+ * Reads, upgrades, and validates a session. Throws an error with the reason if the session is
  * damaged or was written by a newer version. Never changes the file.
  */
 export async function readSession(folder: string): Promise<Session> {
@@ -90,8 +90,8 @@ export function parseSession(text: string, path: string): Session {
 }
 
 /**
- * Corrects the waves in sessions of older versions, which stored 0 waves if ncu rounded the number
- * to 0.
+ * Corrects the waves in sessions from older versions, which stored 0 waves if ncu rounded the
+ * number to 0.
  */
 const withWaves = (session: Session): Session => ({
   ...session,
@@ -111,7 +111,7 @@ export interface SessionDraft {
   readonly reportPath: string
   addSource(file: string, text: string): Promise<void>
   addDeep(profile: DeepProfile): Promise<void>
-  /** Records the file that the session was imported from. */
+  /** Records the file from which the session was imported. */
   markImported(from: string): Promise<void>
   /** Adds a file that is not part of the session itself, such as the location of ncu's report. */
   addNote(file: string, note: object): Promise<void>

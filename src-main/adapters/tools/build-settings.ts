@@ -29,7 +29,7 @@ export interface ReadySettings {
 }
 
 /**
- * Throws a `missing` error if this machine lacks variables or directories that the settings name.
+ * Throws a `missing` error if the settings name variables or directories that this machine lacks.
  * The error lists all missing variables and directories.
  */
 export async function requireSettings(
@@ -53,8 +53,8 @@ export async function requireSettings(
 /**
  * Returns the resolved settings.
  * @param where `folder` is the rung's folder among the sources, with `/` as the separator. Relative
- *   include directories are resolved against it. `nvcc` is the path of nvcc.
- * @throws `missing` if this machine lacks a variable or directory that the settings name
+ *   include directories are resolved against it. `nvcc` is nvcc's path.
+ * @throws `missing` if the settings name a variable or directory that this machine lacks
  */
 export async function readySettings(
   settings: BuildSettings,
@@ -100,8 +100,8 @@ const isDirectory = async (path: string): Promise<boolean> =>
 const headerName = /^[^.]+$|\.(h|hh|hpp|hxx|cuh|inl|inc|ipp|tpp)$/
 
 /**
- * Returns a digest of file names, sizes and times. Reading the headers of a large library before
- * every build would take too long.
+ * Returns a digest of file names, sizes, and modification times. Reading the headers of a large
+ * library before every build would take too long.
  */
 async function digestOf(directories: readonly string[]): Promise<string> {
   const hash = createHash('sha256')

@@ -90,7 +90,7 @@ export function inspectCubin(
 export const isLibrary = isElf
 
 /**
- * Returns the kernels' resources in the format of ptxas. Machine code does not distinguish spills
+ * Returns the kernels' resource usage in ptxas's format. Machine code does not distinguish spills
  * from other local memory.
  */
 export const kernelsOf = (modules: readonly MachineCode[]): PtxasKernel[] =>
@@ -108,7 +108,7 @@ export const kernelsOf = (modules: readonly MachineCode[]): PtxasKernel[] =>
     })),
   )
 
-/** Returns the build result of kernels that were built elsewhere. */
+/** Returns the build result for kernels that were built elsewhere. */
 export const builtElsewhere = (
   kernels: readonly PtxasKernel[],
 ): Omit<Build, 'seconds' | 'cached'> => ({

@@ -8,7 +8,7 @@ import {
   type CompileCommand,
 } from '../../parsers/cuda/compile-commands'
 
-/** Folders near a source file in which build systems write compile_commands.json. */
+/** Folders near a source file to which build systems write compile_commands.json. */
 const buildFolders = ['.', 'build', 'out']
 const mostBytes = 2 ** 26
 

@@ -14,7 +14,7 @@ import type { Toolbox } from './toolbox'
 interface SanitizerCall {
   sanitizer: string
   tool: SanitizerTool
-  /** The program and its arguments. */
+  /** The program to check, and its arguments. */
   command: readonly string[]
   /** Time limit in milliseconds, after which the whole process tree is killed. */
   timeoutMs: number

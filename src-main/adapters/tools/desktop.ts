@@ -1,6 +1,5 @@
 /**
- * Opens windows on this machine with Electron, or with the user's browser if Electron is not
- * installed.
+ * Opens windows on this machine in Electron, or in the user's browser if Electron is not installed.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -31,7 +30,7 @@ function ofPackage(from: string): string | null {
 }
 
 /**
- * Returns the path of Electron. Searches next to this program, in the current project, and in PATH.
+ * Returns Electron's path. Searches next to this program, in the current project, and in PATH.
  * Returns null if Electron is missing.
  */
 export function findElectron(): string | null {

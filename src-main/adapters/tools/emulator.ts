@@ -1,4 +1,4 @@
-/** Defines the interface of the emulators that toolboxes provide. */
+/** Defines the interface for the emulators that toolboxes provide. */
 import type { EventEmitter } from 'node:events'
 import type { EmulationJob } from '../../domain/emulation/job'
 import type { PredictionGpu } from '../../domain/prediction/prediction'

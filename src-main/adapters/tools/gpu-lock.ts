@@ -1,6 +1,6 @@
 /**
  * Allows one run per GPU at a time, across all users and folders on this machine. Concurrent
- * measurements would disturb each other.
+ * measurements would distort each other.
  *
  * The lock is a listening socket in the kernel's abstract namespace. The socket leaves no file to
  * forge or clean up and needs no permission. The kernel releases the socket when its owner exits.
@@ -42,7 +42,7 @@ export interface GpuClaimCall {
   /** Whether to wait while another process holds the lock. */
   wait: boolean
   signal: AbortSignal
-  /** Called once for each lock owner that the call waits for. */
+  /** Called once for each lock owner for which the call waits. */
   onWait: (by: GpuHolder | null) => void
 }
 
@@ -64,8 +64,8 @@ const lookAgainMs = 30_000
 const answerLimit = 1000
 
 /**
- * Length of the socket's name, which is the maximum length. Versions of Node before 22 pad shorter
- * names with zeros, which results in different names.
+ * Length of the socket's name, which is the maximum length allowed. Versions of Node before 22 pad
+ * shorter names with zeros, which results in different names.
  */
 const addressLength = 108
 

@@ -26,7 +26,7 @@ interface LaunchProbeCall {
   /** Path of the rung's library, which was built without a CUDA runtime. */
   library: string
   task: Task
-  /** The case that the rung runs. */
+  /** The case with which the rung runs. */
   own: Case
   gpu: BuildGpu
   /** Parameter layouts by mangled name. Needed only for kernels whose arguments are used. */
@@ -131,7 +131,8 @@ interface ExpectationCall extends Pick<
 > {
   stage: ReferenceStage
   /**
-   * Files of the reference's arrays by array name, such as `in:a`, `out:c`, `scale:c` or `mask:c`.
+   * Files for the reference's arrays by array name, such as `in:a`, `out:c`, `scale:c`, or
+   * `mask:c`.
    */
   arrays: readonly { what: string; path: string }[]
 }

@@ -1,5 +1,6 @@
 /**
- * Prints pages of ncu's report, which contain the source counters and the advice for its launches.
+ * Prints pages from ncu's report, which contain the source counters and the advice for its
+ * launches.
  */
 import { distinct } from '../../domain/text/english'
 import { message, type Statement } from '../../domain/messages/message'
@@ -26,7 +27,7 @@ interface DeepAnswer {
 }
 
 /**
- * Time limit for printing in milliseconds. Printing takes seconds for a few rungs, and longer for
+ * Time limit for printing in milliseconds. Printing takes seconds for a few rungs and longer for
  * hundreds of launches.
  */
 const printTimeoutMs = 10 * 60_000

@@ -20,7 +20,9 @@ import type { ProcessResult, PassOn } from './process'
 import type { Scratch, Toolbox } from './toolbox'
 
 export interface LaunchFilters {
-  /** Regular expression for function names. As in ncu, it can match any part of a name. */
+  /**
+   * Regular expression for function names. As in ncu, the expression can match any part of a name.
+   */
   kernels: string | null
   /** A push/pop range in NVTX's default domain. */
   nvtx: string | null
@@ -55,8 +57,7 @@ interface ProgramAnswer {
   /** The program's exit code. Null if the program was stopped or killed by a signal. */
   exitCode: number | null
   /**
-   * Reason that ncu did not profile. If the program fails or launches nothing, that is not a
-   * failure of ncu.
+   * Reason that ncu did not profile. If the program fails or launches nothing, ncu did not fail.
    */
   failure: NcuFailure | null
   /** Kernel that did not finish while ncu ran no other kernel. The program was then stopped. */
@@ -228,7 +229,7 @@ async function* once(text: string): AsyncGenerator<string> {
 
 /**
  * Times the first `most` matching launches without collecting other metrics. ncu prints which
- * launch is running only while it writes a report. The table is therefore printed from a report.
+ * launch is running only while it writes a report. Therefore, the table is printed from a report.
  */
 export async function previewProgram(
   toolbox: Toolbox,

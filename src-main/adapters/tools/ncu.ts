@@ -86,7 +86,7 @@ export const metricsIn = (argv: readonly string[]): ReadonlySet<string> =>
 
 /**
  * Restricts ncu to the runner, which launches every rung itself. Otherwise, ncu would wait for
- * child processes that a rung leaves running.
+ * child processes that a rung left running.
  */
 const ownProcess = ['--target-processes', 'application-only']
 
@@ -147,8 +147,8 @@ const temporaryIn = (scratch: Scratch | null): Record<string, string> =>
 const scratchOf = (toolbox: Toolbox): Promise<Scratch | null> => toolbox.scratch().catch(() => null)
 
 /**
- * Profiles the runner's small test kernel with one counter. Returns null on success, or the reason
- * for the failure.
+ * Profiles the runner's small test kernel and collects one counter. Returns null on success, or the
+ * reason for the failure.
  */
 export async function probeNcu(
   toolbox: Toolbox,

@@ -49,7 +49,7 @@ export const staticRungFlags = (sm: string): string[] => [
 
 /**
  * Removes the CUDA toolkit libraries from the list. Toolkit libraries need a GPU and may be missing
- * on a machine without one.
+ * on a machine that has no GPU.
  */
 export const probedLibraries = (libraries: readonly string[]): string[] =>
   libraries.filter((word) => !/^-l(cu|nv|nccl)/.test(word))
@@ -59,8 +59,8 @@ export const isProbed = (flags: readonly string[]): boolean =>
   flags[flags.indexOf('-cudart') + 1] === 'none'
 
 /**
- * An empty CUDA runtime (an ld script) for relocatable device code. nvcc links such code only
- * together with a runtime. The probe provides the runtime's functions.
+ * An empty CUDA runtime (an ld script) for relocatable device code. nvcc links relocatable code
+ * only together with a runtime. The probe provides the runtime's functions.
  */
 export const emptyRuntime = {
   path: 'rdc/libcudart.so',
@@ -72,9 +72,9 @@ export const emptyRuntime = {
 }
 
 /**
- * Flags for the launch probe. Its functions must be visible to the rung that it loads. The probe is
- * compiled without optimization, because it runs for milliseconds and must be built before any rung
- * is launched.
+ * Flags for the launch probe. The probe's functions must be visible to the rung that it loads. The
+ * probe is compiled without optimization, because it runs for milliseconds and must be built before
+ * any rung is launched.
  */
 export const launchProbeFlags: readonly string[] = [
   '-std=c++17',

@@ -21,7 +21,7 @@ export const processIds = (): string[] =>
  * Returns a process's descendants, found through /proc. A child in a separate session leaves its
  * parent's process group and would survive a signal to the group.
  *
- * Synchronous reads take microseconds, far less than the thread pool. The search is therefore
+ * Synchronous reads take microseconds, far less time than the thread pool. Therefore, the search is
  * faster than a process that forks endlessly.
  */
 export function descendants(pid: number): number[] {
@@ -60,7 +60,7 @@ export function signalQuietly(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * Kills a process, its group and its descendants. SIGKILL also destroys the GPU context, so no
+ * Kills a process, its group, and its descendants. SIGKILL also destroys the GPU context, so no
  * other signal is needed.
  */
 export function killTree(pid: number): void {

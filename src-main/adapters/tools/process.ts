@@ -1,8 +1,8 @@
 /**
  * Runs a program to completion and streams its output line by line. Kills the whole process tree if
- * the run is canceled, times out or prints nothing for too long. Only this module imports execa.
+ * the run is canceled, times out, or prints nothing for too long. Only this module imports execa.
  *
- * A missing, failed or hanging program is a result and not an exception. If a listener throws an
+ * A missing, failed, or hanging program is a result, not an exception. If a listener throws an
  * error, the program is killed. The error is thrown again after the program has exited.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
@@ -18,14 +18,17 @@ export interface ProcessCall {
   args: readonly string[]
   cwd?: string
   env?: Readonly<Record<string, string>>
-  /** Whether the environment contains only `env`, without this process's variables. */
+  /** Whether the environment contains only `env` and none of this process's variables. */
   ownEnv?: boolean
   onStdoutLine?: (line: string) => void
   /** Data for the program's stdin. Empty by default. */
   input?: Uint8Array
-  /** Milliseconds without output on stdout or stderr after which the process tree is killed. */
+  /**
+   * If the program prints nothing to stdout or stderr for this many milliseconds, its process tree
+   * is killed.
+   */
   idleMs?: number
-  /** Milliseconds of total run time after which the process tree is killed. */
+  /** Total run time in milliseconds after which the process tree is killed. */
   timeoutMs?: number
   /**
    * Maximum number of characters per stream. The process tree is killed if a stream is longer. The
@@ -252,8 +255,8 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
 }
 
 /**
- * Starts another program of this project that exchanges messages through Node's IPC channel. The
- * child is killed when this program exits.
+ * Starts another of this project's programs, which exchanges messages through Node's IPC channel.
+ * The child is killed when this program exits.
  */
 export function startPeer({
   file,

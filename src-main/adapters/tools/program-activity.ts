@@ -12,14 +12,14 @@ export interface ProgramActivity extends Activity, Pick<ProcessResult, 'outcome'
 
 const fileName = 'activity.tsv'
 /**
- * Limits per process. With names of typical length, the lines of `mostLaunches` launches fit into
+ * Limits per process. If names have typical lengths, the lines for `mostLaunches` launches fit into
  * `mostBytes`.
  */
 const mostLaunches = 50_000
 const mostBytes = 2 ** 26
 
 /**
- * Runs the program again, without ncu. CUPTI does not know NVTX ranges, so `filters.nvtx` must be
+ * Runs the program again, without ncu. CUPTI cannot filter by NVTX range, so `filters.nvtx` must be
  * null.
  */
 export async function timeProgram(

@@ -1,6 +1,6 @@
 /**
- * Checks the output file of a user's program. Tests whether the file exists, computes its hash, and
- * compares it with the expected output.
+ * Checks the output file that a user's program writes. Tests whether the file exists, computes its
+ * hash, and compares it with the expected output.
  */
 import { createHash } from 'node:crypto'
 import { copyFile, open, stat } from 'node:fs/promises'
@@ -33,7 +33,7 @@ interface CheckedOutput {
   output: NonNullable<ProgramRun['output']>
   /** Verification result, or null if there is no expected output. */
   verify: Verify | null
-  /** Reason that the output is wrong, or null. */
+  /** Reason that the output is wrong, or null if it is correct. */
   reason: Statement | null
 }
 

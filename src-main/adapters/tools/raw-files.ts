@@ -1,9 +1,9 @@
 /**
- * Stores the raw output of a session's tools in `raw.jsonl`, one row per call.
+ * Stores the raw output of a session's tools in `raw.jsonl`, with one row per call.
  *
- * A row contains the key, argv, the outcome and both streams. A row is appended after the call has
- * finished. A stream of more than 256 KiB is gzipped, because a page of a full report can take
- * several megabytes.
+ * A row contains the key, argv, the outcome, and the stdout and stderr streams. A row is appended
+ * after the call has finished. A stream of more than 256 KiB is gzipped, because a page of a full
+ * report can take several megabytes.
  *
  * A recording has the same rows in one compressed file (./recorded-raw.ts). Older sessions have a
  * folder instead (./raw-folder.ts).
@@ -35,8 +35,8 @@ export interface PathAlias {
 }
 
 /**
- * Replaces folders of this machine with placeholders, so that stored text contains no home folder
- * or user name.
+ * Replaces this machine's folders with placeholders, so that stored text contains no home folder or
+ * user name.
  */
 function aliasPaths(text: string, aliases: readonly PathAlias[]): string {
   return aliases.reduce((result, { path, alias }) => result.replaceAll(path, alias), text)
@@ -64,7 +64,7 @@ export interface LostOutput {
 
 export interface DiskRecorder extends RawRecorder {
   /**
-   * Returns the calls whose raw output is missing in the session folder, or null if nothing is
+   * Returns the calls whose raw output is missing from the session folder, or null if nothing is
    * missing.
    */
   lostFrom(folder: string): Promise<LostOutput | null>
@@ -199,7 +199,7 @@ async function repacked(
 
 const inLines = (rows: readonly string[]): string => rows.map((row) => `${row}\n`).join('')
 
-/** Copies the raw output of a session or recording to another session folder. */
+/** Copies a session's or recording's raw output to another session folder. */
 export async function copyRaw(folder: string, target: string): Promise<void> {
   const rows = await rowsOfSession(folder)
   const copied = await Promise.all(rows.map((row) => repacked(row, 'gzip')))

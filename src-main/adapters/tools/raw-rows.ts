@@ -1,5 +1,5 @@
 /**
- * Defines a row of raw output, which contains one call with its streams. The streams may be
+ * Defines a row of raw output, which contains one call and its streams. The streams may be
  * compressed.
  */
 import { promisify } from 'node:util'

@@ -1,10 +1,10 @@
 /**
- * Reads the raw output of a recording from `raw/<name>.jsonl.br`, next to the path of its session
+ * Reads a recording's raw output from `raw/<name>.jsonl.br`, next to the path of its session
  * folder.
  *
  * The file is one Brotli stream. The stream contains a line with a SHA-256 hash, followed by the
- * rows of a raw.jsonl. Brotli has no checksum, so without the hash, a changed byte could alter a
- * number unnoticed. Long streams within a row are compressed separately, so that they are
+ * rows of a raw.jsonl file. Brotli has no checksum, so without the hash, a changed byte could alter
+ * a number unnoticed. Long streams within a row are compressed separately, so that they are
  * decompressed only on demand.
  */
 import { basename, dirname, join } from 'node:path'

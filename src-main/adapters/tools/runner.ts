@@ -45,8 +45,8 @@ interface RunnerCall {
   seed: number
   rungs: readonly BuiltRung[]
   /**
-   * Id of the process that owns the runner. When this process ends for any reason, the runner
-   * exits. Null if the runner cannot see the process.
+   * Id of the process that owns the runner. When this process exits for any reason, the runner
+   * exits too. Null if the runner cannot see the process.
    */
   ownerPid: number | null
 }
@@ -87,13 +87,13 @@ interface MeasureCall extends RunnerCall {
   cacheState: CacheState
   /** Number of bursts to time per rung. Single launches are always timed. */
   bursts?: number
-  /** Seconds of continuous launches per rung. Single launches are always timed. */
+  /** Number of seconds to launch each rung continuously. Single launches are always timed. */
   sustainedSeconds?: number
   /** Whether to measure the GPU's peak rates first. */
   ceilings: boolean
   /** Maximum sampling time per rung in seconds. By default, the runner's limit. */
   maxSeconds?: number
-  /** The id of the reference among `rungs`, or null. */
+  /** The reference's id, which is one of `rungs`, or null. */
   reference: string | null
 }
 
@@ -127,7 +127,7 @@ const uncheckedArgs = (command: string, call: RunnerCall): string[] => [
 ]
 
 interface CompareCall extends RunnerCall {
-  /** Pairs of builds to time. `now`, `before` and `copy` are ids among `rungs`. */
+  /** Pairs of builds to time. `now`, `before`, and `copy` are ids in `rungs`. */
   pairs: readonly { now: string; before: string; copy: string }[]
   /**
    * Round number, which determines the builds' order in memory and in the launches. Over six

@@ -1,6 +1,6 @@
 /**
  * Defines the interface for calling external programs. Calls run live or return recorded output.
- * Callers see no difference, so a replay uses the same parsers and decisions.
+ * Callers cannot tell the difference, so a replay uses the same parsers and decisions.
  */
 import type { GpuClaim, GpuClaimCall } from './gpu-lock'
 import type { ProcessCall, ProcessResult } from './process'
@@ -21,7 +21,7 @@ export interface ToolCall extends ProcessCall {
   tool: ToolName
   /**
    * Key of this call in the session, such as `nvcc/05_thread_tile_2d`. Raw output is stored and
-   * replayed under this key. A key consists of letters, digits, `_`, `-`, `.` and one `/`.
+   * replayed under this key. A key consists of letters, digits, `_`, `-`, `.`, and one `/`.
    */
   key: string
 }
@@ -56,8 +56,8 @@ export interface Toolbox {
   /** Receives each call's output, including output that was cached in an earlier call. */
   readonly recorder: RawRecorder | null
   /**
-   * Id of the process that owns the runner. When this process ends for any reason, the runner
-   * exits. Null if the runner cannot see the process.
+   * Id of the process that owns the runner. When this process exits for any reason, the runner
+   * exits too. Null if the runner cannot see the process.
    */
   readonly ownerPid: number | null
   /** Index of the only GPU that the tools can see. Absent if no GPU was selected. */
@@ -66,8 +66,8 @@ export interface Toolbox {
   locate(tool: Exclude<ToolName, 'runner' | 'program'>): Promise<string | null>
   exec(call: ToolCall): Promise<ProcessResult>
   /**
-   * Id of a rung whose host code must not run. The rung's description is executed instead. Without
-   * a description, the rung fails.
+   * Id of a rung whose host code must not run. The rung's description is executed instead. If there
+   * is no description, the rung fails.
    */
   readonly describedOnly?: string
   /** Starts an emulator. Absent if emulators run as threads of this program. */

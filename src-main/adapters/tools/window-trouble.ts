@@ -1,5 +1,5 @@
 /**
- * Explains why Electron opened no window. The explanation is based on Electron's exit code and
+ * Explains why Electron did not open a window. The explanation is based on Electron's exit code and
  * output.
  */
 

@@ -95,7 +95,7 @@ export class Cursor {
     return this.bytes.subarray(start, this.at)
   }
 
-  /** Returns the text before the next zero byte, and skips that byte. */
+  /** Returns the text before the next zero byte and skips that byte. */
   text(): string {
     const length = this.bytes.subarray(this.at, this.at + maxText).indexOf(0)
     if (length < 0) throw damaged(this.part)

@@ -192,7 +192,7 @@ function readGlobals({ sections, symbols }: Elf): GlobalVariable[] {
     if (!section) return []
     const own = symbols.filter(({ type, section: of }) => type === objectType && of === index)
     const end = Math.max(0, ...own.map(({ value, size }) => value + size))
-    // For a section of 4 GiB or more without bytes in the file, nvcc stores only the size's low 32
+    // If a section of 4 GiB or more has no bytes in the file, nvcc stores only the size's low 32
     // bits.
     const wraps = section.bytes.length === 0 && end % 2 ** 32 === section.size
     if (end > section.size && !wraps) throw damaged('symbols')
@@ -218,7 +218,7 @@ function readConstantVariables({ sections, symbols }: Elf): MachineCode['constan
 }
 
 /**
- * Returns the names of callers and callees. Skips callee values of -4 and above, which refer to
+ * Returns the callers' and callees' names. Skips callee values of -4 and above, which refer to
  * code outside the file.
  */
 function readCalls({ sections, symbols }: Elf): { caller: string; callee: string }[] {

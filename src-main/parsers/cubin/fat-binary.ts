@@ -21,14 +21,14 @@ const compressed = 0x2000 | 0x8000
 const cudaMachine = 190
 
 /**
- * Returns the bytes of each cubin for `readCubin`, in file order. Returns an empty list for other
- * files.
+ * Returns each cubin's bytes for `readCubin`, in file order. Returns an empty list for any
+ * other file.
  */
 export function cubinsOf(file: Uint8Array): Uint8Array[] {
   if (!isElf(file)) return isContainer(file) ? readContainer(file) : []
   const { machine, sections } = readElf(file)
   if (machine === cudaMachine) return [file]
-  // Prefer the linked section. In relocatable device code, this is the section that runs.
+  // Prefer the linked section. In relocatable device code, the linked section is the one that runs.
   const named = (wanted: string) => sections.filter(({ name }) => name === wanted)
   const linked = named('.nv_fatbin')
   return (linked.length > 0 ? linked : named('__nv_relfatbin')).flatMap(({ bytes }) =>

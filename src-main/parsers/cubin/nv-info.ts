@@ -1,7 +1,7 @@
 /**
- * Parses the `.nv.info` sections of a cubin, which are lists of attributes.
+ * Parses a cubin's `.nv.info` sections, which are lists of attributes.
  *
- * An attribute has a format byte, a number (EIATTR_*) and a value. The value is empty, a byte, a
+ * An attribute has a format byte, a number (EIATTR_*), and a value. The value is empty, a byte, a
  * half word, or a block with its length. Attributes that this program does not use are skipped.
  */
 import { Cursor, damaged } from './byte-cursor'
@@ -23,7 +23,7 @@ export const attribute = {
 
 export interface Attribute {
   readonly number: number
-  /** The value if it is a byte or half word, or 0 if the value is a block. */
+  /** The attribute's value if it is a byte or half word, or 0 if it is a block. */
   readonly value: number
   readonly block: Uint8Array
 }

@@ -13,15 +13,18 @@ export interface ActivityLaunch extends PreviewLaunch {
 export interface Activity {
   /** Launches, sorted by start time. */
   launches: ActivityLaunch[]
-  /** Whether every launch was written. False if there were too many launches or CUPTI lost some. */
+  /**
+   * Whether every launch was written. False if there were too many launches or CUPTI lost some
+   * launches.
+   */
   whole: boolean
-  /** Whether CUPTI could not be opened in the program. */
+  /** Whether the program could not open CUPTI. */
   noCupti: boolean
 }
 
 /**
- * Parses complete lines. Skips a last line that was truncated, for example because the program was
- * killed.
+ * Parses complete lines. Skips the last line if it was truncated, for example because the program
+ * was killed.
  */
 export function parseActivity(text: string): Activity {
   const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n')

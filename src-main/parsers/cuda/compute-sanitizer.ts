@@ -1,8 +1,8 @@
 /**
- * Parses the output of compute-sanitizer: the saved XML report (`--xml --save`) and the summary on
+ * Parses compute-sanitizer's output: the saved XML report (`--xml --save`) and the summary on
  * stdout. The error count in the summary is used to check that the XML is complete.
  *
- * A run without findings has an empty root element. After an aborted run, the closing tag is
+ * If a run has no findings, the root element is empty. After an aborted run, the closing tag is
  * missing, but complete records are still read.
  *
  * Entities declared in a DOCTYPE are not expanded. Only XML's five built-in entities and numeric
@@ -21,7 +21,7 @@ export interface SanitizerXml {
 
 type Node = { [tag: string]: Node | Node[] | string | undefined }
 
-/** Maximum nesting of records. compute-sanitizer does not write documents with deeper nesting. */
+/** Maximum nesting of records. compute-sanitizer does not write more deeply nested documents. */
 const deepest = 16
 
 const parser = new XMLParser({
@@ -77,7 +77,7 @@ const placeAt = (node: Node | null): SourcePlace => ({
 const severities = { error: 'error', warning: 'warning', info: 'info' } as const
 
 function toRecord(node: Node): SanitizerRecord {
-  // Older versions of compute-sanitizer write no level and report only errors.
+  // Older versions of compute-sanitizer do not write a level and report only errors.
   const level = (textAt(node, 'level') ?? 'Error').toLowerCase()
   const source = nodeAt(node, 'what', 'source')
   const destination = nodeAt(node, 'what', 'destination')

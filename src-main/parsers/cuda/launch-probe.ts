@@ -14,7 +14,7 @@ const blockExtent = z
   .tuple([extentOf(1024), extentOf(1024), extentOf(64)])
   .refine(([x, y, z]) => x * y * z <= 1024)
 
-/** Don't use a repeated group here, because it would overflow the stack on megabytes of text. */
+/** Don't use a repeated group here, because it would overflow the stack for megabytes of text. */
 const hexadecimal = z.string().refine((text) => text.length % 2 === 0 && !/[^0-9a-f]/.test(text))
 
 /**

@@ -145,7 +145,7 @@ export function parseNvidiaSmi(xml: string): NvidiaSmi {
   }
 }
 
-/** Tags whose text identifies a board, a machine, a cluster position, a user or a process. */
+/** Tags whose text identifies a board, a machine, a cluster position, a user, or a process. */
 const identifying =
   /<(\w*(?:serial|uuid|guid|chassis)\w*|pdi|board_id|host_id|slot_number|tray_index|module_id|cliqueId|vm_id|vm_name|pid|process_name)>([^<]*)<\/\1>/gi
 

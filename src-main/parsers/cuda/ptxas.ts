@@ -1,7 +1,7 @@
 /**
- * Parses nvcc's stdout and stderr, in any order. The result contains ptxas's resource usage per
- * kernel (`-Xptxas -v`). The result also contains messages from the front end, host compiler,
- * ptxas, and linker, with their locations.
+ * Parses nvcc's stdout and stderr, combined in any order. The result contains ptxas's
+ * resource usage per kernel (`-Xptxas -v`). The result also contains messages from the front end,
+ * host compiler, ptxas, and linker, with their locations.
  *
  * Sizes are in bytes. Unknown text is skipped, and the parser never throws an error. To avoid
  * quadratic run time, patterns match a run of digits only from its start. Numbers with too many
@@ -46,8 +46,8 @@ function parseKernels(lines: readonly string[]): PtxasKernel[] {
       entry = { name: compiling[1]!, architecture: compiling[2]! }
       frame = ''
     }
-    // ptxas lists the properties of a device function that was not inlined between the properties
-    // of a kernel.
+    // ptxas lists the properties of a non-inlined device function in the middle of a kernel's
+    // properties.
     properties = /^ptxas info\s*: Function properties for (\S+)/.exec(line)?.[1] ?? properties
     if (entry && properties === entry.name && /bytes stack frame/.test(line)) frame = line
     const used = /^ptxas info\s*: Used (\d{1,9}) registers(.*)$/.exec(line)

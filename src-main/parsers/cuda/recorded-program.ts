@@ -1,5 +1,5 @@
 /**
- * Parses the lines that kl-program prints (cuda-kernels/probe). The lines list the launches of a
+ * Parses the lines that kl-program prints (cuda-kernels/probe). The lines list the launches by a
  * program whose main() ran without a GPU.
  */
 import { z } from 'zod'
@@ -25,8 +25,8 @@ const RecordedLaunch = z.strictObject({
   event: z.literal('launch'),
   cooperative: z.boolean(),
   /**
-   * Variables that the host set with cudaMemcpyToSymbol. The data is null if it is too long to
-   * record.
+   * Variables that the host set with cudaMemcpyToSymbol. The data is null if the variable is too
+   * large to record.
    */
   symbols: z.array(z.strictObject({ name: z.string(), data: hexadecimal.nullable() })),
   pointers: z.array(RecordedPointer),

@@ -1,8 +1,8 @@
 /**
- * Parses the events of kl-runner: one JSON object per line on stdout, discriminated by `event`.
+ * Parses kl-runner's events: one JSON object per line on stdout, discriminated by `event`.
  *
  * Field names contain the unit (ms, MHz, bytes). The fields `spread` and `fraction` are fractions
- * of 1. A number that the runner could not produce (NaN, infinity, no readable clock) is null.
+ * of 1. A number that the runner could not determine (NaN, infinity, no readable clock) is null.
  *
  * All other stdout lines are ignored. A rung's code runs in the runner's process and can print
  * library banners or other JSON objects.
@@ -64,8 +64,8 @@ const ProgressEvent = z.object({
 })
 
 /**
- * A buffer element's value. Infinity is a string and NaN is null. In older recordings, both are
- * null.
+ * A buffer element's value. Infinity is a string and NaN is null. In older recordings, infinities
+ * are also null.
  */
 const element = z.union([figure, z.enum(['Infinity', '-Infinity'])])
 
@@ -99,7 +99,7 @@ const VerifyEvent = z.object({
   firstMismatch: Mismatch.nullable(),
   outOfBounds: z.boolean(),
   /**
-   * Names of the buffers that were written out of bounds. Older recordings have neither this field
+   * Names of the buffers with out-of-bounds writes. Older recordings have neither this field
    * nor `changedInputs`.
    */
   outOfBoundsBuffers: z.array(z.string()).default([]),
@@ -234,8 +234,8 @@ const ProfiledEvent = z.object({
 })
 
 /**
- * Compilation by a rung itself. Such a rung compiles its kernels in the runner's process before
- * verification.
+ * Compilation that a rung performs itself. Such a rung compiles its kernels in the runner's process
+ * before verification.
  */
 const PreparedEvent = z.object({
   event: z.literal('prepared'),
@@ -263,7 +263,7 @@ const FailedEvent = z.object({
 })
 
 /**
- * An error that affects the whole run, such as a missing device, too little memory or bad
+ * An error that affects the whole run, such as a missing device, insufficient memory, or bad
  * arguments. Extra fields are preserved.
  */
 const ErrorEvent = z.looseObject({

@@ -7,7 +7,7 @@
 import type { SourceFunction, SourceLaunch, SourceParameter } from '../../domain/proposal/source'
 
 /**
- * Returns the text with comments, literals and preprocessor lines replaced by blanks. All other
+ * Returns the text with comments, literals, and preprocessor lines replaced with spaces. All other
  * characters keep their positions.
  */
 export function codeOnly(text: string): string {
@@ -73,8 +73,8 @@ const attributes =
   /__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|__cluster_dims__\s*\([^()]*\)|__attribute__\s*\(\([^)]*\)\)|alignas\s*\([^)]*\)/g
 
 /**
- * Returns the function name and parameters in the text before a body. Returns null if the text is
- * not a function header.
+ * Returns the function name and parameters in the text that precedes a body. Returns null if the
+ * text is not a function header.
  */
 function headOf(
   head: string,

@@ -64,8 +64,8 @@ const unary: Record<string, (a: number) => number> = {
 }
 
 /**
- * If one operand is unknown, the whole result is unknown. A rule must not be decided by only part
- * of its expression.
+ * If one operand is unknown, the whole result is unknown. Part of an expression must not decide a
+ * rule.
  */
 const known =
   (of: (...operands: number[]) => number) =>
@@ -75,7 +75,7 @@ const known =
 /** Maximum nesting depth. Handwritten expressions are nested less deeply. */
 const maxDepth = 50
 
-/** Parses an integer constant expression. Returns null for other text. */
+/** Parses an integer constant expression. Returns null for any other text. */
 export function parseConstant(text: string): ConstantExpression | null {
   const tokens: string[] = []
   const names = new Set<string>()
@@ -149,7 +149,7 @@ interface Rule {
   text: string
   /** The static_assert's message, or the condition if there is no message. */
   why: string
-  /** The parameters that the condition depends on. */
+  /** The parameters on which the condition depends. */
   names: readonly string[]
   /**
    * Returns whether the values satisfy the condition. Returns true if the result is unknown,

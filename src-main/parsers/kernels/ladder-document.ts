@@ -1,6 +1,6 @@
 /**
  * Parses ladder.yaml or ladder.json in a ladder folder. The parser is strict and reports every
- * error with file, line and column.
+ * error with its file, line, and column.
  */
 import type { z } from 'zod'
 import { LadderFile } from '../../domain/ladder/ladder'

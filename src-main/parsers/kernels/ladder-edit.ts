@@ -1,10 +1,10 @@
-/** Edits a ladder file without changing its comments and layout. */
+/** Edits a ladder file while preserving its comments and layout. */
 import { isMap, isSeq, parseDocument } from 'yaml'
 import { LadderEntry } from '../../domain/ladder/ladder'
 
 /**
- * Adds an entry after the rung with this id, or at the end. `text` must be a valid ladder.yaml or
- * ladder.json.
+ * Adds an entry after the rung with this id, or at the end if there is no such rung. `text` must be
+ * a valid ladder.yaml or ladder.json.
  */
 export function addVariant(text: string, after: string, entry: LadderEntry): string {
   const document = parseDocument(text)

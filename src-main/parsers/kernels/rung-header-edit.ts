@@ -14,7 +14,7 @@ const keyOf = (line: string): string | null => /^\/\/\s*@(\S+)/.exec(line)?.[1] 
 const continues = (line: string): boolean => /^\/\/(?: {2,}|\t)/.test(line)
 
 /**
- * Whether a line is a recorded measurement. In sources of older sessions, measurements follow the
+ * Whether a line is a recorded measurement. In sources from older sessions, measurements follow the
  * header keys.
  */
 const isMeasured = (line: string): boolean => line.startsWith('// Measured on ')
@@ -47,8 +47,8 @@ export function copyHeader(source: string, header: CopyHeader): string {
 }
 
 /**
- * Returns the line number in the message of a header error (`gemm/05_tile.cu:3: …`), or null if
- * there is none.
+ * Returns the line number in a header error's message (`gemm/05_tile.cu:3: …`), or null if there is
+ * none.
  */
 export const faultLine = (message: string): number | null => {
   const line = /\.cu:(\d+):/.exec(message)?.[1]

@@ -5,7 +5,7 @@
  * If a line is indented by two or more spaces after `//`, it continues the value above it. Other
  * comment lines are ignored.
  *
- * All errors are thrown together. Each message contains the file, line and key, and a suggested
+ * All errors are thrown together. Each message contains the file, line, key, and a suggested
  * correction.
  */
 import { inputError, inputErrors, type KernelLadderError } from '../../domain/errors'
@@ -27,7 +27,9 @@ import { meant } from '../../domain/text/nearest'
 /** The fields of a rung's task that the header parser needs. */
 type HeaderTask = Pick<Task, 'options' | 'flags'>
 
-/** Keys allowed in every header. A task adds one key per option and one key for its flags. */
+/**
+ * Keys that are allowed in every header. A task adds one key per option and one key for its flags.
+ */
 const keys = ['rung', 'title', 'after', 'idea', 'expect', 'param', 'requires'] as const
 
 const keysFor = ({ options, flags }: HeaderTask, isPython: boolean): string[] => [
@@ -59,7 +61,9 @@ export const parameterFlags = (params: Parameters): string[] =>
     .sort()
     .map((name) => `-D${name}=${params[name]}`)
 
-/** Returns the comment mark at the start of a header line, which depends on the file's language. */
+/**
+ * Returns the comment marker at the start of a header line, which depends on the file's language.
+ */
 const headerMark = (file: string): '//' | '#' => (isPythonFile(file) ? '#' : '//')
 
 function readEntries(
@@ -210,7 +214,7 @@ export function inWords(id: string): string {
   return words === '' ? id : words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Creates a collector for the errors in a header. The collector sorts them in file order. */
+/** Creates a collector for the errors in a header. The collector sorts the errors in file order. */
 function collectFaults(file: string) {
   const faults: { line: number; error: KernelLadderError }[] = []
   const note = (line: number, error: KernelLadderError): KernelLadderError => {

@@ -1,6 +1,6 @@
 /**
- * Parses cuda-kernels/<task>/task.yaml. The parser is strict and reports every error with file,
- * line and column.
+ * Parses cuda-kernels/<task>/task.yaml. The parser is strict and reports every error with its file,
+ * line, and column.
  */
 import { Task } from '../../domain/task/task'
 import { taskFaults } from '../../domain/task/faults'

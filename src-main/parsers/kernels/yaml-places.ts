@@ -73,7 +73,7 @@ const sentence = (text: string): string => `${text.replace(/\s+/g, ' ')}.`.repla
  */
 const mostFaults = 20
 /**
- * Maximum number of keys. Each key is compared with all other keys of its map, which takes
+ * Maximum number of keys. Each key is compared with all other keys in its map, which takes
  * quadratic time.
  */
 const mostKeys = 10_000
@@ -85,7 +85,7 @@ const deepest = 64
 
 /**
  * Matches a `?` before a complex key. Project files need no complex keys, and the parser takes a
- * minute for four hundred nested complex keys.
+ * minute to parse four hundred nested complex keys.
  */
 const explicitKey = /(?<!\S)\?(?!\S)/g
 
@@ -183,7 +183,7 @@ function sharedNodes(document: Document.Parsed, text: string): number[] {
   return found
 }
 
-/** Returns the issues of the best matching variant if a value can have several shapes. */
+/** Returns the issues for the best-matching variant if a value can have several shapes. */
 export function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const fitting = issue.errors.filter(
@@ -257,7 +257,7 @@ const typeWords: Readonly<Record<string, AnyMessage>> = {
   array: message('written.list'),
 }
 
-/** Joins words, as in `a, b or c`. */
+/** Joins words into a list such as `a, b or c`. */
 function eitherOf(words: readonly Statement[]): Statement | null {
   const known = [...new Map(words.map((word) => [JSON.stringify(word), word])).values()]
   const [last] = known.splice(-1)
@@ -307,7 +307,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   )
 }
 
-/** Returns the error for the value at a path. Does not handle extra keys. */
+/** Returns the error for the value at a path. The function does not handle extra keys. */
 function valueFault(value: unknown, issue: z.core.$ZodIssue): Statement {
   const where = place(issue.path)
   const found = valueAt(value, issue.path)

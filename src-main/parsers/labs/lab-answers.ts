@@ -1,6 +1,6 @@
 /**
  * Parses answers.yaml, which students submit together with the code. An empty value is a missing
- * answer. If an answer belongs to no question, the error message contains its line.
+ * answer. If an answer does not belong to a question, the error message contains the answer's line.
  */
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
@@ -24,7 +24,7 @@ const AnswersFile = z.strictObject({
 })
 
 /**
- * Limits for the indentation and the number of nesting characters. Real answers are far below these
+ * Limits on the indentation and the number of nesting characters. Real answers are far below these
  * limits.
  */
 const most = { indentation: 32, openers: 64 }

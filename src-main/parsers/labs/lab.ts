@@ -41,7 +41,7 @@ export interface ParsedLab {
   /** The parsed lab, or null if the file has errors. */
   lab: LabFile | null
   body: string
-  /** Images that the Markdown text refers to. */
+  /** Images to which the Markdown text refers. */
   pictures: { path: string; line: number }[]
   /** Files named in the front matter, each with its line. */
   files: { path: string; line: number }[]
@@ -66,7 +66,7 @@ interface Matter {
   counter: LineCounter
 }
 
-/** Front matter and Markdown text of lab.md. */
+/** lab.md's front matter and Markdown text. */
 export interface LabText {
   body: string
   bodyLine: number
@@ -187,7 +187,7 @@ function checkMetrics(lab: LabFile, report: Report): void {
 }
 
 /**
- * Checks that the ladder's task has every size, scalar, option and buffer that the lab refers to.
+ * Checks that the ladder's task has every size, scalar, option, and buffer to which the lab refers.
  */
 function checkTask(lab: LabFile, task: Task, report: Report): void {
   const check = (path: Path, sizes: Sizes, scalars: Record<string, number> = {}): void => {
@@ -210,8 +210,8 @@ function checkTask(lab: LabFile, task: Task, report: Report): void {
 }
 
 /**
- * Returns the value with bare names resolved. In older labs, task options and the scalars of checks
- * can have bare names. When those labs were written, the matrix product was the only task.
+ * Returns the value after resolving bare names. In older labs, task options and check scalars can
+ * have bare names. When those labs were written, the matrix product was the only task.
  */
 function gathered(value: unknown, task: Task | undefined): unknown {
   const isRecord = (one: unknown): one is Record<string, unknown> =>

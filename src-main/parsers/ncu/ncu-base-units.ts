@@ -1,8 +1,8 @@
 /**
- * Converts units to ncu's base units: ns, byte, hz and plain counts.
+ * Converts units to ncu's base units: ns, byte, hz, and plain counts.
  *
- * Output with `--print-units auto` therefore yields the same values as output with
- * `--print-units base`. ncu's prefixes are decimal, so 1 Kbyte is 1000 bytes.
+ * Therefore, output with `--print-units auto` yields the same values as output with `--print-units
+ * base`. ncu's prefixes are decimal, so 1 Kbyte is 1000 bytes.
  */
 
 interface BaseUnit {

@@ -3,7 +3,7 @@
  *
  * The raw page has one row per launch. The details page has one row per metric or piece of advice.
  * The receiver gets each launch as soon as it is complete, and no launch is stored. After the
- * receiver stops, rows are only counted. Log lines may occur before, between and after the rows.
+ * receiver stops, rows are only counted. Log lines may occur before, between, and after the rows.
  */
 import { columnsOf, missingColumns, parseLaunch, type NcuLaunch } from './ncu-csv'
 import { type Columns } from './ncu-values'
@@ -121,7 +121,7 @@ class Reader {
     if (this.#quickRow(line)) return
     const cells = this.#split(line)
     if (!this.#isWhole(cells)) {
-      // If a line is unquoted text that contains a comma, it is not a row.
+      // A line of unquoted text that contains a comma is not a row.
       if (this.#quoted)
         this.#note(message('imports.rowUnreadable', { text: JSON.stringify(line.slice(0, 40)) }))
       return

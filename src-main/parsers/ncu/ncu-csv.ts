@@ -86,7 +86,7 @@ const descriptive = new Set([
 ])
 const isRange = (column: string): boolean => /Domain:(Push\/Pop|Start\/Stop)_Range:/.test(column)
 
-/** Whether a row is complete. In a complete row, every quote is closed. */
+/** Whether a row is complete, which means that every quote is closed. */
 export const isWhole = (line: string): boolean =>
   line.endsWith('"') && (line.match(/"/g)?.length ?? 0) % 2 === 0
 
@@ -116,8 +116,8 @@ function tableLines(text: string, notes: Statement[]): string[] {
  * Returns the ranges listed in a cell, outermost first.
  *
  * `466 "<default domain>:03_a:none:…"` is a range of the thread that launched the kernel.
- * `"0:<default domain>:…"` is a start/end range with its number. Libraries use other domains. ncu
- * does not escape quotes in names.
+ * `"0:<default domain>:…"` is a start/end range, which begins with its number. Libraries use other
+ * NVTX domains. ncu does not escape quotes in names.
  */
 function rangesIn(cell: string | undefined): string[] {
   const domain = '<default domain>:'
@@ -237,8 +237,8 @@ export function parseLaunch(
     processId: asNumber(cell(columns.process)),
     kernelName: cell(columns.kernel),
     rung: pushed.at(-1) ?? null,
-    // The table does not show the relative order of the two kinds of ranges. A start/end range is
-    // usually the longer one.
+    // The table does not show the relative order of the two kinds of ranges. Start/end ranges are
+    // usually longer than push/pop ranges.
     ranges: [...rangesIn(cell(columns.started)), ...pushed],
     grid,
     block,

@@ -79,7 +79,7 @@ function assignSections(
 }
 
 /**
- * Whether a section and a launch have an instruction address in common, according to the SASS view.
+ * Whether a section and a launch share an instruction address, according to the SASS view.
  * A kernel with a single launch needs no comparison.
  */
 function sharesAddresses(

@@ -25,8 +25,8 @@ const metricOfLabel: Record<string, string> = {
 }
 
 /**
- * Whether a label is a metric name such as `dram__bytes_read.sum` and not a phrase such as
- * `Registers Per Thread`.
+ * Whether a label is a metric name such as `dram__bytes_read.sum`, not a phrase such as `Registers
+ * Per Thread`.
  */
 const isMetricName = (label: string): boolean => /^[a-z][a-z0-9]*__\w+(\.\w+)*$/.test(label)
 
@@ -36,8 +36,8 @@ export const isDetailsHeader = (header: readonly string[]): boolean =>
   metricColumns.every((column) => header.includes(column))
 
 /**
- * Maximum number of rules per launch. ncu has about forty rules. A file with more rules than the
- * maximum was not written by ncu.
+ * Maximum number of rules per launch. ncu has about forty rules. If a file has more rules than the
+ * maximum, ncu did not write it.
  */
 const maxRules = 200
 
@@ -84,7 +84,7 @@ export class DetailsPage {
     if (Object.hasOwn(metricOfLabel, label)) this.#current.metrics[metricOfLabel[label]!] = figure
   }
 
-  /** Number of cells in a row with a metric. Such a row has no advice columns. */
+  /** Number of cells in a metric row, which has no advice columns. */
   get metricCells(): number {
     return this.header.indexOf('Metric Value') + 1
   }

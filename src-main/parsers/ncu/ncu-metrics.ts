@@ -28,7 +28,7 @@ const conversions: Partial<Record<Unit, Record<string, number>>> = {
   ms: { ns: 1e-6 },
   s: { ns: 1e-9 },
   MHz: { hz: 1e-6 },
-  // A sector has 32 bytes in every cache of every GPU that ncu supports.
+  // A sector has 32 bytes in every cache on every GPU that ncu supports.
   bytes: { sector: 32 },
 }
 
@@ -113,7 +113,8 @@ function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition):
 }
 
 /**
- * Computes a metric from other counters of the same launches. Returns null if a counter is missing.
+ * Computes a metric from other counters for the same launches. Returns null if a counter is
+ * missing.
  */
 function fromParts(
   launches: readonly NcuLaunch[],
@@ -142,7 +143,7 @@ function fromParts(
  * Returns every metric at the profile level, by registry id.
  *
  * `asked` lists the metrics requested from ncu, if known. If an older run did not request a metric,
- * the reason for its absence does not blame the GPU.
+ * the reason for the metric's absence does not blame the GPU.
  *
  * At the deep level, `instructions` contains the launches' instructions.
  */

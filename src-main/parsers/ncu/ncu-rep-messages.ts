@@ -50,7 +50,7 @@ const description = {
   Version: { tool: [1, 'string'], version: [2, 'string'] },
   /** A kernel launch. */
   Result: {
-    /** The launching thread's id. For the main thread, it equals the process id. */
+    /** The launching thread's id. For the main thread, this id equals the process id. */
     threadId: [1, 'uint32'],
     mangledName: [5, 'string'],
     functionName: [6, 'string'],
@@ -216,7 +216,7 @@ export function countMetrics(result: Uint8Array): number {
   return count
 }
 
-/** Returns the number in field 1, which must come first in the message. */
+/** Returns the number in field 1, which must be the first field in the message. */
 export function firstId(start: Uint8Array): bigint {
   const reader = new BinaryReader(start)
   const [field] = reader.tag()
@@ -225,7 +225,7 @@ export function firstId(start: Uint8Array): bigint {
 }
 
 /**
- * Returns the value of a single metric in a Result without decoding the other metrics. Returns null
+ * Returns a single metric's value in a Result without decoding the other metrics. Returns null
  * if the metric has no value.
  */
 export function metricIn(result: Uint8Array, isIt: (name: number) => boolean): number | null {

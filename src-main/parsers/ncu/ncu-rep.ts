@@ -1,11 +1,11 @@
 /**
  * Parses ncu's report format, `.ncu-rep`.
  *
- * The file has the magic `NVR\0`, a file header, and blocks. Each block has a header and a payload
- * of length-prefixed protobuf messages. Payloads contain the launches. Metric names are in string
- * tables that grow from block to block.
+ * The file consists of the magic number `NVR\0`, a file header, and blocks. Each block has a header
+ * and a payload of length-prefixed protobuf messages. Payloads contain the launches. Metric names
+ * are in string tables that grow from block to block.
  *
- * For a truncated file, the result contains the launches before the cut and a note about the
+ * For a truncated file, the result contains the launches before the truncation and a note about the
  * missing part. Lengths are compared with the available bytes before reading, so that invalid files
  * are rejected quickly.
  */
@@ -25,8 +25,8 @@ export interface NcuRep {
    */
   total: number
   /**
-   * Total time under ncu of the launches that are not in `launches`. Null if any of these times is
-   * missing.
+   * Total time, measured under ncu, of the launches that are not in `launches`. Null if any of
+   * these times is missing.
    */
   restMs: number | null
   /** Messages about unreadable parts. */
@@ -45,7 +45,7 @@ export interface NcuRep {
 }
 
 const magic = [0x4e, 0x56, 0x52, 0]
-/** Highest file version that was verified against ncu's own output (2025.3.1). */
+/** Highest file version whose parsed values were verified against ncu's own output (2025.3.1). */
 const knownVersion = 7
 const maxNotes = 20
 const durationName = 'gpu__time_duration.sum'
@@ -355,7 +355,7 @@ function toFigure(value: MessageOf<'Value'> | undefined): Omit<NcuValue, 'unit'>
 /**
  * Returns the open ranges in NVTX's default domain that contain the launch, in opening order.
  * Push/pop ranges must be on the launching thread, but start/end ranges can be on any thread.
- * Libraries use other domains.
+ * Libraries use other NVTX domains.
  */
 function openRanges({
   nvtx,

@@ -10,7 +10,7 @@
  * `...` separates instructions that are far apart.
  *
  * In the source view, ncu 2025.3 prints a line's instructions twice. Inlined code from another file
- * often appears in the sections of both files. An address is therefore counted only once per line.
+ * often appears in both files' sections. Therefore, an address is counted only once per line.
  */
 import { parse } from 'csv-parse/sync'
 import { message, type Statement } from '../../domain/messages/message'

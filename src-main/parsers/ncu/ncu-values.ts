@@ -1,4 +1,4 @@
-/** Parses the columns and cells of ncu's tables. Numbers can have thousands separators. */
+/** Parses the columns and cells in ncu's tables. Numbers can have thousands separators. */
 
 /** A column that contains numbers. */
 export interface MetricColumn {
@@ -7,7 +7,7 @@ export interface MetricColumn {
   unit: string
   /** Factor for converting from the column's unit to the base unit. */
   factor: number
-  /** Whether the column has a unit. If so, all of its cells are numbers. */
+  /** Whether the column has a unit. If so, all of the column's cells are numbers. */
   measured: boolean
 }
 

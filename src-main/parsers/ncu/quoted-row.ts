@@ -48,7 +48,7 @@ export class QuotedRow {
       if (line.charCodeAt(this.#at) !== comma) return false
       this.#at += 1
     }
-    // Rows of the raw page and of the details page may end with a comma.
+    // Rows on the raw and details pages may end with a comma.
     return this.#at === line.length
   }
 

@@ -20,7 +20,7 @@ export interface ReadReport {
 }
 
 /**
- * Size limit of unpacked profiles in bytes. A report with hundreds of rungs is smaller than this
+ * Maximum size of unpacked profiles in bytes. A report with hundreds of rungs is smaller than this
  * limit. A decompression bomb is much larger.
  */
 const maxDeepBytes = 256 * 1024 * 1024
@@ -75,8 +75,8 @@ function parseJson(text: string, damaged: Damaged): unknown {
 }
 
 /**
- * Upgrades each profile from its own version. Keeps invalid values, because the schema rejects them
- * later.
+ * Upgrades each profile from the version in which it was written. Keeps invalid values, because the
+ * schema rejects them later.
  */
 function upgradedProfiles(value: unknown, damaged: Damaged): unknown {
   if (typeof value !== 'object' || value === null) return value
