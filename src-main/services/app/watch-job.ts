@@ -13,11 +13,11 @@ import { openTrustedLadder } from '../folders/open'
 import { watchFolder } from '../run/watch'
 
 interface WatchRuns {
-  /** Whether other work is using the GPU. */
+  /** Whether another job is using the GPU. */
   isBusy: () => boolean
   /**
-   * Waits until the run ends. The session is null if no rung finished. Rejects with the run's
-   * error.
+   * Waits until the run ends. The returned session is null if no rung finished. Rejects with the
+   * run's error.
    */
   start: (request: RunRequest) => Promise<{ session: Session | null; ref: string | null }>
 }

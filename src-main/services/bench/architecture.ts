@@ -7,8 +7,9 @@ export const smOf = (device: Pick<Device, 'computeCapability'>): string =>
   device.computeCapability.replace('.', '')
 
 /**
- * Returns the architecture that a rung is compiled for on this GPU. If the GPU cannot run the rung,
- * returns the reason. A feature letter (`sm_90a`) restricts the rung to exactly that architecture.
+ * Returns the architecture for which a rung is compiled on this GPU. If the GPU cannot run the
+ * rung, returns the reason. A feature letter (`sm_90a`) restricts the rung to exactly that
+ * architecture.
  */
 export function architectureFor(
   requires: string | null,
@@ -33,7 +34,7 @@ export const recordedArchitecture = '90'
 
 const digits = (architecture: string): string => architecture.replace(/\D/g, '')
 
-/** Converts an architecture such as `90` to `9.0`, and `100` to `10.0`. */
+/** Converts an architecture to a compute capability: `90` to `9.0`, and `100` to `10.0`. */
 export const capabilityOf = (architecture: string): string =>
   digits(architecture).replace(/^(\d+)(\d)$/, '$1.$2')
 
@@ -43,6 +44,6 @@ export function builtArchitecture(requires: string | null, own: string | null): 
     name: 'this GPU',
     computeCapability: capabilityOf(own ?? recordedArchitecture),
   })
-  // The compiler accepts this code even if the GPU is too old for it.
+  // The compiler accepts such a source even if the GPU is too old for that architecture.
   return 'sm' in chosen ? chosen.sm : requires!.replace('sm_', '')
 }

@@ -1,5 +1,5 @@
 /**
- * Builds a rung from precompiled code. PTX or machine code is wrapped in a library. A shared
+ * Builds a rung from precompiled code. PTX and machine code are wrapped in a library. A shared
  * library is used unchanged.
  */
 import { basename } from 'node:path/posix'
@@ -67,7 +67,7 @@ export async function buildCompiled(
   })
   if (built.build === null) return built
   const { build, diagnostics } = binary
-  // ptxas is not involved if the rung is already machine code.
+  // ptxas does not run if the rung is already machine code.
   const assembled = binary.kernels?.length ? binary.kernels : null
   const resources = assembled ?? kernelsOf(modules)
   return {

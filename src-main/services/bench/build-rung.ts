@@ -22,8 +22,8 @@ export interface TaskInputs extends Pick<RunPlan, 'task' | 'headers'> {
 }
 
 /**
- * Returns include flags for a task's folder and the folders of its headers. A lab's sources are in
- * a different folder than its task.
+ * Returns include flags for a task's folder and its header folders. A lab's sources and its task
+ * are in different folders.
  */
 export const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
   [

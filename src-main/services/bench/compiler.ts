@@ -211,7 +211,7 @@ function failure(result: ProcessResult): BuildOutcome {
 
 /**
  * Returns an error message for a library that the linker cannot find. Recognizes the output of GNU
- * ld, lld and gold.
+ * ld, lld, and gold.
  */
 function missingLibrary(stderr: string): Statement | null {
   const [, library] = /(?:cannot find|unable to find library) -l([\w+.-]+)/.exec(stderr) ?? []

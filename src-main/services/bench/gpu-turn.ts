@@ -11,7 +11,7 @@ interface GpuTurn {
   /** If false, throw an error instead of waiting. */
   wait: boolean
   signal: AbortSignal
-  /** Called with the reason for waiting and other notices. */
+  /** Called with notices, such as the reason for waiting. */
   onNotice: (notice: Statement) => void
 }
 
@@ -41,7 +41,8 @@ export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<
   if (claim.state === 'unavailable')
     onNotice(message('tools.gpuNotReserved', { gpu: gpu.name, text: claim.reason }))
   try {
-    // If canceled while waiting, the work detects the cancellation and returns its finished parts.
+    // If the run is canceled while waiting, the work detects the cancellation and returns its
+    // finished parts.
     return await work()
   } finally {
     if (claim.state === 'held') claim.lock.release()

@@ -1,4 +1,4 @@
-/** Gets the GPU that CUDA selects, using the runner. */
+/** Uses the runner to find the GPU that CUDA selects. */
 import { normalizePciBusId, type NvidiaSmi } from '../../adapters/tools/gpus'
 import { runRunner, type RunnerEvent } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'

@@ -64,8 +64,8 @@ export const buildProgramRecorder = (compiler: Compiler, sources: ProbeSources) 
   buildStandIn(compiler, sources, { source: 'probe/program.cpp', name: 'kl-program' })
 
 /**
- * Builds the rung that replays a description. Its sources come from the judge and the runner.
- * Throws `missing` if the build fails.
+ * Builds the rung that replays a description. The rung's sources come from the judge and the
+ * runner. Throws `missing` if the build fails.
  */
 export async function buildReplay(
   compiler: Compiler,

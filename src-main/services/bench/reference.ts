@@ -62,7 +62,7 @@ export async function buildReference(
   if (built.artifact) return built.artifact
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
   // Sources are compiled in a folder named after their task. The author does not know that folder,
-  // so error messages omit it.
+  // so error messages omit its path.
   const below = `${dirname(source.file)}/`
   const shown = (file: string): string =>
     source.shown !== undefined && file.startsWith(below)

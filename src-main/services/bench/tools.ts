@@ -9,7 +9,7 @@ const needsGpu = message('doctor.useGpu')
 
 export const remedies = {
   nvcc: message('doctor.installNvcc'),
-  /** Advice for an installation that has no shipped builds, unlike other packages. */
+  /** Advice for an installation that, unlike other packages, has no shipped builds. */
   withoutBuilds: together(message('doctor.installNvcc'), message('doctor.installPackage')),
   notShipped: together(message('doctor.installNvcc'), message('doctor.buildElsewhere')),
   gpu: needsGpu,
@@ -65,7 +65,7 @@ export const hasGpu = async (machine: Machine): Promise<boolean> =>
 
 /**
  * Returns the given error. If the error is about a missing GPU, its remedy also lists the targets
- * that need none.
+ * that do not need a GPU.
  */
 export function orOtherTarget(error: unknown): unknown {
   const { kind, message: why, remedy } = toErrorShape(error)

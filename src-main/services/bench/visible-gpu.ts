@@ -6,7 +6,7 @@ import type { Machine } from '../../adapters/machine/machine'
 import { visibleGpu, withVisibleGpu } from '../../adapters/tools/visible-gpu'
 
 /**
- * @param gpu index from 0 among the visible GPUs; undefined lets CUDA choose
+ * @param gpu index from 0 among the visible GPUs; if undefined, CUDA chooses
  * @throws an input error if CUDA_VISIBLE_DEVICES has fewer entries; `queryDevice` detects an index
  * that the machine does not have
  */

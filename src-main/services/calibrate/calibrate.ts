@@ -35,12 +35,12 @@ interface CalibrationOptions {
  */
 const timeoutMs = 5 * 60_000
 
-/** WGMMA needs architecture-specific features. */
+/** WGMMA instructions need architecture-specific features. */
 const withFeatures = (sm: string): string => (sm === '90' ? '90a' : sm)
 
 /**
- * Returns the fitted parameters. Throws `missing` if there is no GPU or nvcc, and an input error if
- * the measurements are implausible.
+ * Returns the fitted parameters. Throws `missing` if the GPU or nvcc is missing, and an input error
+ * if the measurements are implausible.
  */
 export async function calibrate(
   machine: Machine,

@@ -120,7 +120,7 @@ const brokenRule = (diagnostics: readonly Diagnostic[]): string | null =>
  * If some rungs accept the parameters, the run continues and the other rungs fail with the same
  * message.
  * @param diagnostics the compiler's messages by rung id
- * @throws an input error that names each rung, the values and the rule
+ * @throws an input error that names each rung, the values, and the rule
  */
 export function refuseImpossible(
   plan: RunPlan,

@@ -1,6 +1,6 @@
 /**
- * Finds ladders and rungs in the catalog. Resolves a ladder file to rungs with headers, sources and
- * parameters.
+ * Finds ladders and rungs in the catalog. Resolves a ladder file to rungs with headers, sources,
+ * and parameters.
  */
 import { inputError } from '../../domain/errors'
 import { findById } from '../../domain/ladder/former-ids'
@@ -36,8 +36,8 @@ function sourceOf(catalog: Catalog, entry: LadderEntry, ladder: string): RungSou
 }
 
 /**
- * Returns one of the ladder's rungs. Its parameters are its defaults, overridden by the parameters
- * in the ladder file.
+ * Returns one of the ladder's rungs. The rung's parameters are its defaults, overridden by the
+ * parameters in the ladder file.
  */
 export function resolveRung(
   catalog: Catalog,

@@ -23,8 +23,8 @@ export async function whyBetween(
 }
 
 /**
- * Returns the rung to compare the given rung with. Returns null for the first rung and for the
- * reference.
+ * Returns the rung with which to compare the given rung. Returns null for the first rung and for
+ * the reference.
  */
 export const comparedWith = ({ session }: Opened, { id }: RungResult): RungResult | null =>
   id === session.ladder.reference ? null : (rungBefore(session, id) ?? null)

@@ -1,5 +1,5 @@
 /**
- * Checks whether this machine can build, run and profile. Returns a remedy for each missing
+ * Checks whether this machine can build, run, and profile rungs. Returns a remedy for each missing
  * requirement.
  */
 import { delimiter, join } from 'node:path'
@@ -104,7 +104,7 @@ async function hasSysAdmin(machine: Machine): Promise<boolean> {
 
 /**
  * Reports which users may read counters according to the driver module. Only a probe can confirm
- * the access.
+ * that counters are accessible.
  */
 async function permissionCheck(machine: Machine): Promise<DoctorCheck> {
   const label = 'Counter permission'

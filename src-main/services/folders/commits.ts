@@ -27,8 +27,8 @@ const wholeHash = /\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b/g
 const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
 /**
- * Returns the path of a rung's file without parsing its current header. A name with a slash is a
- * path.
+ * Returns the path of a rung's file without parsing the file's current header. A name that contains
+ * a slash is a path.
  */
 async function sourceFile(
   { catalog, id, own }: OpenedLadder,
@@ -82,8 +82,8 @@ async function rungOf(
 }
 
 /**
- * Returns the ladder built from the commits, and its id. The reference and the trusted rung use
- * their current code.
+ * Returns the ladder that was built from the commits, and the ladder's id. The reference and the
+ * trusted rung use their current code.
  */
 export async function commitLadder(
   opened: OpenedLadder,

@@ -2,8 +2,8 @@
  * Stores the user's trust in a ladder folder, because its code is built and run with the user's
  * permissions.
  *
- * A folder that is not shipped is used only after the user confirms. Trust applies to the folder
- * and not to its content, because users edit their ladders.
+ * A folder that is not shipped is used only after the user confirms. Trust applies to the folder,
+ * not to its content, because users edit their ladders.
  */
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,7 +24,10 @@ export async function isTrustedFolder(folders: Folders, folder: string): Promise
   return (await trusted(folders).read()).some((entry) => entry.folder === real)
 }
 
-/** Marks the folder as trusted, after the user has reviewed and allowed it or created it here. */
+/**
+ * Marks the folder as trusted, after the user has reviewed and allowed the folder or created it
+ * here.
+ */
 export async function trustFolder(folders: Folders, folder: string): Promise<void> {
   const real = await realpath(folder)
   await trusted(folders).change((known) => [

@@ -1,4 +1,4 @@
-/** Opens, lists, saves and builds ladder folders for the UI. */
+/** Opens, lists, saves, and builds ladder folders for the UI. */
 import { readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -51,7 +51,7 @@ async function locate(setup: Setup, typed: string): Promise<string> {
 
 interface ReadFolder {
   own: LadderFolder | null
-  /** Present only for a ladder of programs. */
+  /** Present only if the ladder is a ladder of programs. */
   programs?: ProgramFolder
   ladder: Ladder | null
   faults: FolderFault[]
@@ -140,7 +140,7 @@ export async function listFolders(setup: Setup): Promise<RecentFolder[]> {
 
 /**
  * Returns the current folder of a session's ladder, or null if no folder contains that ladder.
- * Tries the folder that the session ran in, and folders that the user opened later.
+ * Tries the folder in which the session ran, and folders that the user opened later.
  */
 export async function folderOf(
   setup: Setup,
@@ -151,7 +151,7 @@ export async function folderOf(
     ...(folder === undefined ? [] : [folder]),
     ...opened.map((one) => one.folder),
   ]) {
-    // A report stores only the folder's name and not its path.
+    // A report stores only the folder's name, not its path.
     if (!isAbsolute(path) || (await ladderFileIn(path)) === null) continue
     const { own, programs } = await read(setup, path)
     const found = own ?? programs
@@ -178,7 +178,7 @@ const mostCompletions = 50
 
 /**
  * Returns subfolders of the home directory. Links are not followed. Hidden folders are included
- * only if the typed name begins with a dot.
+ * only if the name that the user typed begins with a dot.
  */
 export async function completeFolder(
   setup: Setup,

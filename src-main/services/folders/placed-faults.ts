@@ -1,10 +1,10 @@
-/** Locates the errors in a ladder folder by file, line and column. */
+/** Locates the errors in a ladder folder by file, line, and column. */
 import { shownPath } from '../../adapters/catalog/ladder-folder'
 import type { FolderFault } from '../../contract/folders'
 import { says, together, type Statement } from '../../domain/messages/message'
 import { inEnglish } from '../../domain/text/english'
 
-/** Splits a combined error into single errors. A remedy is part of the preceding error. */
+/** Splits a combined error into individual errors. A remedy is part of the preceding error. */
 function eachFault(faults: Statement): Statement[] {
   if (typeof faults === 'string') return faults.split('\n')
   if ('sentences' in faults)

@@ -1,4 +1,4 @@
-/** Imports the session from an HTML report. The session in the report is already scrubbed. */
+/** Imports a session from an HTML report. The session in the report is already scrubbed. */
 import { basename, join, resolve } from 'node:path'
 import type { ReadReport } from '../../adapters/sessions/report-file'
 import { draftSession } from '../../adapters/sessions/session-store'
@@ -10,7 +10,7 @@ import { readFrozenReport } from '../../adapters/sessions/html-report-file'
 import { saved, type ImportResult } from './import-ncu'
 
 interface HtmlImportOptions {
-  /** Folder of saved sessions. Used if no output folder is given. */
+  /** Folder for saved sessions. Used if no output folder is given. */
   store: string
   /** Output folder, which must not exist. */
   out?: string

@@ -28,7 +28,7 @@ import { importCode, type ImportedCode } from './imported-code'
 import { arrange, launchRungs, type Arrangement, type ImportedRung } from './group-launches'
 
 export interface ImportOptions extends Arrangement {
-  /** Folder of saved sessions. Used if no output folder is given. */
+  /** Folder for saved sessions. Used if no output folder is given. */
   store: string
   /** Output folder, which must not exist. */
   out?: string
@@ -38,7 +38,7 @@ export interface ImportOptions extends Arrangement {
 export interface ImportResult {
   session: Session
   folder: string
-  /** Reason that `folder` differs from the requested folder, or null if it does not. */
+  /** Reason that `folder` differs from the requested folder, or null if they are the same. */
   misplaced: ErrorShape | null
 }
 
@@ -51,7 +51,7 @@ export const saved = (session: Session, folder: string, out: string | undefined)
 export async function importReport(path: string, options: ImportOptions): Promise<ImportResult> {
   const file = resolve(path)
   const name = basename(file)
-  // Check the output folder first. Otherwise, a failed write would be noticed only after reading
+  // Check the output folder first. Otherwise, a write failure would be noticed only after reading
   // gigabytes.
   if (options.out !== undefined) await refuseTaken(options.out)
   const claimed = options.out === undefined ? null : await draftSession(options.out)
@@ -183,7 +183,7 @@ function toSession(
 }
 
 /**
- * Returns the share of a report's time that the imported launches cover. Returns nothing if all
+ * Returns the fraction of a report's time that the imported launches cover. Returns nothing if all
  * launches were imported.
  */
 function shareWords({ launches, total, restMs }: ReportFile): Statement[] {

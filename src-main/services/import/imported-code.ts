@@ -1,6 +1,6 @@
 /**
- * Converts the code in a report to deep profiles and sources. A deep profile contains advice,
- * instructions, and lines with counters.
+ * Converts the code in a report to deep profiles and sources. A deep profile contains advice, and
+ * instructions and lines with their counters.
  */
 import { createHash } from 'node:crypto'
 import { sourceName } from '../../adapters/disk/build-cache'
@@ -55,8 +55,8 @@ const duration = ({ launches }: ImportedRung): number =>
   }, 0)
 
 /**
- * Returns the file in which the most warp instructions were executed. In a tie, returns the file
- * with more instructions.
+ * Returns the file in which the most warp instructions were executed. If two files tie, returns the
+ * file with more instructions.
  */
 function mainFile(
   kernels: readonly DeepKernel[],

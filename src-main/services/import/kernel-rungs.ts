@@ -1,5 +1,5 @@
 /**
- * Converts imported kernels to a session's rungs. The runner has not built, verified or timed
+ * Converts imported kernels to a session's rungs. The runner has not built, verified, or timed
  * these rungs.
  */
 import { profileLaunches } from '../../adapters/sessions/report-file'

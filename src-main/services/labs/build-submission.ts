@@ -36,7 +36,7 @@ export function occupancyTable(
 }
 
 interface LabBuild {
-  /** Architecture, such as `sm_90`. */
+  /** Target architecture, such as `sm_90`. */
   architecture: string
   /**
    * Whether the code was compiled for this machine's GPU. If the machine has no GPU, the code is

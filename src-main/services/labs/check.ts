@@ -68,7 +68,7 @@ interface LabCheckOptions extends Setup {
 
 type BuildReport = LabOutcome['build']
 
-/** Evidence for the checks, collected by the tools. */
+/** Evidence for the checks, which the tools collected. */
 interface Gathered {
   evidence: LabEvidence
   build: BuildReport
@@ -186,7 +186,7 @@ async function gatherLocal(
       own?.build && !hung ? await sanitizeSubmission(request.lab.lab, lab.catalog, options) : {}
     const gathered = gatherSession(session, sanitized, missing)
     if (own?.status !== 'unsupported') return gathered
-    // The compiler supports this code, but the GPU is too old for it.
+    // The compiler supports the code, but the GPU is too old to run it.
     const { build, evidence } = await gatherBuild(
       options.machine,
       lab,

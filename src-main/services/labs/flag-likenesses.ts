@@ -1,4 +1,4 @@
-/** Marks the rows of submissions that are similar to another submission or to the solution. */
+/** Marks the rows for submissions that are similar to another submission or to the solution. */
 import type { LabFolder } from '../../adapters/labs/lab-folders'
 import { findLikenesses, likenessTo } from '../../domain/labs/similarity'
 import type { GradeRow } from '../../domain/labs/grade-row'

@@ -82,7 +82,10 @@ async function gpuKinds(machine: HostMachine, signal: AbortSignal): Promise<stri
   return [...new Set((driver?.answer?.gpus ?? []).map(({ name }) => name))].sort()
 }
 
-/** Returns a submission's code and answers. If there is no code, returns the submission's row. */
+/**
+ * Returns a submission's code and answers. If the submission contains no code, returns its row
+ * instead.
+ */
 async function open({ lab }: GradeRequest, found: FoundSubmission): Promise<HandedIn | GradeRow> {
   const refuse = (reason: Statement): GradeRow =>
     emptyRow(lab.lab, found.student, 'refused', reason, 0)
@@ -219,7 +222,7 @@ async function withStaged<T>(
 const realPaths = async (paths: readonly string[]): Promise<string[]> =>
   (await Promise.all(paths.map((path) => realpath(path).catch(() => [])))).flat()
 
-/** Grades a submission. If that fails, only the submission's own row is affected. */
+/** Grades a submission. If grading throws an error, only the submission's own row is affected. */
 async function gradeAnyhow(
   { lab }: GradeRequest,
   { student }: HandedIn,
@@ -264,7 +267,7 @@ interface Regraded {
 }
 
 /**
- * Judges a graded submission again with the same code, inputs and description. The submission's
+ * Judges a graded submission again with the same code, inputs, and description. The submission's
  * host code is not executed.
  */
 export async function regradeRecord(

@@ -40,7 +40,7 @@ export const JudgeJob = z.object({
   /** The lab's folder. */
   lab: z.string(),
   labHash: z.string(),
-  /** The submission file's path. Its answers.yaml is in the same folder. */
+  /** The submission file's path. The submission's answers.yaml is in the same folder. */
   file: z.string(),
   out: z.string(),
   target: LabTarget,

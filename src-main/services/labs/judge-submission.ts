@@ -53,7 +53,7 @@ export interface GradeRequest {
 export interface Staged {
   root: string
   /**
-   * Cache for the builds that all submissions share: the lab's rungs, its reference and the probe.
+   * Cache for the builds that all submissions share: the lab's rungs, its reference, and the probe.
    */
   cache: string
   sandbox: Sandbox
@@ -94,7 +94,7 @@ export async function preparePlace(
 /** Returns a random input seed, so that submissions cannot hard-code the results. */
 export const inputSeed = (): number => randomInt(2, 1_000_000)
 
-/** Returns Node.js options for a judge, without options that allow a debugger to attach. */
+/** Returns Node.js options for a judge, except options that allow a debugger to attach. */
 const judgeOptions = (): string[] => [
   ...process.execArgv.filter((option) => !option.startsWith('--inspect')),
   ...withoutInspector(),

@@ -45,8 +45,8 @@ const dataUri = (path: string, bytes: Uint8Array): string =>
 
 /**
  * Whether predictions are locked. Predictions are locked once the user has measured a submission,
- * because the measurement reveals the answers. Measuring the starter reveals no answers and locks
- * no predictions.
+ * because the measurement reveals the answers. Measuring the starter does not reveal answers or
+ * lock predictions.
  */
 const isSealed = (attempts: readonly AttemptSummary[], { since }: LabProgress): boolean =>
   attempts.some(
@@ -158,7 +158,9 @@ function checkAnswers({ lab }: LabFolder, answers: LabAnswersChange): void {
         throw inputError(message(absent[group], { lab: lab.id, id: JSON.stringify(id) }))
 }
 
-/** Returns the handlers of labs.*. `startRun` starts a check in the same way as a run. */
+/**
+ * Returns the handlers for the `labs.*` calls. `startRun` starts a check in the same way as a run.
+ */
 export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string) {
   const { machine } = setup
   const { folders } = machine

@@ -1,6 +1,6 @@
 /**
- * Plans a submission as a rung in a separate ladder. The ladder also contains the rungs that the
- * lab compares the submission with.
+ * Plans a submission as a rung in a separate ladder. The ladder also contains the rungs with which
+ * the lab compares the submission.
  */
 import type { Catalog, RungSource } from '../../adapters/catalog/catalog'
 import type { LabFolder } from '../../adapters/labs/lab-folders'

@@ -12,7 +12,7 @@ import {
 /** Returns a hash that ignores differences between line endings. */
 export const sourceHash = (text: string): string => sha256(text.replaceAll('\r\n', '\n'))
 
-/** Returns which of the lab's current files has this hash. */
+/** Returns which lab file has this hash, or `own` if no current lab file has it. */
 export const codeOf = (lab: LabFolder, hash: string): LabCode =>
   recordable.find((which) => sourceHash(lab[which]) === hash) ?? 'own'
 

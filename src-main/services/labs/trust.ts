@@ -1,8 +1,8 @@
 /**
  * Stores the user's trust in a lab, because its code is built and run.
  *
- * A third-party lab is used only after the user has seen all of its content and confirmed. Trust
- * applies to the content, so the user must confirm a changed lab again.
+ * A third-party lab is used only after the user has seen all of its content and confirmed its use.
+ * Trust applies to the content, so the user must confirm a changed lab again.
  */
 import { join, sep } from 'node:path'
 import { z } from 'zod'

@@ -1,6 +1,6 @@
 /**
- * Gives advice for a rung in an opened session. The advice is based on the source, the deep profile
- * and the rung's share of the total time.
+ * Gives advice for a rung in an opened session. The advice is based on the source, the deep
+ * profile, and the rung's fraction of the total time.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,14 +24,15 @@ interface Places {
 }
 
 /**
- * Returns the total time of a rung's kernels in its session. In a program, the time includes all
- * launches of the kernels.
+ * Returns the total time that a rung's kernels take in its session. In a program, the time includes
+ * all launches of the kernels.
  */
 const weightOf = (rung: RungResult): number =>
   rung.profiledTime?.totalMs ?? timeOfRung(rung)?.ms ?? 0
 
 /**
- * File written by `npm run next`. If it is missing or damaged, the suggested moves have no ranges.
+ * File written by `npm run next`. If the file is missing or damaged, the suggested moves have no
+ * ranges.
  */
 const pastFile = 'landed.json'
 const noPast: Past = { landed: [], offered: [] }
@@ -109,10 +110,10 @@ export async function adviseOnAll(places: Places, opened: Opened): Promise<Recor
 const mostAsked = 50
 
 /**
- * Returns the rung that is worth changing first, or null if no rung has a time. In a ladder, this
- * is the fastest rung. The kernels in a program or an import do different work. For a program or an
- * import, the function therefore returns the kernel whose best step saves the most total time. If
- * no kernel has a step, the function returns the longest kernel.
+ * Returns the rung that is worth changing first, or null if no rung has a time. In a ladder, the
+ * function returns the fastest rung. The kernels in a program or an import do different work.
+ * Therefore, for a program or an import, the function returns the kernel whose best step saves the
+ * most total time. If no kernel has a step, the function returns the longest kernel.
  */
 export async function rungToChange(places: Places, opened: Opened): Promise<RungResult | null> {
   const { session } = opened

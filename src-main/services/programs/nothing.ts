@@ -20,7 +20,7 @@ import { nearest } from '../../domain/text/nearest'
 export const mostTimed = 5000
 
 /**
- * Converts a launch in a report to a preview launch. Returns an empty list for a launch without a
+ * Converts a launch in a report to a preview launch. Returns an empty list for a launch that has no
  * time.
  */
 export function toPreview(launch: ReportLaunch): PreviewLaunch[] {
@@ -53,7 +53,7 @@ export async function whyNothing(
     )
   const isFiltered = filters.kernels !== null || filters.nvtx !== null || filters.skip > 0
   if (!isFiltered) return nothingLaunched(program)
-  // Preview again without filters to see which launches exist.
+  // Run the preview again without filters to see which launches exist.
   const all = await previewProgram(
     toolbox,
     {

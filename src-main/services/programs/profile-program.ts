@@ -2,7 +2,7 @@
  * Profiles a user's program.
  *
  * A preview times every launch in one pass. Then ncu profiles the longest launches, in the shortest
- * window that contains them. The times are saved even if a later step fails.
+ * window that contains them. The measured times are saved even if a later step fails.
  */
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -68,7 +68,7 @@ export interface ProfileProgramOptions extends Setup, ProgramRequest {
   timeoutSeconds: number
   /** Milliseconds that a launch may continue after ncu warns that the launch does not finish. */
   stuckAfterMs?: number
-  /** Output folder to use instead of the store. The folder must not exist. */
+  /** Output folder to use instead of the store. The output folder must not exist yet. */
   out?: string
   /** Receives the program's output during its first run. */
   onOutput: PassOn
@@ -256,8 +256,8 @@ interface ToProfile extends ProfileProgramOptions {
 }
 
 /**
- * Returns the filters for the second run. If the user requested none, returns the shortest window
- * of launches that contains all hot kernels.
+ * Returns the filters for the second run. If the user requested no filters, returns the shortest
+ * window of launches that contains all hot kernels.
  */
 function filtersFor({
   call,

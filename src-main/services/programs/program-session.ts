@@ -1,6 +1,6 @@
 /**
- * Builds the session for a profiled program. The session has one rung per kernel, with all launches
- * and the counters of one launch.
+ * Builds the session for a profiled program. The session has one rung per kernel, with all of the
+ * kernel's launches and one launch's counters.
  */
 import type { ReportFile, ReportLaunch } from '../../adapters/sessions/report-file'
 import type { CollectingLevel } from '../../adapters/tools/ncu'
@@ -57,7 +57,7 @@ export function toRungs(
   })
 }
 
-/** The request stored in a program's session. */
+/** The request that is stored in a program's session. */
 export interface ProgramRequest {
   command: readonly [string, ...string[]]
   filters: LaunchFilters
@@ -151,7 +151,8 @@ export function toSession({
 }
 
 /**
- * Formats a command such as `python train.py --steps 3`. Paths are shortened to their last part.
+ * Formats a command such as `python train.py --steps 3`. Paths are shortened to their last
+ * component.
  */
 export function commandWords(command: readonly string[]): string {
   const words = command

@@ -2,8 +2,8 @@
  * Runs a ladder of programs.
  *
  * First, each program runs once for verification. Then the programs run in alternating rounds to
- * measure wall times. Finally, each program runs once under ncu to measure its kernel times. The
- * exit code and output of every run are checked.
+ * measure wall times. Finally, each program runs once under ncu to measure its kernel times. Every
+ * run's exit code and output are checked.
  */
 import { join } from 'node:path'
 import type { ProgramFolder } from '../../adapters/catalog/program-folder'
@@ -39,7 +39,7 @@ export interface ProgramsJob {
 
 interface ProgramsOutcome {
   session: Session
-  /** The error if ncu or access to its counters was missing. */
+  /** The error if ncu or access to counters is missing. */
   missing: ErrorShape | null
 }
 
@@ -189,7 +189,7 @@ async function measure(job: ProgramsJob, { all, states, publish }: Measuring): P
   }
 }
 
-/** Maximum bytes of output that are stored to explain a failure. */
+/** Maximum number of output bytes that are stored to explain a failure. */
 const keptOutput = 64 * 1024
 
 /**
@@ -234,7 +234,7 @@ async function runOnce(
     try {
       const checked = await checkOutput(path, expected, output)
       state.run.output = checked.output
-      // Keep the first result unless a later result is wrong.
+      // Keep the first verification result unless a later output is wrong.
       if (round === 0 || checked.reason) state.verify = checked.verify
       if (checked.reason) state.trouble = { status: 'wrong', reason: checked.reason }
     } catch (error) {

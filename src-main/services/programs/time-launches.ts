@@ -41,8 +41,8 @@ export async function timeLaunches(timing: LaunchTiming): Promise<TimedLaunches>
 }
 
 /**
- * Times kernels that may wait for each other. Discards the times from ncu, because the program did
- * not run properly under ncu.
+ * Times kernels that may wait for each other. Discards ncu's times, because the program did not run
+ * properly under ncu.
  */
 async function timeTogether(
   { toolbox, call, bench, onStuck }: LaunchTiming,

@@ -24,7 +24,7 @@ import type { Device } from '../../domain/gpu/device'
 export interface Row {
   planned: PlannedRung
   old: PlannedRung | undefined
-  /** The verdict, if no timing is needed. */
+  /** The verdict, if it can be determined without timing. */
   settled?: { verdict: RegressVerdict; reason: Statement | null }
   pair?: BuiltPair
   sameBuild: boolean
@@ -119,7 +119,8 @@ const whyNot = ({ reason }: BuildOutcome): string =>
   inEnglish(reason ?? message('checks.notCompiled'))
 
 /**
- * Copies a build under another name, so that the linker loads identical code as a separate library.
+ * Copies a build to a file with another name, so that the linker loads identical code as a separate
+ * library.
  */
 const copied = async (built: BuiltRung, id: string, scratch: string): Promise<BuiltRung> => ({
   ...built,

@@ -1,8 +1,8 @@
 /**
  * Rebuilds a ladder's old code and measures the old and new code alternately on this GPU.
  *
- * The verdict therefore does not depend on the conditions of an earlier measurement. Both builds
- * are verified first. Rungs that appear slower are measured a second time.
+ * Therefore, the verdict does not depend on the conditions during an earlier measurement. Both
+ * builds are verified first. Rungs that appear slower are measured a second time.
  */
 import type { Setup } from '../../adapters/machine/machine'
 import type { BuiltRung, Expected } from '../../adapters/tools/runner'
@@ -210,7 +210,7 @@ interface MeasuredBoth {
   percent: number
   first: RoundsOutcome
   again: RoundsOutcome | null
-  /** Verdicts that depend only on the times. */
+  /** Verdicts that depend only on the measured times. */
   verdicts: Map<string, MeasuredVerdict>
 }
 

@@ -17,7 +17,7 @@ import { shellOf, sshOptions } from './remote-job'
 /** Returns the address that ssh would connect to, and the host's key. */
 export const lookAtHost = (host: string): Promise<HostKey> => askHostKey(host, sshOptions())
 
-/** Throws an error if the name is not a valid machine name or is already used. */
+/** Throws an error if the name is not a valid machine name or is already in use. */
 export async function refuseName(
   { config }: Pick<Folders, 'config'>,
   name: string,
@@ -32,7 +32,7 @@ export async function refuseName(
 /**
  * Trusts the host's key if it is unknown and matches the key that the user saw. Then logs in,
  * queries Slurm, and writes the entry. `seen` is the key that the user saw (`ssh-ed25519
- * SHA256:…`), or null.
+ * SHA256:…`), or null if the user saw none.
  */
 export async function addMachine(
   { config }: Pick<Folders, 'config'>,

@@ -1,6 +1,6 @@
 /**
- * Runs one of this program's commands as a Slurm array job. Each task processes its part and
- * reports the outcome.
+ * Runs one of this program's commands as a Slurm array job. Each task processes one part of the
+ * work and reports the outcome.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -79,7 +79,7 @@ export async function runTasks(
   }
 }
 
-/** Follows the array job and reconnects after connection losses. */
+/** Follows the array job and reconnects after the connection is lost. */
 async function followed(
   array: StartedArray,
   name: string,
@@ -115,7 +115,7 @@ function noticeOf(
   })
 }
 
-/** Returns the reason that a task did not complete its part, or null if it did. */
+/** Returns the reason that a task did not complete its part, or null if the part is complete. */
 function fault({ last, queue, accounting }: EndedTask): Statement | null {
   const line = JobLine.safeParse(last).data
   if (line?.type === 'end') {

@@ -2,7 +2,7 @@
  * Runs one of this program's jobs on another machine.
  *
  * The job runs in a separate process group and writes its output lines to a file. After a lost
- * connection, reading resumes at the last position. Stopping the job stops the whole group.
+ * connection, reading resumes at the last position. Stopping the job stops the whole process group.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -65,7 +65,7 @@ export const shellOf = (name: string, { ssh }: Pick<MachineEntry, 'ssh'>): Shell
 export interface RemoteOptions {
   signal: AbortSignal
   onLine: (line: Exclude<JobLine, JobEnd>) => void
-  /** Called with a warning, or with information if the level is `info`. */
+  /** Called with a warning, or with an informational message if the level is `info`. */
   onNotice: (notice: Statement, level?: 'info') => void
   /** Called when the connection is lost or restored. */
   onLink?: (up: boolean) => void
@@ -74,7 +74,7 @@ export interface RemoteOptions {
 export interface EndedJob {
   end: JobEnd
   place: JobPlace
-  /** Host that the job ran on. */
+  /** Host on which the job ran. */
   host: SessionHost | null
 }
 

@@ -32,10 +32,10 @@ export interface BarChart {
   /** Part of the chart's file name. */
   id: string
   title: string
-  /** Alternative text: a sentence that describes the chart. */
+  /** Alternative text, which is a sentence that describes the chart. */
   description: string
   bars: readonly Bar[]
-  /** Formats axis values. Needed only if plain counts do not suit the unit. */
+  /** Formats axis values. Needed only if the default count format does not suit the unit. */
   axisText?: (value: number) => string
   /** Maximum value on the axis, for units with a fixed maximum. */
   max?: number
@@ -67,8 +67,8 @@ const colours = {
 }
 
 /**
- * Returns an axis step of 1, 2 or 5 times a power of ten. With this step, a few ticks reach the top
- * and the labels fit.
+ * Returns an axis step of 1, 2, or 5 times a power of ten. With this step, a few ticks reach the
+ * top and the labels fit.
  */
 function stepOf(top: number, plot: number): number {
   const most = Math.min(6, Math.max(2, Math.floor(plot / 48)))
@@ -102,7 +102,7 @@ const rect = (x: number, y: number, width: number, height: number, fill: string)
 const line = (x: number, y1: number, y2: number, stroke: string, more = ''): string =>
   `<line x1="${at(x)}" x2="${at(x)}" y1="${at(y1)}" y2="${at(y2)}" stroke="${stroke}"${more}/>`
 
-/** Returns the height of a chart in CSS pixels. */
+/** Returns a chart's height in CSS pixels. */
 export const barsHeight = ({ bars }: BarChart): number => head + bars.length * row + foot
 
 export const referenceOf = ({ bars, reference }: BarChart): number | null =>

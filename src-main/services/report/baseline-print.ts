@@ -1,6 +1,6 @@
 /**
  * Prints a check against a baseline for a pull request. The output contains the headline, one row
- * per rung, and the provenance of both sessions.
+ * per rung, and both sessions' provenance.
  */
 import { type BaselineCheck, type RungCheck } from '../../domain/analysis/baseline-check'
 import { percentChange } from '../../domain/analysis/time-change'

@@ -1,5 +1,5 @@
 /**
- * Creates the charts in printed and Markdown reports. Bar charts show the throughput and counters.
+ * Creates the charts in printed and Markdown reports. Bar charts show throughput and counters.
  * The Charts screen draws the other charts.
  */
 import { cardMetricIds, metricDefinition } from '../../domain/metrics/metrics'
@@ -66,7 +66,7 @@ function throughputChart({ rows, session }: ReportModel): BarChart | null {
 /**
  * Returns a chart that compares two sessions. Each rung has a bar for the first session above a bar
  * for the second session. Returns null if no rung has a time. Also returns null if the GPUs or the
- * L2 states differ, because adjacent bars imply a ranking.
+ * L2 cache states differ, because adjacent bars imply a ranking.
  */
 export function pairChart({ rungs, a: first, b: second }: ComparisonModel): BarChart | null {
   const lead = leadOf(first)
@@ -192,7 +192,7 @@ const asPicture = (chart: BarChart): Picture => ({
 /** Returns a chart's file name, derived from the chart's name. */
 const fileOf = (word: string): string => `${word.replaceAll(/[^A-Za-z0-9_.-]+/g, '-')}.svg`
 
-/** Returns each chart as a file, named after the chart or the metric id. */
+/** Returns each chart as a file that is named after the chart or the metric id. */
 export const pictures = (model: ReportModel): Picture[] =>
   chartsOf(model).map((chart) =>
     'bars' in chart

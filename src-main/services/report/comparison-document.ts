@@ -1,4 +1,4 @@
-/** Formats a comparison of two sessions as a document for print. */
+/** Formats a comparison of two sessions as a printable document. */
 import { inEnglish } from '../../domain/text/english'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartFigures, pairChart } from './charts'
@@ -41,7 +41,7 @@ function timePart(model: ComparisonModel): PrintPart {
   return { id: 'times', title: 'Times', body: body.join('\n') }
 }
 
-/** Returns the rungs that have changed counters, with these counters. */
+/** Returns the rungs that have changed counters, with the changed counters. */
 const counterParts = ({ rungs }: ComparisonModel): PrintPart[] =>
   rungs.flatMap((rung, index) => {
     const moved = movedCounters(rung)

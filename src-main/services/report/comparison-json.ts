@@ -25,7 +25,7 @@ export const ComparisonJson = z.object({
   answer: z.string(),
   a: Session,
   b: Session,
-  /** Rungs that both sessions have. */
+  /** Rungs that both sessions contain. */
   rungs: z.array(
     RungComparison.extend({
       id: z.string(),
@@ -34,7 +34,7 @@ export const ComparisonJson = z.object({
        * same or unknown.
        */
       causes: z.array(Cause),
-      /** Source change, or null if the source is the same or missing. */
+      /** Source diff, or null if the source is the same or missing. */
       source: z.object({ hunks: z.array(Hunk).nullable() }),
     }),
   ),

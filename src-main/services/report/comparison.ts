@@ -28,7 +28,7 @@ export interface ComparedRung {
   why: Why
   /** Throughput in each session. Empty if the rung has no time. */
   rates: readonly [string, string]
-  /** Source change, or null if the source is the same or missing. */
+  /** Source diff, or null if the source is the same or missing. */
   hunks: Hunk[] | null
 }
 
@@ -42,7 +42,7 @@ export interface ComparisonModel {
   a: Session
   b: Session
   /**
-   * Title and paragraphs by the author. If there is no title, the default title names the compared
+   * The author's title and paragraphs. If there is no title, the default title names the compared
    * sessions.
    */
   title: string | null
@@ -50,7 +50,7 @@ export interface ComparisonModel {
   date: string | null
   warnings: Statement[]
   rungs: ComparedRung[]
-  /** Rungs that only one session has, and rungs whose parameters or status differ. */
+  /** Rungs that only one session contains, and rungs whose parameters or status differ. */
   changes: Sentence[]
   facts: ComparedFact[]
 }

@@ -1,6 +1,6 @@
 /**
  * Draws charts from the Charts screen as images. A browser on this machine opens an HTML report and
- * runs the screen's own code. The result therefore matches the images that the screen saves.
+ * runs the screen's code. Therefore, the result matches the images that the screen saves.
  */
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { inputError } from '../../domain/errors'
@@ -115,8 +115,8 @@ interface DrawTools {
 }
 
 /**
- * Draws the charts by name. A chart is null if the session has no data for it. `said` is the page's
- * explanation for missing charts.
+ * Draws the charts by name. A chart is null if the session has no data for that chart. `said` is
+ * the page's explanation for missing charts.
  */
 export async function drawCharts(
   { places, drawInPage }: DrawTools,

@@ -65,7 +65,7 @@ interface ReportOptions extends Choice, Authored, PrintOptions {
 }
 
 interface Opened extends Pick<OpenedSession, 'session' | 'sources'> {
-  /** Advice by rung id. Some formats print the advice. */
+  /** Advice by rung id. Only some formats print the advice. */
   next?: Readonly<Record<string, Next>>
 }
 
@@ -127,14 +127,14 @@ interface CiOptions {
   /** Ids of the rungs to include (default: all rungs of both sessions). */
   rungs?: readonly string[]
   /**
-   * Whether to print the document of `domain/analysis/baseline-document.ts` instead of Markdown.
+   * Whether to print the document from `domain/analysis/baseline-document.ts` instead of Markdown.
    */
   json?: boolean
 }
 
 /**
- * Checks a session against a baseline for continuous integration. Returns the text, the verdict and
- * the headline.
+ * Checks a session against a baseline for continuous integration. Returns the text, the verdict,
+ * and the headline.
  */
 export function reportCi(
   baseline: Opened,
@@ -163,7 +163,7 @@ export function reportCi(
 
 /**
  * Returns a session in the form that an HTML report stores. The stored session is scrubbed and in
- * schema order. Printing the session after an import therefore yields the same text.
+ * schema order. Therefore, printing the session after an import yields the same text.
  */
 function freeze({ sources, scrub }: ReportInput, { session, next }: ReportModel): FrozenSession {
   const texts = session.rungs.flatMap(({ id }) => {

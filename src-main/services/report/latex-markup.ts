@@ -36,7 +36,7 @@ const replacements: Record<string, string> = {
 
 /**
  * Whether LaTeX can typeset a character in any encoding without a package. Other characters are
- * replaced by their code points.
+ * replaced with their code points.
  */
 const isSet = (character: string): boolean =>
   /^[\u0020-\u007eÀ-ÖØ-öø-ÿ]$/u.test(character) && !/[ÐÞðþ]/u.test(character)
@@ -53,8 +53,8 @@ export const tex = (text: string): string =>
     .join('')
 
 /**
- * Returns code that LaTeX may break after a comma. Otherwise, a list of rungs would be one long
- * word.
+ * Returns code in which LaTeX may break lines after commas. Otherwise, a list of rungs would be one
+ * long word.
  */
 export const texCode = (text: string): string =>
   `\\texttt{${tex(text).replaceAll(',', ',\\allowbreak{}')}}`

@@ -39,7 +39,7 @@ interface MakeOptions extends Choice, Omit<Authored, 'drawn'> {
   format: ReportFormat
   wide?: boolean
   date?: string
-  /** Folder next to the file for the images of a Markdown report. */
+  /** Folder next to the file for a Markdown report's images. */
   pictures?: string
   /**
    * Whether the text is only a preview. A preview draws no charts, because drawing takes seconds.
@@ -204,7 +204,8 @@ const bytesAnswer = (name: string, mediaType: string, bytes: Uint8Array): Report
 })
 
 /**
- * Returns a file name without extension. The id of a session from another user can be any string.
+ * Returns a file name without an extension. The id of a session from another user can be any
+ * string.
  */
 function fileName(opened: readonly OpenedSession[]): string {
   const ids = opened.map(({ session }) =>

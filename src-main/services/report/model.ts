@@ -66,7 +66,7 @@ export interface LadderRow {
   /** Reference time divided by the rung's time. */
   ratio: Figure
   /**
-   * Speedup over the rung that this rung builds on. The text names that rung unless it is in the
+   * Speedup over the rung on which this rung builds. The text names that rung unless it is in the
    * row above.
    */
   step: Figure
@@ -94,7 +94,7 @@ export interface LadderRow {
 
 export interface ReportStep extends Step {
   /**
-   * Returns the source change below the headers. The report lists header changes separately.
+   * Returns the source diff below the headers. The report lists header changes separately.
    * Returns null if a source is missing.
    */
   hunks(context?: number): Hunk[] | null
@@ -139,13 +139,13 @@ export interface ReportModel {
 /** The author's additions to a report, and the drawn charts. */
 export interface Authored {
   title?: string
-  /** Paragraphs by the author. */
+  /** The author's paragraphs. */
   notes?: readonly string[]
   /** Names of the charts (default: a few common charts). */
   charts?: readonly string[]
   /** Captions by chart name. */
   captions?: Readonly<Record<string, string>>
-  /** Charts drawn by the Charts screen, by name. */
+  /** Charts that the Charts screen drew, by name. */
   drawn?: ReadonlyMap<string, Drawing>
 }
 
@@ -224,8 +224,8 @@ export const withUnit = (label: string, unit: Unit): string =>
     : label
 
 /**
- * Returns the metrics that at least one rung has. The leading metric and the card's metrics come
- * first, followed by other metrics in registry order and then unknown metrics.
+ * Returns the metrics that at least one rung has. The leading metric and the card-level metrics
+ * come first, followed by other metrics in registry order and then unknown metrics.
  */
 function metricsOf(session: Session): { id: string; label: string }[] {
   const { rungs } = session
@@ -316,7 +316,7 @@ export function buildReport(input: ReportInput): ReportModel {
             },
           }
         : {}),
-      // List metrics that no rung has once, instead of repeating the reason in each cell.
+      // If no rung has a metric, list the metric once instead of repeating the reason in each cell.
       metrics: metrics.map(({ id, isAbsent }) =>
         isAbsent ? absent() : metricFigure(rung.metrics[id]),
       ),

@@ -1,8 +1,8 @@
 /**
- * Formats a report for print as one HTML document without scripts. Chromium converts the document
+ * Formats a report for printing as one script-free HTML document. Chromium converts the document
  * to pages.
  *
- * A draft print provides the page numbers for the table of contents.
+ * A draft printout provides the page numbers for the table of contents.
  */
 import { html, htmlLines } from './html-markup'
 import type { PrintPart } from './print-parts'

@@ -103,14 +103,14 @@ export function counterPart(model: ReportModel): PrintPart {
 const kinds: Record<string, string> = { '+': 'added', '-': 'removed' }
 
 /**
- * Number of characters that always fit on one line of a diff column. Longer lines wrap with an
+ * Number of characters that always fit on one line in a diff column. Longer lines wrap with an
  * indent.
  */
 const lineHolds = 60
 
 /**
- * Number of context lines around a change. Print shows fewer lines than the screen, because paper
- * cannot fold sections.
+ * Number of context lines around a change. A printed diff shows fewer lines than the screen,
+ * because paper cannot fold sections.
  */
 const printedContext = 1
 
@@ -137,7 +137,7 @@ export function htmlDiff(hunks: readonly Hunk[]): string {
   return `<pre class="diff">${parts.join('')}</pre>`
 }
 
-/** Splits a list by a predicate into matching and other items. */
+/** Splits a list into the items that match a predicate and the other items. */
 const split = <T>(all: readonly T[], isTrue: (one: T) => boolean): [T[], T[]] => [
   all.filter(isTrue),
   all.filter((one) => !isTrue(one)),

@@ -1,8 +1,8 @@
 /**
  * Prints a report as PDF in two passes.
  *
- * The draft print determines each heading's page. The second print adds these page numbers to
- * the table of contents. The creation date is the session's date, so the same session, browser and
+ * The first, draft pass determines each heading's page. The second pass adds these page numbers to
+ * the table of contents. The creation date is the session's date, so the same session, browser, and
  * fonts yield the same bytes.
  */
 import { placesInPdf, stablePdf, type PdfPrinter } from '../../adapters/print/chromium'

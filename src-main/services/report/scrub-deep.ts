@@ -1,5 +1,6 @@
 /**
- * Scrubs the sources, names and advice in a deep profile. Counters and machine code stay unchanged.
+ * Scrubs the sources, names, and advice in a deep profile. Counters and machine code stay
+ * unchanged.
  */
 import type { DeepProfile } from '../../domain/session/deep'
 import { scrubStatement, type Scrubber } from './scrub'

@@ -1,7 +1,7 @@
 /**
  * Removes all data that identifies a machine or a person from reports. Sessions store no serial
- * numbers. This module removes paths, hosts, users and identifiers that tools wrote into their
- * messages. When in doubt, the module removes the text.
+ * numbers. This module removes paths, host names, user names, and identifiers that tools wrote into
+ * their messages. When in doubt, the module removes the text.
  */
 import { isMessageKey, type Statement } from '../../domain/messages/message'
 import { can } from '../../domain/targets/targets'
@@ -19,8 +19,8 @@ const commonNames = new Set(
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /**
- * Folders with personal or machine-specific files. After such a folder, even a single name is
- * treated as a path.
+ * Folders that contain personal or machine-specific files. After such a folder, even a single name
+ * is treated as a path.
  */
 const privateRoots =
   'home|Users|root|tmp|var|private|mnt|media|scratch|data|gpfs|lustre|nfs|work|workspace|srv|opt|run|proc'
@@ -63,8 +63,8 @@ const inSentences: readonly Pattern[] = [
 ]
 
 /**
- * Text that is never removed. Web addresses are citations. System and CUDA folders are the same on
- * every machine.
+ * Text that is never removed. Web addresses are kept, because they are citations. System and CUDA
+ * folders are the same on every machine.
  */
 const kept =
   /\bhttps?:\/\/[^\s"'<>)\]]+|(?<![\w.~-])\/usr\/(?:lib|lib64|bin|include|local\/cuda[\w.-]*)(?:\/(?!\.\.)[\w.+-]+)*\/?/gi
@@ -111,7 +111,7 @@ export function scrubber({ folders, words }: Privates): Scrubber {
   }
 }
 
-/** Fields with a fixed format. Scrubbing them could only break references. */
+/** Fields with a fixed format. Scrubbing these fields could only break references. */
 const identifierKeys = new Set(['after', 'reference', 'createdAt', 'evidence', 'status'])
 
 /**
@@ -138,14 +138,15 @@ function scrubValue(value: unknown, key: string, scrub: (text: string) => string
   if (Array.isArray(value)) return value.map((item) => scrubValue(item, key, scrub))
   if (value === null || typeof value !== 'object') return value
   if (key === 'task') return scrubTask(value, key, scrub)
-  // Don't scrub message keys and metric ids: they contain no user data.
+  // Don't scrub message keys and metric ids, because they contain no user data.
   if ('metric' in value && Object.keys(value).length === 1) return value
   if ('values' in value && 'key' in value && isMessageKey(value.key))
     return { key: value.key, values: scrubValue(value.values, '', scrub) }
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       scrub(name),
-      // Ids of ladders, rungs and headers are public names. The session's own id can be any string.
+      // Ids of ladders, rungs, and headers are public names. The session's own id can be any
+      // string.
       name === 'id' && typeof item === 'string' ? item : scrubValue(item, name, scrub),
     ]),
   )

@@ -1,4 +1,4 @@
-/** Formats a report on one session as a document for print. */
+/** Formats a report on one session as a printable document. */
 import { inEnglish } from '../../domain/text/english'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartsOf, printChart, type ReportChart } from './charts'

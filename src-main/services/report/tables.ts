@@ -1,4 +1,7 @@
-/** Builds the tables of a report: columns, rows and order. Each output format renders the cells. */
+/**
+ * Builds a report's tables, with their columns, rows, and order. Each output format renders the
+ * cells.
+ */
 import type { MetricDelta, Verdict } from '../../domain/analysis/compare'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import { message } from '../../domain/messages/message'
@@ -111,7 +114,7 @@ export function ladderTable({ rows, counted }: ReportModel): Table {
 }
 
 /**
- * Returns the table of bursts and sustained launches, or null if the session has only single
+ * Returns the table for bursts and sustained launches, or null if the session has only single
  * launches.
  */
 export function waysTable({ rows }: ReportModel): Table | null {
@@ -212,7 +215,7 @@ export const factTable = (facts: readonly PrintedFact[]): Table => ({
 
 const msWords = (ms: number | null): string => (ms === null ? dash : formatMs(ms))
 
-/** Returns the cells that compare a rung's time in two sessions, without the id. */
+/** Returns the cells that compare a rung's time in two sessions, excluding the id. */
 export const timeTexts = ({ a, b, rates, comparison: { time } }: ComparedRung): string[] => [
   msWords(time.aMs),
   msWords(time.bMs),

@@ -12,8 +12,8 @@ import type { Progress } from './progress'
 import type { Device } from '../../domain/gpu/device'
 
 /**
- * The rungs to build, and the GPU to build them for. The rungs and the GPU depend on the kind of
- * run.
+ * The rungs to build, and the GPU for which to build them. The rungs and the GPU depend on the kind
+ * of run.
  */
 export interface BuildWay {
   /** GPU for which the rungs are built. */

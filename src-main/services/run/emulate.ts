@@ -1,6 +1,6 @@
 /**
- * Runs rungs on the emulated GPU. The probe reports each rung's launches. Buffers are filled with
- * the same data as in the runner. A thread in the pool executes the machine code.
+ * Runs rungs on the emulated GPU. The probe reports each rung's launches. Buffers contain the same
+ * data as in the runner. A thread in the pool executes the machine code.
  */
 import { basename } from 'node:path/posix'
 import { sourceName } from '../../adapters/disk/build-cache'
@@ -52,8 +52,7 @@ const memoryBytes = 2 ** 32 - 2 ** 16
 const blockLimit = 2e7
 
 /**
- * Throws an error if the run was canceled. Without this check, a stopped tool would look like a
- * failed tool.
+ * Throws an error if the run was canceled. Otherwise, a stopped tool would look like a failed tool.
  */
 export function requireRunning(signal: AbortSignal): void {
   if (signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
@@ -245,8 +244,8 @@ function refusedBy(
 }
 
 /**
- * Returns an error message if the block or grid shape differs from the shape that the kernel was
- * compiled for.
+ * Returns an error message if the block or grid shape differs from the shape for which the kernel
+ * was compiled.
  */
 export function shapeFault(
   { kernel, name, grid, block }: LaunchPlaces,

@@ -24,7 +24,7 @@ export interface Expectation {
   scales: ReadonlyMap<string, Uint8Array>
   /** Masks by buffer. A mask is 0 for each element that is not compared. */
   masks: ReadonlyMap<string, Uint8Array>
-  /** Description of where the expected results come from. */
+  /** Describes the source of the expected results. */
   from: Statement
 }
 

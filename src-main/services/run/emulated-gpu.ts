@@ -5,7 +5,7 @@ import { message } from '../../domain/messages/message'
 import { defaultEmulatedGpu } from '../../domain/targets/kinds'
 import type { Session } from '../../domain/session/session'
 
-/** Whether the emulator supports the machine code of the GPU's architecture. */
+/** Whether the emulator supports machine code for the GPU's architecture. */
 const isEmulated = ({ computeCapability }: Pick<BuildGpu, 'computeCapability'>): boolean =>
   Number(computeCapability) <= 9
 
@@ -27,7 +27,7 @@ export function emulatedGpu(name: string | null): { name: string; gpu: BuildGpu 
   return { name: word, gpu }
 }
 
-/** Returns the session's GPU, or a GPU of the same compute capability that can be emulated. */
+/** Returns the session's GPU, or an emulatable GPU with the same compute capability. */
 export function gpuLike(device: Session['device']): BuildGpu {
   const alike = gpus.filter(
     ({ computeCapability }) =>

@@ -35,8 +35,8 @@ const progressMs = 10_000
 const mostFurther = 5e7
 
 /**
- * A problem other than the emulated problem. For some rungs, its launches are reported only if the
- * rung's results are correct at that problem.
+ * A problem other than the emulated problem. For some rungs, launches at this problem are reported
+ * only if the rung's results are correct for the problem.
  */
 export interface LaunchesAt {
   problem: Problem
@@ -50,8 +50,8 @@ interface ToEmulate {
   prepared: PreparedRungs
   tools: EmulationTools
   /**
-   * The problem that determines the reported launches, occupancy and waves. Null for the plan's own
-   * problem.
+   * The problem that determines the reported launches, occupancy, and waves. Null for the plan's
+   * own problem.
    */
   launchesAt: LaunchesAt | null
 }
@@ -88,7 +88,7 @@ export class EmulatedRungs {
       this.progress.found(rung.id, found.get(rung.id)!)
       step()
     }).catch((error: unknown) => {
-      // Keep results that were finished before a cancellation.
+      // Keep results that were complete before a cancellation.
       if (!(error instanceof KernelLadderError && error.kind === 'cancelled')) throw error
     })
     if (from)

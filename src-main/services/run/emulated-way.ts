@@ -23,7 +23,7 @@ import type { OpenWay } from './way'
 export interface EmulationSettings {
   seed: number
   /**
-   * The problem that determines the reported launches, occupancy and waves (default: the plan's
+   * The problem that determines the reported launches, occupancy, and waves (default: the plan's
    * problem). Host code knows the problem size. Therefore, launches of the rungs in `verified` are
    * used only if their results are correct for that problem.
    */
@@ -62,7 +62,7 @@ export const emulatedWay =
   }
 
 /**
- * Returns warnings about the emulation, such as that only shipped builds can run, or that another
+ * Returns warnings about the emulation, for example if only shipped builds can run or another
  * architecture's rules were used.
  */
 export const emulatorWarnings = (

@@ -27,7 +27,10 @@ export interface RungBuild {
 /** A run's results for one built rung. */
 export interface Finding extends Measured {
   alsoVerified?: readonly VerifiedAt[]
-  /** Status and reason if the rung was wrong or failed with one of the additional problems. */
+  /**
+   * Status and reason if the rung's results were wrong or the rung failed with one of the
+   * additional problems.
+   */
   elsewhere?: Pick<RungResult, 'status' | 'reason'>
   profile?: RungResult['profile']
   /** The rung's counters. Absent if the rung has no counters. */
@@ -35,7 +38,7 @@ export interface Finding extends Measured {
   /** Time predicted by the timing model. */
   predicted?: PredictedTime
   notPredicted?: Statement
-  /** Reason that the rung has no counters, if its status does not explain that. */
+  /** Reason that the rung has no counters, if its status does not explain why. */
   uncounted?: Statement
 }
 
@@ -50,7 +53,7 @@ export interface Findings {
    */
   missing: ErrorShape | null
   ceilings?: Ceilings
-  /** Settings used to collect counters. Absent if no counters were collected. */
+  /** Settings that were used to collect counters. Absent if no counters were collected. */
   ncu?: {
     version: string | null
     settings: Pick<Session['settings'], 'clockControl' | 'cacheControl' | 'profileSkipped'>

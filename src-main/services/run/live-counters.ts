@@ -161,7 +161,7 @@ export const builtAnswer = (built: BuildOutcome, sm: string): RungBuild => ({
   architecture: `sm_${sm}`,
 })
 
-/** Returns the response for a rung without counters. */
+/** Returns the response for a rung that has no counters. */
 export const uncounted = (build: RungBuild, gpu: BuildGpu): RungCounters => ({
   ...build,
   ...{ gpu: gpu.name, at: '', metrics: null, before: null, profile: null },

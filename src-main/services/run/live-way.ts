@@ -1,4 +1,4 @@
-/** Runs rungs on a GPU, or replays such a run. The rungs are verified, timed and profiled. */
+/** Runs rungs on a GPU, or replays such a run. The rungs are verified, timed, and profiled. */
 import { cacheControl, clockControl } from '../../adapters/tools/ncu'
 import { rungFlags } from '../../adapters/tools/nvcc'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
@@ -95,7 +95,7 @@ interface OnGpu {
   reportPath: string | null
 }
 
-/** Verifies, times and profiles the builds while this run has exclusive use of the GPU. */
+/** Verifies, times, and profiles the builds while this run has exclusive use of the GPU. */
 async function examineOnGpu(
   { runner, plan, gpu, settings, reportPath }: OnGpu,
   built: ReadonlyMap<string, RungBuild>,

@@ -8,12 +8,12 @@ export interface Measured {
   /** The rung's launches. Absent if the runner could not record the launches. */
   launches?: Launch[]
   /**
-   * Kernels that the rung compiled while it was loaded, such as Triton kernels of a Python script.
+   * Kernels that the rung compiled while it was loaded, such as Triton kernels in a Python script.
    */
   prepared?: Prepared
   /**
-   * Seconds spent loading the rung before compilation, for example starting Python and importing
-   * modules. Meaningless in a replay.
+   * Seconds spent loading the rung before compilation, for example on starting Python and importing
+   * modules. The value is meaningless in a replay.
    */
   loadSeconds?: number
   /** Set if the rung has no time. */

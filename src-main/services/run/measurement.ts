@@ -18,7 +18,10 @@ export interface TaskRunner {
   /** Expected results, or null in a replay, which verifies nothing. */
   expected: Expected | null
   seed: number
-  /** Requested state of the L2 cache. In a replay of an older recording, the recorded state. */
+  /**
+   * Requested state of the L2 cache. In a replay of an older recording, this state is the recorded
+   * state.
+   */
   cacheState: CacheState
   /**
    * If the runner sends no event for this many milliseconds, the current rung is considered hung.

@@ -1,6 +1,6 @@
 /**
  * Converts a request to a plan of the rungs to build and run. Throws an error with the reason if
- * that is impossible.
+ * the request cannot be planned.
  */
 import { message } from '../../domain/messages/message'
 import type { Catalog } from '../../adapters/catalog/catalog'

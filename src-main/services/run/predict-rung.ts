@@ -1,6 +1,6 @@
 /**
- * Predicts one rung with the timing model. Estimates its counters if a size is too large for a
- * complete emulation.
+ * Predicts one rung with the timing model. Estimates the rung's counters if a size is too large for
+ * a complete emulation.
  */
 import { message, type Statement } from '../../domain/messages/message'
 import type { MetricValue } from '../../domain/metrics/metrics'

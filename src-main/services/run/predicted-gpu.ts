@@ -42,7 +42,7 @@ export interface PredictedGpu {
 }
 
 /**
- * Returns the GPU with its parameters. Throws an error if the GPU is unknown or has no usable
+ * Returns the GPU and its parameters. Throws an error if the GPU is unknown or has no usable
  * parameter file.
  */
 export async function predictedGpu(

@@ -21,7 +21,10 @@ import { wrongness } from './wrongness'
 interface ToPredict {
   plan: RunPlan
   on: PredictedGpu
-  /** Problem used to check results. `predictAt` is the problem for which the time is predicted. */
+  /**
+   * Problem for which results are checked. `predictAt` is the problem for which the time is
+   * predicted.
+   */
   checkAt: Problem
   predictAt: Problem
   tools: Promise<EmulationTools>
@@ -136,8 +139,8 @@ export class PredictedRungs {
   }
 
   /**
-   * Returns the metrics. If the predicted problem differs from the session's, returns only rates
-   * and names the problem.
+   * Returns the metrics. If the predicted problem differs from the session's problem, returns only
+   * rates and names the predicted problem.
    */
   private metricsOf(launches: Parameters<typeof predictedMetrics>[0]): Record<string, MetricValue> {
     const all = predictedMetrics(launches)

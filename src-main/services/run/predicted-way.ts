@@ -1,6 +1,7 @@
 /**
- * Predicts times without a GPU. Rungs are built and checked on the emulated GPU at a size that
- * takes seconds. The timing model then predicts the time at the requested size.
+ * Predicts times without a GPU. Rungs are built and checked on the emulated GPU at a size for which
+ * the emulation takes only seconds. After the check, the timing model predicts the time at the
+ * requested size.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
@@ -25,7 +26,10 @@ import type { OpenWay } from './way'
 
 export interface PredictionSettings {
   seed: number
-  /** Problem used to check results. Counters are exact if this problem is the plan's problem. */
+  /**
+   * Problem for which results are checked. Counters are exact if this problem is the plan's
+   * problem.
+   */
   checkAt: Problem
   /** Problem for which the time is predicted (default: the plan's problem). */
   predictAt?: Problem

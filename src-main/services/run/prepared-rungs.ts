@@ -30,7 +30,7 @@ const mostInstructions = 4e9
 
 /**
  * Instructions per second on one thread, from docs/evidence/emulation.md. Used only to announce the
- * duration.
+ * expected duration.
  */
 const instructionsPerSecond = 8e6
 

@@ -25,7 +25,7 @@ interface ProfileStage {
 
 interface ProfiledRungs {
   outcome: ProfileOutcome
-  /** Rungs that are skipped because the user requested it or because they would take too long. */
+  /** Rungs that are skipped at the user's request or because they would take too long. */
   skipped: ReadonlySet<string>
 }
 
@@ -62,7 +62,7 @@ export async function profileRungs(
   const skipped = new Set(cost.rungs.filter((rung) => rung.skipped).map(({ id }) => id))
   for (const { id } of timed) if (skipped.has(id)) progress.rung(id, 'profile', 'skipped')
   const rungs = timed.filter(({ id }) => !skipped.has(id))
-  // A replay takes no profiling time.
+  // In a replay, profiling takes no time.
   const { replays } = runner.toolbox
   if (!replays) progress.emit({ type: 'profile-plan', plan: cost })
   const step = progress.stage('profile', rungs.length)

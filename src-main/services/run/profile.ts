@@ -57,7 +57,7 @@ export interface ProfileOutcome {
   unknownMetrics: string[]
   /** ncu's wall time in seconds, or null if ncu did not finish. */
   seconds: number | null
-  /** Reason that counters are missing, with the remedy. Null if no counters are missing. */
+  /** Reason that counters are missing, and the remedy. Null if no counters are missing. */
   trouble: { message: Statement; remedy?: Statement; missing: boolean } | null
 }
 

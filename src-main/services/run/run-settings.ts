@@ -3,7 +3,7 @@ import type { CacheState } from '../../domain/session/session'
 
 export interface RunSettings {
   seed: number
-  /** State of the L2 cache when a launch is timed. */
+  /** L2 cache state when a launch is timed. */
   cacheState: CacheState
   /** If there is no event for this many seconds, the current rung is considered hung. */
   idleSeconds: number

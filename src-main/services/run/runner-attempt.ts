@@ -13,12 +13,15 @@ import type { MeasureRequest } from './measurement'
 const burstsOfRung = 3
 
 /**
- * Seconds of sustained launches. Including one second of warm-up, the total is three seconds. By
- * then, clocks and temperature have settled.
+ * Seconds of sustained launches. Including one second of warm-up, the launches take three seconds.
+ * By that time, clocks and temperature have settled.
  */
 const sustainedSeconds = 2
 
-/** Runs one runner process over the unfinished rungs. Throws an error that a restart cannot fix. */
+/**
+ * Runs one runner process over the unfinished rungs. Throws an error if a restart cannot fix the
+ * failure.
+ */
 export async function attempt(
   request: MeasureRequest,
   number: number,

@@ -1,7 +1,7 @@
 /**
  * Analyzes rungs without a GPU. Rungs are built for a GPU in the built-in table, and a replacement
  * for the CUDA runtime records their launches. Occupancy and waves are derived from the launches.
- * No kernel is run, verified or timed, and the session states this.
+ * No kernel is run, verified, or timed, and the session says so.
  */
 import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { sourceName } from '../../adapters/disk/build-cache'
@@ -75,7 +75,7 @@ interface Examination {
 
 /**
  * Opens the probe. The reference is not used here. The reference is built anyway, so that the user
- * sees errors in it before moving to a GPU.
+ * sees its errors before moving to a GPU.
  */
 async function openProbe(bench: Bench, plan: RunPlan, gpu: BuildGpu): Promise<{ probe: Probe }> {
   const reference = bench.referenceOf(plan)

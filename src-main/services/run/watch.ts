@@ -1,7 +1,7 @@
 /**
  * Reruns a ladder folder after every save, for the CLI and the UI. The watch polls the folder,
- * because file system events depend on how an editor saves files. Polling also works if a network
- * mount disappears and reappears.
+ * because file system events depend on how an editor saves files. Polling keeps working if a
+ * network mount disappears and reappears.
  */
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
@@ -120,7 +120,7 @@ export async function watchFolder({
   everyMs = 400,
 }: WatchOptions): Promise<void> {
   let watched = nothingWatched
-  /** Keys of the rungs when they last ran. */
+  /** The rungs' keys when they last ran. */
   let done = new Map<string, string>()
   /** Rungs that still have to run, because their round was canceled or failed. */
   let owed = new Set<string>()

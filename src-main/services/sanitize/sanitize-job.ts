@@ -41,7 +41,7 @@ interface SanitizeJob {
   start(request: SanitizeRequest): void
   current(): SanitizeState
   cancel(): void
-  /** Cancels the job and waits for the process tree to end. */
+  /** Cancels the job and waits for the process tree to exit. */
   close(): Promise<void>
 }
 

@@ -173,7 +173,7 @@ export function planSanitize(
 }
 
 /**
- * Returns the requested sizes. By default, returns the task's small sizes, which leave partial
+ * Returns the requested sizes. By default, returns the task's small sizes, which produce partial
  * tiles.
  */
 function choiceOf(catalog: Catalog, { ladder, size, at = {} }: SanitizeRequest) {
@@ -233,8 +233,8 @@ class Checker {
   ) {}
 
   /**
-   * Checks the rungs and returns a verdict for each. Omits rungs that were not reached before a
-   * cancellation.
+   * Checks the rungs and returns a verdict for each rung. Omits rungs that were not reached before
+   * a cancellation.
    */
   async check(
     tool: SanitizerTool,

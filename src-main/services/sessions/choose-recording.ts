@@ -20,7 +20,10 @@ const usualSize = 4096
 const hasUsualSize = ({ summary }: ListedRecording): boolean =>
   Object.values(summary.problem?.sizes ?? {}).every((size) => size === usualSize)
 
-/** Returns the recording for a request. Its ladder, size and parameters must match the request. */
+/**
+ * Returns the recording for a request. The recording's ladder, size, and parameters must match the
+ * request.
+ */
 export async function chooseRecording(
   recordings: readonly ListedRecording[],
   /** The recording's name, or null to accept any matching recording. */

@@ -39,7 +39,7 @@ interface HistoryRequest {
   leastPercent: number
 }
 
-/** Default threshold in percent. Smaller changes are not listed. */
+/** Default threshold in percent. Changes below the threshold are not listed. */
 export const usualPercent = 1
 
 interface FoundPoints {

@@ -95,8 +95,8 @@ function today(catalog: Catalog): Today {
 }
 
 /**
- * Returns the names, dates and sizes of the files in the recordings folder. The files do not change
- * while the program runs.
+ * Returns the names, dates, and sizes of the files in the recordings folder. The files do not
+ * change while the program runs.
  */
 async function stampOf(root: string): Promise<string[]> {
   const names = (await readdir(root).catch(() => [])).sort()

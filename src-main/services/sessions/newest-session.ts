@@ -1,4 +1,4 @@
-/** Finds the session to use if the user names none. */
+/** Finds the session to use if the user does not name a session. */
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { defaultRecordingRef } from './open-session'

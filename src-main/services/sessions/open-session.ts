@@ -1,4 +1,4 @@
-/** Opens sessions and recordings by reference. Used by all hosts. */
+/** Opens sessions and recordings by reference. All hosts use this module. */
 import { join, resolve } from 'node:path'
 import { readSources } from '../../adapters/sessions/session-sources'
 import { pathExists } from '../../adapters/disk/disk'

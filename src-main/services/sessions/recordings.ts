@@ -2,8 +2,8 @@
  * Reads the index of shipped recordings, so that no session is parsed before it is opened.
  *
  * `index.json` contains the data that lists display and that is compared with requests. `npm run
- * recordings` derives `index.json` from the sessions. If the index is damaged or lacks a recording,
- * the session is read instead.
+ * recordings` derives `index.json` from the sessions. If the index is damaged or does not list a
+ * recording, the session is read instead.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -105,7 +105,7 @@ async function readKept({
 }
 
 /**
- * Returns the GPU with the most recordings. A request without a recording name refers to this GPU.
+ * Returns the GPU with the most recordings. A request that names no recording refers to this GPU.
  */
 function usualGpu(recordings: readonly ListedRecording[]): string | null {
   const counts = new Map<string | null, number>()
@@ -116,7 +116,7 @@ function usualGpu(recordings: readonly ListedRecording[]): string | null {
 
 /**
  * Lists the readable recordings. The newest recording on the usual GPU comes first. Skips folders
- * without a session.
+ * that contain no session.
  */
 async function list(root: string): Promise<ListedRecording[]> {
   const index = await readIndex(root)
@@ -134,8 +134,8 @@ async function list(root: string): Promise<ListedRecording[]> {
   const recordings = all.sort(
     (a, b) => isUsual(b) - isUsual(a) || b.summary.createdAt.localeCompare(a.summary.createdAt),
   )
-  // Deep recordings come last, so that a request without a level does not select the largest
-  // recording.
+  // Deep recordings come last, so that a request that specifies no level does not select the
+  // largest recording.
   const isDeep = ({ summary }: ListedRecording): boolean => summary.profile === 'deep'
   return [...recordings.filter((one) => !isDeep(one)), ...recordings.filter(isDeep)]
 }

@@ -74,8 +74,8 @@ function otherSizesOf({ rungs, ladder }: Session): Pick<RunPlan, 'alsoVerify'> {
 }
 
 /**
- * Replays a recording through the same services and parsers as a live run. Nothing is built, run or
- * written.
+ * Replays a recording through the same services and parsers as a live run. Nothing is built, run,
+ * or written.
  */
 export async function replay(
   recording: Recording,
@@ -137,7 +137,7 @@ export async function replay(
   const recordedHash = new Map(session.rungs.map(({ id, sourceHash }) => [id, sourceHash]))
   outcome.session.rungs = outcome.session.rungs
     .filter(({ id }) => keep.has(id))
-    // A rung without a stored source keeps its recorded hash.
+    // A rung that has no stored source keeps its recorded hash.
     .map((rung) =>
       sources[rung.id] === undefined
         ? { ...rung, sourceHash: recordedHash.get(rung.id) ?? rung.sourceHash }

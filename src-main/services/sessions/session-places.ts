@@ -3,11 +3,11 @@ import { basename } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 
 export interface SessionPlaces extends Setup {
-  /** A session folder given on the command line. Its ref is the folder's name. */
+  /** A session folder given on the command line. The session's ref is the folder's name. */
   mounted?: string
 }
 
-/** Returns the folder of saved sessions. */
+/** Returns the folder that contains saved sessions. */
 export const storeOf = ({ machine }: Setup): string => machine.folders.sessions
 
 /** Returns the ref for a folder given on the command line. The folder can have any name. */

@@ -146,7 +146,7 @@ async function finish(
   return { ...fetched, missing: end.missing }
 }
 
-/** Writes a session's files to the store or to the requested folder. */
+/** Writes a session's files to the store or the requested folder. */
 async function bringHome(
   id: string,
   kept: KeptReport | null,

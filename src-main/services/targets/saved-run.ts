@@ -41,7 +41,7 @@ export interface FinishedRun {
   session: Session
   /** The session's folder. Null if no rung finished, because no session was saved in that case. */
   folder: string | null
-  /** Set if a missing requirement on this machine prevented part of the request. */
+  /** Set if a requirement that this machine lacks prevented part of the request. */
   missing: ErrorShape | null
   /**
    * Set if the session could not be saved in the requested folder. In that case, `folder` is the
@@ -51,8 +51,8 @@ export interface FinishedRun {
 }
 
 /**
- * Runs a request on one kind of target. Throws an error if the run cannot start. The result
- * contains later failures.
+ * Runs a request on one kind of target. Throws an error if the run cannot start. Later failures are
+ * part of the result.
  */
 export type Runner = (
   /** Name of a specific target, or null. */

@@ -1,6 +1,6 @@
 /**
- * Verifies the finalists at every ladder size and times them alternately. The finalists
- * are the best points of a sweep and the rung's default values.
+ * Verifies the finalists at every ladder size and times them alternately. The finalists are a
+ * sweep's best points and the rung's default values.
  */
 import { join } from 'node:path'
 import { copyBuilt } from '../../adapters/disk/build-cache'
@@ -148,7 +148,7 @@ const without = (params: Point, reason: Statement): Finalist => ({
 })
 
 /**
- * Returns the reason that a point is unusable although its results are correct for the sweep's
+ * Returns the reason that a point is unusable, even though its results are correct for the sweep's
  * problem. The results may be wrong for another of the ladder's problems.
  */
 async function wrongElsewhere(

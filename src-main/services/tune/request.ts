@@ -1,4 +1,4 @@
-/** Parses the request for a sweep. Computes the search space from the request and the rung. */
+/** Parses a sweep request. Computes the search space from the request and the rung. */
 import { mentionsMacro, parseRule, rulesOf } from '../../adapters/catalog/catalog'
 import { inputError } from '../../domain/errors'
 import {
@@ -37,7 +37,7 @@ export interface TuneRequest {
   budget: { points: number | null; seconds: number | null }
   /** Sampling time per point in seconds. */
   secondsAPoint: number
-  /** Indexes of the GPUs among the visible GPUs, or `all`. If absent, CUDA's first GPU. */
+  /** Indexes of the GPUs to use among the visible GPUs, or `all`. If absent, CUDA's first GPU. */
   gpus?: readonly number[] | 'all'
   cacheState: CacheState
   /**

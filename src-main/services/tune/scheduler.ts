@@ -1,8 +1,8 @@
 /**
- * Keeps a sweep's workers busy. Several builders build proposed points in advance. One worker
- * per GPU measures the built points in batches, but leaves some points for the other workers. The
- * queue is bounded, so memory use does not grow with the number of points. The scheduler uses
- * neither a clock nor the disk.
+ * Keeps a sweep's workers busy. Several builders build proposed points in advance. One worker per
+ * GPU measures the built points in batches but leaves some points for the other workers. The queue
+ * is bounded, so memory use does not grow with the number of points. The scheduler does not use a
+ * clock or the disk.
  */
 import type { Strategy } from '../../domain/tune/search-strategy'
 import type { Point } from '../../domain/tune/search-space'
@@ -31,7 +31,7 @@ export interface SweepRequest<Built, Outcome> {
   ) => Promise<void>
   /** Returns an outcome's time in milliseconds, or null if the outcome has no time. */
   timeOf: (outcome: Outcome) => number | null
-  /** Called once for each point, when the point is finished. */
+  /** Called once for each point, when the point has a result. */
   onOutcome: (point: Point, outcome: Outcome, known: boolean) => void
   workers: number
   builders: number

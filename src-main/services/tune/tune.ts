@@ -1,6 +1,6 @@
 /**
- * Sweeps a rung's compile-time parameters. Every point is built, verified and timed, on one or
- * more GPUs. Finished points are saved, so the same command resumes a stopped sweep. Then the best
+ * Sweeps a rung's compile-time parameters. Every point is built, verified, and timed on one or more
+ * GPUs. Finished points are saved, so the same command resumes a stopped sweep. Then the best
  * points and the rung's default values are timed again alternately. The second timing is needed
  * because the minimum of many noisy times is biased toward low values.
  */
@@ -58,8 +58,8 @@ export interface Tuned {
 const seed = 1
 /**
  * Maximum number of points in a worker's batch. Each batch starts a new process, which opens the
- * GPU and computes the reference again. On an H200, that took 1.5 s, compared with 0.06 s per point
- * (GEMM of 4096, 0.05 s of samples).
+ * GPU and computes the reference again. On an H200, starting a process took 1.5 s, compared with
+ * 0.06 s per point (GEMM with size 4096, 0.05 s of samples).
  */
 const batch = 32
 const journalVersion = 1
@@ -126,7 +126,7 @@ export async function tune(
     'before',
   )
 
-  // Inputs that affect the measured times. Each combination of sources, GPU and problem has a
+  // Inputs that affect the measured times. Each combination of sources, GPU, and problem has a
   // separate journal.
   const identity = {
     journal: journalVersion,

@@ -36,7 +36,7 @@ function visibleCount(machine: Machine, driver: NvidiaSmi): number {
 
 /**
  * Opens the workers. Throws an error if a GPU is missing or listed twice. Also throws an error if
- * the GPUs' models differ, because the times would not be comparable.
+ * the GPU models differ, because the times would not be comparable.
  */
 export async function openWorkers(
   machine: Machine,

@@ -1,5 +1,5 @@
 /**
- * Chooses the kernel that a ladder is proposed for, and the launch that the proposal is based on.
+ * Chooses the kernel for which a ladder is proposed, and the launch on which the proposal is based.
  */
 import { inputError } from '../../../domain/errors'
 import type { Statement } from '../../../domain/messages/message'
@@ -20,7 +20,7 @@ export interface NamedKernel {
 }
 
 interface ChooseCall {
-  /** File name for messages. */
+  /** File name to show in messages. */
   file: string
   /** Value of --kernel. */
   wanted: string | undefined
@@ -42,7 +42,7 @@ export interface ChosenKernel extends NamedKernel {
 }
 
 /**
- * Returns the error for a kernel without an array parameter. The ladder reads results only from
+ * Returns the error for a kernel that has no array parameter. The ladder reads results only from
  * arrays.
  */
 export const noArray = (file: string, kernel: string) =>
@@ -122,7 +122,7 @@ interface TypedParameter {
 }
 
 /**
- * Returns the kernel's parameters with their types. Throws an error for a parameter type that a
+ * Returns the kernel's parameters and their types. Throws an error for a parameter type that a
  * ladder cannot pass.
  */
 export function typedParameters(

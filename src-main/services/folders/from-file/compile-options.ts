@@ -1,5 +1,5 @@
 /**
- * Collects the compile options of a user's .cu file from the request and the nearest
+ * Collects the compile options for a user's .cu file from the request and the nearest
  * compile_commands.json.
  */
 import { stat } from 'node:fs/promises'

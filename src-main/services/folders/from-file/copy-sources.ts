@@ -29,8 +29,8 @@ function commonFolder(paths: readonly string[]): string {
 }
 
 /**
- * Returns the name of a file's copy. A .cu file must become a header, because each .cu file in a
- * ladder folder is a rung.
+ * Returns the file name for a file's copy. A .cu file must become a header, because each .cu file
+ * in a ladder folder is a rung.
  */
 const asHeader = (path: string): string =>
   headerName.test(path) ? path : `${path.replace(/\.\w+$/, '')}.cuh`
@@ -54,8 +54,7 @@ export function placesOf(sources: readonly string[], folders: readonly string[])
 }
 
 /**
- * Returns the include directories of large libraries. Their headers are referenced instead of
- * copied.
+ * Returns large libraries' include directories, whose headers are referenced instead of copied.
  */
 export function largeFolders(sources: readonly string[], includes: readonly string[]): string[] {
   if (sources.length <= mostHeaders) return []

@@ -67,8 +67,8 @@ export interface FromFile {
   launcher: Origin['launcher']
   reference: string | null
   /**
-   * A CPU function that has the kernel's parameters but computes a different result, with the
-   * reason.
+   * A CPU function that has the kernel's parameters but computes a different result, and the reason
+   * for the mismatch.
    */
   refusedReference: { name: string; why: Statement } | null
   /** Number of distinct kernel launches. Zero if no launch was recorded. */
@@ -213,7 +213,7 @@ async function settleSizes(
   return found
 }
 
-/** Facts about the file that are known before any file is written. */
+/** Facts about the user's file that are known before any file is written. */
 interface Learnt {
   settings: BuildSettings
   compiled: CompiledFile

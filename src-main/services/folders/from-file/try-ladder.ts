@@ -1,6 +1,6 @@
 /**
- * Builds the proposed rung and emulates it at a small size. The emulation shows how its machine
- * code accesses the buffers.
+ * Builds the proposed rung and emulates it at a small size. The emulation shows how the rung's
+ * machine code accesses the buffers.
  */
 import type { Catalog } from '../../../adapters/catalog/catalog'
 import { emulatorPool } from '../../../adapters/emulator/pool'
@@ -39,7 +39,7 @@ export interface Tried {
   launched: Launched | null
   /** The rung's buffer accesses at a smaller size, or null if the rung did not run. */
   observed: Observed | null
-  /** Reason that the rung failed to build, launch or run. */
+  /** Reason that the rung failed to build, launch, or run. */
   trouble: Statement | null
 }
 
@@ -82,7 +82,10 @@ async function prepare(
 const smallProblem = ({ task, problem }: RunPlan): Problem =>
   shrunk(task, problem, (small) => bufferBytes(task, { flags: [], ...small }) <= mostBytes)
 
-/** Calls `work` with the rung for a problem and an emulation environment. */
+/**
+ * Prepares the rung for a problem, and calls `work` with the emulation settings and the prepared
+ * rung.
+ */
 async function emulated<T>(
   bench: Bench,
   { plan, probe, build }: Prepared,

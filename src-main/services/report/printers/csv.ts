@@ -1,8 +1,8 @@
 /**
  * Formats a report as CSV. Values have full precision.
  *
- * The long form has one row per value, `rung,metric,value,unit,evidence,reason`. Rows with an
- * empty rung contain the provenance. The wide form has one row per rung, with units in the column
+ * The long form has one row per value, `rung,metric,value,unit,evidence,reason`. Rows with an empty
+ * rung column contain the provenance. The wide form has one row per rung, with units in the column
  * names. `timing.…`, `verify.…` and `build.…` are names from the session schema.
  */
 import { message, type Statement } from '../../../domain/messages/message'
@@ -256,7 +256,7 @@ function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
         ? [[id, metric, found.value, found.unit, found.evidence, reasonText(found.reason)]]
         : []
     }),
-    // For an import, include all values that ncu reported, under ncu's names.
+    // For an import, include all values that ncu reported, under their ncu names.
     ...Object.entries(rung.ncuMetrics ?? {}).map(([name, { value, unit }]): Cell[] => [
       id,
       name,

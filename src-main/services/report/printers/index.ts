@@ -1,4 +1,4 @@
-/** Lists the printers of all text formats. */
+/** Lists the printers for all text formats. */
 import type { Printer } from './printer'
 import type { TextFormat } from '../../../domain/report/report-format'
 import { csvPrinter } from './csv'

@@ -55,7 +55,7 @@ import { originTable, printMdTable } from '../markdown-tables'
 export const list = (sentences: readonly Sentence[]): string =>
   sentences.map((sentence) => `- ${mdSentence(sentence)}`).join('\n')
 
-/** Splits a note into paragraphs at empty lines. */
+/** Splits a note into paragraphs at blank lines. */
 const mdParagraphs = (note: string): string[] =>
   note
     .split(/\n\s*\n/)
@@ -132,7 +132,7 @@ const troubleSection = ({ troubles }: ReportModel): string[] =>
       ]
 
 /**
- * Returns the table of source files. Omits kernels in a program or an import, because they have no
+ * Returns the source file table. Omits kernels in a program or an import, because they have no
  * source file.
  */
 const sourceTable = ({ session }: ReportModel): string[] => {
@@ -230,8 +230,8 @@ function publishedSection({ published }: ReportModel): string[] {
 }
 
 /**
- * Prints a session. `pictures` is the folder of the charts, next to the file. If this folder is
- * missing, the charts are omitted.
+ * Prints a session. `pictures` is the folder that contains the charts, next to the file. If this
+ * folder is missing, the charts are omitted.
  */
 function printSession(model: ReportModel, pictures: string | null = null): string {
   const { session, summary, facts, steps, date } = model
@@ -287,8 +287,8 @@ const warningLines = ({ warnings }: ComparisonModel): string[] =>
   warnings.map((warning) => `> **Warning:** ${md(inEnglish(warning))}`)
 
 /**
- * Prints a comparison. `pictures` is the folder of the chart, next to the file. If this folder is
- * missing, the chart is omitted.
+ * Prints a comparison. `pictures` is the folder that contains the chart, next to the file. If this
+ * folder is missing, the chart is omitted.
  */
 function printComparison(model: ComparisonModel, pictures: string | null = null): string {
   const ifWanted = (section: ReportSection, parts: () => string[]): string[] =>

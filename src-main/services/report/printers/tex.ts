@@ -149,7 +149,7 @@ const cellTex = ({ text, code, mark = '', note }: Cell): string =>
   `${code ? texCode(text) : tex(text)}${tex(mark)}${note === undefined ? '' : `\\textsuperscript{${note}}`}`
 
 /**
- * Returns every counter that at least one rung has, in as many tables as needed. The reasons for
+ * Returns the tables that list every counter that at least one rung has. The reasons for
  * missing values follow the last table.
  */
 function counterTexTables(model: ReportModel): string[] {
