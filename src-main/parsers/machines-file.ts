@@ -20,7 +20,7 @@ const emptyFile = 'kernel_ladder_machines: 1\nmachines: {}\n'
 
 /**
  * Returns the text after adding or replacing one machine, or removing it if `entry` is null. `text`
- * must be a valid file or null.
+ * must be the text of a valid file, or null if there is no file.
  */
 export function editMachines(
   text: string | null,

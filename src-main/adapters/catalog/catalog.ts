@@ -46,8 +46,8 @@ export interface Catalog {
   /** Folders that contain the files that fill buffers, by task id. */
   folders: Map<string, string>
   /**
-   * Text of each task's own headers, by task id and path. Rungs can include these headers like the
-   * shared headers.
+   * Text of each task's own headers, by task id and path. Rungs can include these headers in the
+   * same way as the shared headers.
    */
   headers: Map<string, ReadonlyMap<string, string>>
   ladders: LadderFile[]

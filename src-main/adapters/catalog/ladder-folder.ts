@@ -155,8 +155,8 @@ interface LadderText {
 }
 
 /**
- * Reads the ladder file in a folder. Throws an input error if the folder has no ladder file or
- * several.
+ * Reads the ladder file in a folder. Throws an input error if the folder has no ladder file or more
+ * than one.
  */
 export async function readLadderText(folder: string): Promise<LadderText> {
   const path = resolve(folder)
@@ -254,8 +254,8 @@ export async function readLadderFolder(folder: string, shipped: Catalog): Promis
 }
 
 /**
- * Returns a message if a ladder entry conflicts with the rung's compiled file, or null. `path` is
- * relative to the entry.
+ * Returns a message if a ladder entry conflicts with the rung's compiled file, or null if there is
+ * no conflict. `path` is relative to the entry.
  */
 function compiledFault(
   file: string,

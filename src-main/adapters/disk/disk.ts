@@ -89,8 +89,8 @@ export async function makeFolder(path: string): Promise<void> {
 
 export const mebibyte = 2 ** 20
 /**
- * Maximum file size. This program writes only files below this limit. A larger file comes
- * from another program and could fill the memory.
+ * Maximum file size. This program writes only files that are smaller than this limit. A larger file
+ * comes from another program and could fill the memory.
  */
 const mostMebibytes = 256
 

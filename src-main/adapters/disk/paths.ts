@@ -5,8 +5,8 @@ import { KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 
 /**
- * Returns the home directory. Throws an error if the user has no home, as in some containers. A
- * relative folder would depend on the current directory.
+ * Returns the home directory. Throws an error if the user has no home directory, as in some
+ * containers. A relative folder would depend on the current directory.
  */
 function home(): string {
   let found = ''

@@ -2,7 +2,7 @@
  * A pool of emulators, one per core. Each job runs all or some of a rung's blocks.
  *
  * A job's blocks run in order on a single thread. A rung is split into jobs only if its blocks
- * cannot affect each other. The results therefore do not depend on the number of threads.
+ * cannot affect each other. Therefore, the results do not depend on the number of threads.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -32,7 +32,7 @@ export interface EmulatorPool {
  */
 export const heapMegabytes = 1024
 /**
- * Size limit of V8's young generation in MB, equal to Node's default. If several threads had a
+ * Maximum size of V8's young generation in MB, equal to Node's default. If several threads had a
  * larger young generation, starting other programs would be slow.
  */
 const youngMegabytes = 48

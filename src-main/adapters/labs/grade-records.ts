@@ -23,7 +23,7 @@ export const GradeRecord = z.object({
   /** Hash of the lab's files at the time of grading. */
   labHash: z.string(),
   source: z.string(),
-  /** The submitted answers.yaml, or null if there was none. */
+  /** The submitted answers.yaml, or null if none was submitted. */
   answers: z.string().nullable(),
   target: z.string(),
   /** Random seed for the inputs. */
@@ -37,7 +37,7 @@ export const GradeRecord = z.object({
 })
 export type GradeRecord = z.infer<typeof GradeRecord>
 
-/** Creates a folder for a grading's records and returns its path. */
+/** Returns the path for a new folder that will contain a grading's records. */
 export function newRecordFolder({ labs }: Pick<Folders, 'labs'>, lab: string): string {
   const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
   return join(labs, 'grades', `${lab}-${stamp}-${randomBytes(2).toString('hex')}`)

@@ -47,7 +47,7 @@ export interface LabFolder {
   /** Each image's bytes, by the image's path in the lab's text. */
   pictures: ReadonlyMap<string, Uint8Array>
   /**
-   * SHA-256 hash over all files in the folder, in hexadecimal. If a file changes, the user must
+   * SHA-256 hash of all files in the folder, in hexadecimal. If a file changes, the user must
    * trust the lab again.
    */
   contentHash: string

@@ -24,7 +24,10 @@ export interface Machine {
   /** Returns the text of a file on the machine, or null if the file is unreadable. */
   readText(path: string): Promise<string | null>
   exists(path: string): Promise<boolean>
-  /** Returns an environment variable as the machine's programs see it, or null if it is unset. */
+  /**
+   * Returns an environment variable's value as the machine's programs see it, or null if it is
+   * unset.
+   */
   variable(name: string): string | null
 }
 

@@ -53,8 +53,8 @@ const failed = (shell: Shell, what: string, { lines, stderr }: ShellResult): Ker
 /** Size limits for responses, which are lists and short messages. */
 const answerLimits = { timeoutMs: 15 * 60_000, outputLimit: 32 * 2 ** 20 }
 /**
- * Maximum time that a script may print nothing, in milliseconds. A script that receives data over a
- * slow connection may be silent for minutes. Other scripts respond within seconds.
+ * Maximum time in milliseconds for which a script may print nothing. A script that receives data
+ * over a slow connection may be silent for minutes. Other scripts respond within seconds.
  */
 const silenceMs = 60_000
 
@@ -243,8 +243,8 @@ export async function sendTree(
 }
 
 /**
- * Fetches all files in a folder and its subfolders, except the names in `leave`. Small files come
- * first, and every file is verified.
+ * Fetches all files in a folder and its subfolders, except the file at the path `leave`. Small
+ * files come first, and every file is verified.
  */
 export async function fetchFolder(
   shell: Shell,

@@ -73,7 +73,7 @@ export interface Watch {
   /** Code that runs once, at the start. */
   first?: string
   /**
-   * Code that runs before each time the job's lines are read. The code sets `a` while the job may
+   * Code that runs each time before the job's lines are read. The code sets `a` while the job may
    * still write.
    */
   each: string
@@ -174,7 +174,10 @@ export interface StartedJob {
    * program started.
    */
   stop(force: boolean): Promise<unknown>
-  /** Returns the scheduler's explanation of why the job ended, or null if it has none. */
+  /**
+   * Returns the scheduler's explanation of why the job ended, or null if the scheduler gives no
+   * explanation.
+   */
   ending(): { early: boolean; statement: Statement } | null
 }
 

@@ -4,9 +4,9 @@
  * an error message.
  *
  * The remote login shell parses the command again and can print anything before the script runs.
- * Therefore the command is a constant that every shell interprets the same way. The script and its
- * data are sent through stdin. Two lines that begin with a random word mark the start and end of
- * the script's output.
+ * Therefore, the command is a constant that every shell interprets in the same way. The script and
+ * its data are sent through stdin. Two lines that begin with a random word mark the start and end
+ * of the script's output.
  */
 import { randomBytes } from 'node:crypto'
 import { KernelLadderError, missingError } from '../../domain/errors'

@@ -18,7 +18,7 @@ const timing = ['--warm', '--max-seconds', '--max-samples', '--min-samples']
 
 const isOfRung = (option: string): boolean => option === '--rung' || option === '--rung-case'
 
-/** Returns the options whose names `wanted` accepts, with their values. */
+/** Returns the options whose names `wanted` accepts, including their values. */
 function chosen(
   words: readonly string[],
   wanted: (option: string, value: string) => boolean,

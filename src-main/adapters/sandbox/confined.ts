@@ -28,7 +28,7 @@ import { parseProbedLaunches } from '../../parsers/cuda/launch-probe'
 
 export const Confinement = z.object({
   mechanism: Mechanism,
-  /** An empty folder to mount views on. */
+  /** An empty folder on which views are mounted. */
   view: z.string(),
   readable: z.array(z.string()),
   hidden: z.array(z.string()),

@@ -93,7 +93,7 @@ const drop = '--no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=
  * command drops. Killing the shell kills every process in the namespace.
  *
  * The command runs in a separate user namespace and cannot create another one. Therefore, its tasks
- * are counted separately from the same user's other tasks. The command owns neither the mounts nor
+ * are counted separately from the same user's other tasks. The command does not own the mounts or
  * the network.
  */
 const viewScript = `

@@ -8,8 +8,8 @@ import { parseReportHtml, type ReadReport } from '../../parsers/report/report-ht
 const maxBytes = 512 * 1024 * 1024
 
 /**
- * Whether a file begins like an HTML page. Returns false for an unreadable file, because the caller
- * reports the error later.
+ * Whether the start of a file looks like an HTML page. Returns false for an unreadable file,
+ * because the caller reports the error later.
  */
 export async function isHtmlFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null)

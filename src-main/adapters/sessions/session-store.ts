@@ -25,8 +25,8 @@ import { deepFile } from './deep-profiles'
 
 export const sessionFile = 'session.json'
 /**
- * Size limit of session.json in MiB, which is ten times the size of the largest import. Raw output
- * and deep profiles are in separate files.
+ * Maximum size of session.json in MiB, which is ten times the size of the largest import. Raw
+ * output and deep profiles are in separate files.
  */
 const mostMebibytes = 128
 /** File name of ncu's own report, which Nsight Compute can open. */
@@ -106,7 +106,7 @@ const withWaves = (session: Session): Session => ({
 })
 
 export interface SessionDraft {
-  /** Path of the folder to write to. */
+  /** Path of the folder that receives the files. */
   readonly path: string
   readonly reportPath: string
   addSource(file: string, text: string): Promise<void>

@@ -19,7 +19,7 @@ import { inLines, message, type Statement } from '../../domain/messages/message'
 export interface ReadySettings {
   /** Arguments for nvcc, placed after the flags that all rungs share. */
   words: readonly string[]
-  /** Arguments that follow the sources. */
+  /** Arguments for nvcc, placed after the sources. */
   libraries: readonly string[]
   /**
    * Digest of the headers outside the folder, or null if there are none. A changed header changes
@@ -86,8 +86,8 @@ const stubPaths = ({ libraries = [] }: BuildSettings, nvcc: string): string[] =>
     : []
 
 /**
- * Returns run path options. With these options, a library that `-L` finds at link time is also
- * found at load time.
+ * Returns run path (rpath) options for the linker. With these options, a library that `-L` finds at
+ * link time is also found at load time.
  */
 const runPaths = ({ flags = [] }: BuildSettings): string[] =>
   flags

@@ -37,7 +37,7 @@ export type GpuClaim =
   | { state: 'unavailable'; reason: string }
 
 export interface GpuClaimCall {
-  /** PCI bus id in the format of normalizePciBusId. */
+  /** PCI bus id in the format that normalizePciBusId returns. */
   pciBusId: string
   /** Whether to wait while another process holds the lock. */
   wait: boolean

@@ -74,7 +74,7 @@ async function readEnds(
   }
 }
 
-/** Size limit of a rung's library in bytes. A library usually has a size of a few megabytes. */
+/** Maximum size of a rung's library in bytes. A library usually takes a few megabytes. */
 const mostBuiltBytes = 256 * 2 ** 20
 
 export function liveToolbox(

@@ -57,7 +57,8 @@ interface ProgramAnswer {
   /** The program's exit code. Null if the program was stopped or killed by a signal. */
   exitCode: number | null
   /**
-   * Reason that ncu did not profile. If the program fails or launches nothing, ncu did not fail.
+   * Reason that ncu did not profile. A program that fails or launches nothing does not count as an
+   * ncu failure.
    */
   failure: NcuFailure | null
   /** Kernel that did not finish while ncu ran no other kernel. The program was then stopped. */
@@ -246,8 +247,8 @@ export async function previewProgram(
     call,
     (scratch) => [
       ...['--metrics', 'gpu__time_duration.sum'],
-      // Don't flush the caches. With a single pass, they have the state in which the program left
-      // them.
+      // Don't flush the caches. With a single pass, the caches have the state in which the program
+      // left them.
       ...['--cache-control', 'none'],
       ...filterArgs({ ...call.filters, count }),
       ...['--export', report(scratch)],

@@ -52,7 +52,7 @@ export interface RungProfile {
 
 export interface NcuAnswer {
   result: ProcessResult
-  /** Profiles by the launches' NVTX range, which is the rung id. */
+  /** Profiles, keyed by the launches' NVTX range, which is the rung id. */
   byRung: Map<string, RungProfile>
   /** Instructions and lines by rung. Collected only at the deep level. */
   deep: DeepProfiles

@@ -181,8 +181,8 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   const forget = call.signal && whenAborted(call.signal, () => kill('cancelled'))
   touch()
 
-  // Catch exceptions in stream handlers. Otherwise, they would terminate this program and every
-  // other job.
+  // Catch exceptions in stream handlers. Otherwise, an exception would terminate this program and
+  // every other job.
   let mishap: KernelLadderError | null = null
   const guarded =
     (onLine: (line: string) => void) =>

@@ -18,7 +18,7 @@ import { damaged, unpacked } from './raw-rows'
 export const recordedRaw = (folder: string): string =>
   join(dirname(folder), 'raw', `${basename(folder)}.jsonl.br`)
 
-/** Size limit of the rows in bytes, which is sixty times the size of the largest recording. */
+/** Maximum size of the rows in bytes, which is sixty times the size of the largest recording. */
 const recordedLimitBytes = 64 * mebibyte
 
 export const checksumLine = (rows: string): string =>

@@ -93,7 +93,7 @@ interface MeasureCall extends RunnerCall {
   ceilings: boolean
   /** Maximum sampling time per rung in seconds. By default, the runner's limit. */
   maxSeconds?: number
-  /** The reference's id, which is one of `rungs`, or null. */
+  /** The reference's id, which is one of `rungs`, or null if there is no reference. */
   reference: string | null
 }
 

@@ -6,10 +6,10 @@ const onGpu: readonly string[] = ['runner', 'ncu', 'compute-sanitizer']
 
 /**
  * Returns the value of CUDA_VISIBLE_DEVICES that makes only one GPU visible.
- * @param gpu index from 0 among the currently visible GPUs; equals nvidia-smi's index if visibility
- *   is not restricted
- * @param visible the current value, for example set by a scheduler; null if unset
- * @returns the new value; null if fewer GPUs are visible
+ * @param gpu index from 0 among the currently visible GPUs, which equals nvidia-smi's index if
+ *   visibility is not restricted
+ * @param visible the current value, for example as set by a scheduler, or null if unset
+ * @returns the new value, or null if fewer GPUs are visible
  */
 export function visibleGpu(gpu: number, visible: string | null): string | null {
   if (visible === null) return String(gpu)

@@ -15,7 +15,7 @@ export interface WindowTrouble {
 }
 
 /**
- * Exit codes of a program that did not load, or whose Chromium aborted, before it opened a window.
+ * Exit codes if the program did not load or Chromium aborted before a window opened.
  */
 const neverStarted = [126, 127, 132, 133, 134]
 

@@ -56,8 +56,8 @@ export type ProbedLaunch = z.infer<typeof ProbedLaunch>
 const address = z.string().regex(/^\d{1,20}$/)
 
 /**
- * A fill or copy on the device, with the number of launches before it. Addresses are the probe's
- * placeholders.
+ * A fill or copy on the device, and the number of launches that precede it. Addresses are the
+ * probe's placeholders.
  */
 const ProbedMemory = z
   .strictObject({

@@ -11,7 +11,7 @@ import { inputError, missingError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 
 interface NvidiaSmiGpu {
-  /** The PCI bus id in the format of normalizePciBusId. */
+  /** The PCI bus id in the format that normalizePciBusId returns. */
   pciBusId: string | null
   name: string
   architecture: string | null

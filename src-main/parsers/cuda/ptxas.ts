@@ -208,7 +208,7 @@ export function parseNvccOutput(output: string): NvccOutput {
 }
 
 /**
- * Returns each number's maximum over all kernels. If there are no kernels, as for a library call,
+ * Returns each number's maximum across all kernels. If there are no kernels, as for a library call,
  * the numbers are null.
  */
 export function summarizeBuild(kernels: readonly PtxasKernel[]): Omit<Build, 'seconds' | 'cached'> {

@@ -29,7 +29,7 @@ const DeviceEvent = z.object({
   computeCapability: z.string(),
   smCount: count,
   smClockMaxMHz: figure,
-  /** Missing from older recordings, like `memoryBusBits`. */
+  /** Missing from older recordings, as is `memoryBusBits`. */
   memoryClockMHz: figure.optional(),
   memoryBusBits: figure.optional(),
   memoryTotalBytes: z.number(),

@@ -5,8 +5,8 @@
  */
 
 /**
- * Evaluates a constant. Returns NaN if the value is undefined in C++, as for a division by zero or
- * an undefined name.
+ * Evaluates a constant. Returns NaN if the value is undefined in C++, as in a division by zero or
+ * for an undefined name.
  */
 type Constant = (values: Readonly<Record<string, number>>) => number
 
@@ -64,8 +64,8 @@ const unary: Record<string, (a: number) => number> = {
 }
 
 /**
- * If one operand is unknown, the whole result is unknown. Part of an expression must not decide a
- * rule.
+ * If one operand is unknown, the whole result is unknown. Otherwise, part of an expression could
+ * decide a rule.
  */
 const known =
   (of: (...operands: number[]) => number) =>
@@ -247,7 +247,7 @@ export function rulesOf(source: string, parameters: ReadonlySet<string>): Rule[]
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const [, name, value] = match
     if (name !== undefined && value !== undefined) {
-      // A name that is declared twice, as in two functions, has no single value.
+      // A name that is declared twice, for example in two functions, has no single value.
       const constant = constants.has(name) ? null : over(parseConstant(value))
       if (constant) constants.set(name, constant)
       else constants.delete(name)

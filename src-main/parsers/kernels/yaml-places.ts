@@ -147,7 +147,7 @@ export function readYaml(source: string): ReadYaml {
 }
 
 /**
- * Returns the position of the first of two equal keys in a map, given the position of the second
+ * Given the position of the second of two equal keys in a map, returns the position of the first
  * key.
  */
 function firstOf(

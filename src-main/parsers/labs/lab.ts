@@ -58,7 +58,7 @@ export interface ParsedLab {
 type Path = readonly PropertyKey[]
 type Report = (path: Path, message: string) => void
 
-/** Number of the line in the file at which the front matter begins. */
+/** Line number in the file at which the front matter begins. */
 const firstLine = 2
 
 interface Matter {

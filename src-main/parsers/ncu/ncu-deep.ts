@@ -25,7 +25,7 @@ interface DeepPages {
    * kernels with line information.
    */
   lines: SourcePage
-  /** Advice by ncu launch id. */
+  /** Advice, keyed by ncu launch id. */
   rules: ReadonlyMap<number, Rule[]>
   /** Maps the path that the compiler recorded to the file's name in the session. */
   nameOf: (path: string) => string

@@ -2,7 +2,7 @@
  * Converts ncu's values for a rung's launches to the registry's metrics and units.
  *
  * A rung may launch several kernels. `aggregate` in the registry defines how to combine their
- * values. Unknown values become `unavailable`, with the reason.
+ * values. Unknown values become `unavailable` and include the reason.
  */
 import type { NcuLaunch } from './ncu-csv'
 import { message, type Statement } from '../../domain/messages/message'
@@ -20,9 +20,9 @@ import { metricParts } from '../../domain/metrics/metric-parts'
 const durationName = 'gpu__time_duration.sum'
 
 /**
- * Factors for converting ncu's base units to the registry's units. If a factor is missing, it is 1.
- * If ncu reports no unit, values with these registry units are rejected, because they could be
- * wrong by a factor.
+ * Factors for converting ncu's base units to the registry's units. A missing factor means 1.
+ * If ncu reports no unit, values with these registry units are rejected, because they could be off
+ * by an unknown scale factor.
  */
 const conversions: Partial<Record<Unit, Record<string, number>>> = {
   ms: { ns: 1e-6 },
@@ -75,8 +75,8 @@ function aggregate(
 }
 
 /**
- * Returns the reason that none of the names has a value. Either the columns are missing, or they
- * have no values.
+ * Returns the reason that none of the metric names has a value. Either the columns are missing, or
+ * they have no values.
  */
 function missingReason(launches: readonly NcuLaunch[], names: readonly string[]): Statement {
   const reported = names.find((name) => launches.some(({ metrics }) => metrics[name]))

@@ -27,11 +27,11 @@ const ungrouped = (cell: string): string =>
 
 export class NumberStyle {
   #decimal: '.' | ',' | null = null
-  /** Whether an earlier row contained a comma or a point while the style was still unknown. */
+  /** Whether an earlier row contained a comma or a period while the style was still unknown. */
   #unsettled = false
   #guessed = false
 
-  /** Whether the decimal separator is a point. */
+  /** Whether the decimal separator is a period. */
   get hasPoint(): boolean {
     return this.#decimal === '.'
   }

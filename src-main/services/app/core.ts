@@ -214,8 +214,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
         hasCompiler: await has('nvcc'),
         predictedGpus: await listGpus(gpuFolders(setup)),
         hasEditor: hasEditor(machine),
-        // Ignore an invalid machines file here. The error is reported when the user selects a
-        // machine.
+        // Ignore an invalid machines file here. The error is reported when a machine is needed.
         machines: Object.keys(await readMachines(machine.folders.config).catch(() => ({}))),
       }
     },

@@ -38,7 +38,10 @@ const digits = (architecture: string): string => architecture.replace(/\D/g, '')
 export const capabilityOf = (architecture: string): string =>
   digits(architecture).replace(/^(\d+)(\d)$/, '$1.$2')
 
-/** Returns the architecture to compile for. A source can require an architecture such as `90a`. */
+/**
+ * Returns the architecture for which to compile. A source can require an architecture such as
+ * `90a`.
+ */
 export function builtArchitecture(requires: string | null, own: string | null): string {
   const chosen = architectureFor(requires, {
     name: 'this GPU',

@@ -6,9 +6,9 @@ import type { Machine } from '../../adapters/machine/machine'
 import { visibleGpu, withVisibleGpu } from '../../adapters/tools/visible-gpu'
 
 /**
- * @param gpu index from 0 among the visible GPUs; if undefined, CUDA chooses
- * @throws an input error if CUDA_VISIBLE_DEVICES has fewer entries; `queryDevice` detects an index
- * that the machine does not have
+ * @param gpu index from 0 among the visible GPUs, or undefined to let CUDA choose
+ * @throws an input error if CUDA_VISIBLE_DEVICES has no entry for the index. `queryDevice` detects
+ *   an index that the machine does not have.
  */
 export function toolboxOn(
   machine: Pick<Machine, 'toolbox' | 'variable'>,

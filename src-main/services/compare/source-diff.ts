@@ -10,7 +10,7 @@ export const Hunk = z.object({
   newStart: z.number().int(),
   newLines: z.number().int(),
   /**
-   * The hunk's lines. Each line begins with ' ', '-' or '+', or with '\\' if the file does not end
+   * The hunk's lines. Each line begins with ' ', '-', or '+', or with '\\' if the file does not end
    * with a newline.
    */
   lines: z.array(z.string()),

@@ -1,6 +1,6 @@
 /**
- * Converts the code in a report to deep profiles and sources. A deep profile contains advice, and
- * instructions and lines with their counters.
+ * Converts the code in a report to deep profiles and sources. A deep profile contains advice,
+ * instructions with counters, and lines with counters.
  */
 import { createHash } from 'node:crypto'
 import { sourceName } from '../../adapters/disk/build-cache'

@@ -32,7 +32,10 @@ import { attemptSession } from '../sessions/attempt-sessions'
 /** Type of a call's input after the schema has validated it and filled in defaults. */
 type ParsedInput<N extends CallName> = z.output<Calls[N]['input']>
 
-/** A lab submission's background check. The check emits events and may end without a session. */
+/**
+ * A check of a lab submission that runs in the background. The check emits events and may end
+ * without a session.
+ */
 type LabRun = (
   emit: (event: RunEvent) => void,
   signal: AbortSignal,

@@ -60,7 +60,9 @@ function problemsOf(lab: Lab, task: Task): Problem[] {
   return [...new Map(all.map((problem) => [JSON.stringify(problem), problem])).values()]
 }
 
-/** Plans a submission. Throws an error if the lab's library lacks a rung that the lab names. */
+/**
+ * Plans a submission. Throws an error if the lab names a rung that its library does not contain.
+ */
 export function planLab(folder: LabFolder, source: string): LabPlan {
   const { lab } = folder
   // A submission does not belong to a ladder folder, even if the lab's rungs do.

@@ -86,7 +86,7 @@ export interface ProfiledProgram {
 
 /** Maximum number of profiled launches. A replay is many times slower than the launch itself. */
 const mostProfiled = 200
-/** Maximum number of rungs in a session, the same as for an import. */
+/** Maximum number of rungs in a session, which is the same as for an import. */
 const mostRungs = 500
 
 export async function profileACommand(options: ProfileProgramOptions): Promise<ProfiledProgram> {
@@ -268,7 +268,7 @@ function filtersFor({
   const chosen = hottest(kernels)
   const names = new Set(chosen.map(({ name }) => functionOf(name)))
   // With --skip, the skipped launches' kernels are unknown. Therefore, launches can be counted only
-  // over all kernels.
+  // across all kernels.
   const isCounted = filters.skip === 0
   const candidates = isCounted
     ? launches.filter(({ name }) => names.has(functionOf(name)))

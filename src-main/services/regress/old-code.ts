@@ -126,8 +126,8 @@ async function ofSession(
         {
           rung,
           source: sources[rung.id]!,
-          // Use the current version of the file that runs Python scripts, because this program owns
-          // the file.
+          // Use the current version of the file that runs Python scripts, because it is part of
+          // this program.
           ...builtWithAll.get(rung.file),
         },
       ]),

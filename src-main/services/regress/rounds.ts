@@ -54,7 +54,7 @@ interface RoundsRequest {
   pairs: readonly BuiltPair[]
   rounds: number
   /**
-   * The first round's number. Successive rounds place the builds at different memory addresses.
+   * Number of the first round. Successive rounds place the builds at different memory addresses.
    */
   from: number
   /** Sampling time per pair and round, in seconds. */

@@ -117,8 +117,8 @@ export async function openInNsight({ machine }: Setup, path: string): Promise<vo
 const partBytes = 2 * 2 ** 20
 
 /**
- * Implements the contract's `ncuReport.*` calls. At most one download per session's report is
- * active at a time.
+ * Implements the contract's `ncuReport.*` calls. Each session's report has at most one active
+ * download.
  */
 export function createNcuReports(
   setup: Setup,

@@ -1,6 +1,6 @@
 /**
- * Draws a bar chart over all rungs for print and Markdown. The chart is a self-contained SVG, black
- * on white, readable without color. Charts in the UI use a chart library instead.
+ * Draws a bar chart of all rungs for printed and Markdown reports. The chart is a self-contained
+ * SVG, black on white, readable without color. Charts in the UI use a chart library instead.
  */
 import { formatCount } from '../../domain/metrics/units'
 import { html } from './html-markup'
@@ -19,7 +19,7 @@ export interface Bar {
   label: string
   /** The bar's value. If null, the bar is empty, and `text` contains the reason. */
   value: number | null
-  /** The value as text, with its unit. */
+  /** The value as text, including its unit. */
   text: string
   /**
    * Whether this bar is the reference. The reference is drawn lighter, and a line marks its value

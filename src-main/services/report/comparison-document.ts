@@ -41,7 +41,7 @@ function timePart(model: ComparisonModel): PrintPart {
   return { id: 'times', title: 'Times', body: body.join('\n') }
 }
 
-/** Returns the rungs that have changed counters, with the changed counters. */
+/** Returns the rungs that have changed counters, and those counters. */
 const counterParts = ({ rungs }: ComparisonModel): PrintPart[] =>
   rungs.flatMap((rung, index) => {
     const moved = movedCounters(rung)

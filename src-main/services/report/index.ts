@@ -70,8 +70,8 @@ interface Opened extends Pick<OpenedSession, 'session' | 'sources'> {
 }
 
 /**
- * Returns the session with only the chosen rungs. Throws an error if the session lacks a chosen
- * rung.
+ * Returns the session with only the chosen rungs. Throws an error if the session does not contain a
+ * chosen rung.
  */
 function chosen({ session, ...rest }: Opened, rungs?: readonly string[]): Opened {
   if (rungs === undefined) return { session, ...rest }

@@ -92,7 +92,7 @@ export async function makeReport(
   }
 }
 
-/** Throws an error if the user chose a part that the session lacks. */
+/** Throws an error if the user chose a part that the session does not have. */
 function checkAuthored(
   [{ session }]: Sessions,
   { charts, captions = {}, format }: MakeOptions,
@@ -110,8 +110,8 @@ function checkAuthored(
 }
 
 /**
- * Draws the charts with the Charts screen's code. By default, draws the default charts for print if
- * the session has times and a browser is installed.
+ * Draws the charts with the Charts screen's code. By default, draws the usual charts for printed
+ * reports if the session has times and a browser is installed.
  */
 async function drawingsFor(
   { places, drawInPage }: MakeTools,

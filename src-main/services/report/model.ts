@@ -82,10 +82,11 @@ export interface LadderRow {
   sustained?: { time: Figure; ratio: Figure; clock: Figure; power: Figure }
   /** A kernel's times under ncu. Absent unless the session contains kernels instead of rungs. */
   kernel?: { time: Figure; share: Figure; launches: Figure; median: Figure }
-  /** Metric values in the order of the model's metrics. */
+  /** Metric values, in the same order as the model's metrics. */
   metrics: Figure[]
   /**
-   * Values of counted metrics, shown instead of times, in the order of the model's counted metrics.
+   * Counted metric values, shown instead of times, in the same order as the model's counted
+   * metrics.
    */
   counted: Figure[]
   /** NVTX ranges that contain the kernel's launches. */

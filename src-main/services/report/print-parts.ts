@@ -35,7 +35,7 @@ import { printedCauses } from './printed-causes'
 
 /** A heading and the content below it. */
 export interface PrintPart {
-  /** The heading's id, which the table of contents links to. */
+  /** The heading's id, to which the table of contents links. */
   id: string
   /** Title as HTML. */
   title: string

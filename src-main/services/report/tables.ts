@@ -1,5 +1,5 @@
 /**
- * Builds a report's tables, with their columns, rows, and order. Each output format renders the
+ * Builds a report's tables: their columns, rows, and order. Each output format renders the
  * cells.
  */
 import type { MetricDelta, Verdict } from '../../domain/analysis/compare'

@@ -57,7 +57,7 @@ export class Progress {
     this.publish(build, null)
   }
 
-  /** Publishes a built rung's results so far. Ignores rungs that were not requested. */
+  /** Publishes the results that a built rung has so far. Ignores rungs that were not requested. */
   found(rung: string, finding: Finding): void {
     const build = this.builds.get(rung)
     if (build) this.publish(build, finding)

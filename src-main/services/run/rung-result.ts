@@ -1,6 +1,6 @@
 /**
- * Computes a rung's entry in a session from the facts known so far. The functions are pure and can
- * be called at any point during a run.
+ * Computes a rung's entry in a session from the results known so far. The functions are pure and
+ * can be called at any point during a run.
  */
 import { sha256 } from '../../adapters/disk/build-cache'
 import { settingsWords } from '../../domain/ladder/build-settings'

@@ -29,5 +29,7 @@ interface Opening {
   emit: (event: RunEvent) => void
 }
 
-/** Opens a kind of run on a machine. Throws `missing` if the machine lacks a requirement. */
+/**
+ * Opens a kind of run on a machine. Throws `missing` if the machine does not meet a requirement.
+ */
 export type OpenWay = (opening: Opening) => Promise<Way>

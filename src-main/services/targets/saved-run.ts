@@ -55,7 +55,7 @@ export interface FinishedRun {
  * part of the result.
  */
 export type Runner = (
-  /** Name of a specific target, or null. */
+  /** Name of a specific target, or null if the request names none. */
   name: string | null,
   request: RunRequest,
   options: StartRunOptions,

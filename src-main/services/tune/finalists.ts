@@ -149,7 +149,7 @@ const without = (params: Point, reason: Statement): Finalist => ({
 
 /**
  * Returns the reason that a point is unusable, even though its results are correct for the sweep's
- * problem. The results may be wrong for another of the ladder's problems.
+ * problem. The results may be wrong for the ladder's other problems.
  */
 async function wrongElsewhere(
   { setup, worker, onNote }: FinalsRequest,

@@ -35,7 +35,7 @@ function commonFolder(paths: readonly string[]): string {
 const asHeader = (path: string): string =>
   headerName.test(path) ? path : `${path.replace(/\.\w+$/, '')}.cuh`
 
-/** @returns every source with its destination in the folder; the file itself is first */
+/** @returns every source with its destination in the folder, starting with the file itself */
 export function placesOf(sources: readonly string[], folders: readonly string[]): Copy[] {
   const through = (path: string): string | null => {
     const found = folders.find((folder) => isBelow(path, folder))
@@ -63,7 +63,7 @@ export function largeFolders(sources: readonly string[], includes: readonly stri
   return includes.filter((folder) => below(folder) > mostHeaders / 2)
 }
 
-/** @param includes absolute paths; headers below the paths in `kept` are not copied */
+/** @param includes absolute paths. Headers below the paths in `kept` are not copied. */
 export async function copySources(
   sources: readonly string[],
   includes: readonly string[],
