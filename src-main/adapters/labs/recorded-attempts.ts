@@ -39,7 +39,7 @@ export interface RecordedAttempt {
 
 /**
  * Returns attempts by name. Throws an error if a row is damaged. A row's content is validated only
- * when it is used.
+ * when the row is used.
  */
 export async function listRecordedAttempts(recordings: string): Promise<RecordedAttempt[]> {
   const file = attemptListFile(recordings)

@@ -44,7 +44,7 @@ export interface Folders {
   labs: string
 }
 
-/** A machine on which a host runs, with the user's folders. */
+/** A machine on which a host runs, including the user's folders. */
 export interface HostMachine extends Machine {
   readonly folders: Folders
 }

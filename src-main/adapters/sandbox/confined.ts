@@ -36,7 +36,7 @@ export const Confinement = z.object({
 export type Confinement = z.infer<typeof Confinement>
 
 /**
- * The probe's output for a submission at one problem size. With this output, a grade can be
+ * The probe's output for a submission and one problem. With this output, a grade can be
  * reproduced without running the host code.
  */
 export const Description = z.object({

@@ -35,7 +35,7 @@ export const reportFile = 'profile.ncu-rep'
 const importedFile = 'imported.json'
 
 /**
- * Returns the text of a session.json from the session's folder or from the shared file. Returns
+ * Returns a session.json file's text from the session's folder or the shared file. Returns
  * null if neither contains the session.
  */
 export async function readSessionText(folder: string): Promise<RowText | null> {
@@ -63,7 +63,7 @@ export async function readSession(folder: string): Promise<Session> {
   return parseSession(found.text, found.place)
 }
 
-/** Adds the text of a session.json to the shared file next to `target`. */
+/** Adds a session.json file's text to the shared file next to `target`. */
 export const shareSession = (text: string, target: string): Promise<void> =>
   shareSessionRow(target, JSON.stringify(JSON.parse(text)))
 
@@ -73,7 +73,7 @@ export const shareSession = (text: string, target: string): Promise<void> =>
 export const isImported = (folder: string): Promise<boolean> =>
   pathExists(join(folder, importedFile))
 
-/** Parses a session.json's text. `path` is used only in error messages. */
+/** Parses the text of a session.json file. `path` is used only in error messages. */
 export function parseSession(text: string, path: string): Session {
   const refuse = (why: Statement): KernelLadderError =>
     inputError(

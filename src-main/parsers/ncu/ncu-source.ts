@@ -148,7 +148,7 @@ const tableRows = (text: string): string[] =>
 
 /**
  * Replaces doubled quotes with single ones if every quote in the cell is doubled, as in CSV.
- * Otherwise returns the cell unchanged.
+ * Otherwise, returns the cell unchanged.
  */
 const undoubled = (cell: string): string =>
   (cell.match(/"+/g) ?? []).every((run) => run.length % 2 === 0) ? cell.replaceAll('""', '"') : cell

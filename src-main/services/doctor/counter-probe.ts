@@ -14,7 +14,7 @@ interface CounterProbe extends BuildTools {
   ncu: string
 }
 
-/** Returns null if a counter was read. Otherwise returns the reason and the remedy. */
+/** Returns null if a counter was read. Otherwise, returns the reason and the remedy. */
 export async function probeCounters(
   probe: CounterProbe,
 ): Promise<{ message: Statement; remedy?: Statement } | null> {

@@ -14,7 +14,7 @@ import { MachineEntry, nameFault, type WrittenMachine } from '../../domain/remot
 import { message } from '../../domain/messages/message'
 import { shellOf, sshOptions } from './remote-job'
 
-/** Returns the address that ssh would connect to, and the host's key. */
+/** Returns the address to which ssh would connect, and the host's key. */
 export const lookAtHost = (host: string): Promise<HostKey> => askHostKey(host, sshOptions())
 
 /** Throws an error if the name is not a valid machine name or is already in use. */

@@ -80,7 +80,7 @@ export interface EndedJob {
 
 /** Pauses before reconnecting, in milliseconds. The last pause repeats. */
 const retriesMs = [500, 1000, 2000, 5000, 10_000, 30_000]
-/** Time in milliseconds that a stopped job has to save its results before it is killed. */
+/** Time in milliseconds in which a stopped job can save its results before it is killed. */
 const graceMs = 60_000
 const clockTolerance = 120
 

@@ -122,7 +122,7 @@ export async function watchFolder({
   let watched = nothingWatched
   /** The rungs' keys when they last ran. */
   let done = new Map<string, string>()
-  /** Rungs that still have to run, because their round was canceled or failed. */
+  /** Rungs that must still run, because their round was canceled or failed. */
   let owed = new Set<string>()
   let rounds = 0
   let lastText = ''
