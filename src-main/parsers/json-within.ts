@@ -12,8 +12,8 @@ import { message, type Statement } from '../domain/messages/message'
 export const mostValues = 5_000_000
 
 /**
- * Returns an upper bound on the number of values in the text. Every value after the first follows
- * a comma or an opening bracket. Commas and brackets inside strings are counted too.
+ * Returns an upper bound on the number of values in the text. Every value after the first follows a
+ * comma or an opening bracket. Commas and brackets inside strings are counted too.
  */
 function countValues(text: string, most: number): number {
   let count = 1

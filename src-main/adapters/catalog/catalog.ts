@@ -61,8 +61,8 @@ export interface Catalog {
 const taskFile = 'task.yaml'
 
 /**
- * Caches a parsed file until its text or the parse context changes. A host reads the
- * library on every call, but few files change between calls.
+ * Caches a parsed file until its text or the parse context changes. A host reads the library on
+ * every call, but few files change between calls.
  */
 function remembering<With, Parsed>(
   parse: (text: string, file: string, using: With) => Parsed,

@@ -1,6 +1,6 @@
 /**
- * Reads and writes GPU parameter files. `machine calibrate` writes the user's files, which
- * take precedence over shipped files.
+ * Reads and writes GPU parameter files. `machine calibrate` writes the user's files, which take
+ * precedence over shipped files.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -47,8 +47,8 @@ async function readIn(folder: string, name: string): Promise<GpuParameters | nul
 }
 
 /**
- * Returns a GPU's parameters by its id, such as `h200`. Returns null if no file exists. Throws
- * an input error if the file is invalid.
+ * Returns a GPU's parameters by its id, such as `h200`. Returns null if no file exists. Throws an
+ * input error if the file is invalid.
  */
 export async function findGpu(
   { shipped, own }: GpuFolders,

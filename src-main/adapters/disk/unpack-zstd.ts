@@ -9,8 +9,8 @@ export const isZstd = (start: Uint8Array): boolean =>
   [0x28, 0xb5, 0x2f, 0xfd].every((byte, index) => start[index] === byte)
 
 /**
- * Decompression outcome. After a failure, the output file contains everything before the
- * damaged block.
+ * Decompression outcome. After a failure, the output file contains everything before the damaged
+ * block.
  */
 export type Unpacked = 'whole' | 'damaged' | 'too-large'
 

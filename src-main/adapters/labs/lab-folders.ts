@@ -47,8 +47,8 @@ export interface LabFolder {
   /** Each image's bytes, by the image's path in the lab's text. */
   pictures: ReadonlyMap<string, Uint8Array>
   /**
-   * SHA-256 hash of all files in the folder, in hexadecimal. If a file changes, the user must
-   * trust the lab again.
+   * SHA-256 hash of all files in the folder, in hexadecimal. If a file changes, the user must trust
+   * the lab again.
    */
   contentHash: string
   /** Sorted paths of all files, relative to the folder. */

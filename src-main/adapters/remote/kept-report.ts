@@ -32,8 +32,8 @@ export const KeptReport = z.object({
 export type KeptReport = z.infer<typeof KeptReport>
 
 /**
- * Links a job session's report into a folder that is kept after the job is removed. Returns
- * null if the session has no report.
+ * Links a job session's report into a folder that is kept after the job is removed. Returns null if
+ * the session has no report.
  */
 export async function keepReport(
   shell: Shell,
@@ -93,8 +93,8 @@ const hashOf = async (path: string): Promise<string> => {
 const flushBytes = 256 * 1024
 
 /**
- * Appends the report's missing bytes to the partial local file. Returns `lost` if the
- * connection ended early. Throws an error if the remote report is missing or has changed.
+ * Appends the report's missing bytes to the partial local file. Returns `lost` if the connection
+ * ended early. Throws an error if the remote report is missing or has changed.
  */
 export async function fetchReport(
   shell: Shell,

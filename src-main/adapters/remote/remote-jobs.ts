@@ -19,9 +19,9 @@ export interface StartJob extends Around {
 }
 
 /**
- * Returns a job's script. The script runs the user's commands before the run, the program, and
- * the user's commands after the run. A restarted job begins a new line before it appends output.
- * Each array task has separate files, whose names end with the task's number.
+ * Returns a job's script. The script runs the user's commands before the run, the program, and the
+ * user's commands after the run. A restarted job begins a new line before it appends output. Each
+ * array task has separate files, whose names end with the task's number.
  */
 const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): string =>
   [

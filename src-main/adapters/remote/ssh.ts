@@ -188,8 +188,8 @@ export interface HostKey {
   user: string
   port: string
   /**
-   * The host key's fingerprint, such as `ssh-ed25519 SHA256:…`. Null if the connection ended
-   * before the key exchange.
+   * The host key's fingerprint, such as `ssh-ed25519 SHA256:…`. Null if the connection ended before
+   * the key exchange.
    */
   fingerprint: string | null
   known: boolean

@@ -36,8 +36,8 @@ export const Confinement = z.object({
 export type Confinement = z.infer<typeof Confinement>
 
 /**
- * The probe's output for a submission and one problem. With this output, a grade can be
- * reproduced without running the host code.
+ * The probe's output for a submission and one problem. With this output, a grade can be reproduced
+ * without running the host code.
  */
 export const Description = z.object({
   /** The SHA-256 hash of the described machine code. */

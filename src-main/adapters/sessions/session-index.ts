@@ -116,8 +116,8 @@ const headOf = (version: string, schema: z.ZodType): string =>
   sha256(JSON.stringify([version, z.toJSONSchema(schema)]))
 
 /**
- * Returns an index's entries. Returns no entries if the index is damaged or was written by
- * another version.
+ * Returns an index's entries. Returns no entries if the index is damaged or was written by another
+ * version.
  *
  * The file has a header line, one line per entry, and a final hash of the previous lines. Entries
  * were validated when they were written, so an intact file needs no schema check. The file is read

@@ -1,6 +1,4 @@
-/**
- * Reads a session's sources from its `sources/` folder or from the shipped recordings' store.
- */
+/** Reads a session's sources from its `sources/` folder or from the shipped recordings' store. */
 import { cp, mkdir, readdir, realpath, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { inputError } from '../../domain/errors'

@@ -35,8 +35,8 @@ export const reportFile = 'profile.ncu-rep'
 const importedFile = 'imported.json'
 
 /**
- * Returns a session.json file's text from the session's folder or the shared file. Returns
- * null if neither contains the session.
+ * Returns a session.json file's text from the session's folder or the shared file. Returns null if
+ * neither contains the session.
  */
 export async function readSessionText(folder: string): Promise<RowText | null> {
   const place = join(folder, sessionFile)

@@ -75,8 +75,8 @@ export async function readySettings(
 }
 
 /**
- * Returns the linker options for the toolkit's driver library stub. Linkers do not find the
- * stub by default.
+ * Returns the linker options for the toolkit's driver library stub. Linkers do not find the stub by
+ * default.
  */
 const stubPaths = ({ libraries = [] }: BuildSettings, nvcc: string): string[] =>
   libraries.includes('cuda')

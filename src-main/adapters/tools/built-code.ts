@@ -18,8 +18,8 @@ interface BuiltCode {
 }
 
 /**
- * Reads a library's machine code. Returns null if there is no library, as in a replay, or if
- * it contains no machine code.
+ * Reads a library's machine code. Returns null if there is no library, as in a replay, or if it
+ * contains no machine code.
  */
 export async function readBuiltCode(
   toolbox: Toolbox,

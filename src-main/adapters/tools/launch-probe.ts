@@ -120,8 +120,8 @@ export async function probeLaunches(
 }
 
 /**
- * A reference's function, which computes expected results or derives inputs from other inputs.
- * Each function may have a GPU version.
+ * A reference's function, which computes expected results or derives inputs from other inputs. Each
+ * function may have a GPU version.
  */
 export type ReferenceStage = 'kl_reference' | 'kl_inputs'
 
@@ -171,8 +171,8 @@ export async function probeExpectation(
 }
 
 /**
- * Returns a reference's fault as the predicate of a sentence. Returns null if there is no fault
- * or the fault is unknown.
+ * Returns a reference's fault as the predicate of a sentence. Returns null if there is no fault or
+ * the fault is unknown.
  */
 export async function probeReference(
   toolbox: Toolbox,

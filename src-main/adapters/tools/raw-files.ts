@@ -141,9 +141,7 @@ const rowsOfSession = async (folder: string): Promise<readonly RowText[]> =>
   (await recordedRows(folder)) ??
   (await rowsOfFolder(folder))
 
-/**
- * Opens a session folder's raw output. If the folder has no raw output, every key yields null.
- */
+/** Opens a session folder's raw output. If the folder has no raw output, every key yields null. */
 export async function openRaw(folder: string): Promise<RawOutputs> {
   // If two rows have the same key, use the later row.
   const rows = new Map(
@@ -207,8 +205,8 @@ export async function copyRaw(folder: string, target: string): Promise<void> {
 }
 
 /**
- * Compresses a session's raw output for a recording. The same output always yields the
- * same bytes. `change` modifies a tool's output.
+ * Compresses a session's raw output for a recording. The same output always yields the same bytes.
+ * `change` modifies a tool's output.
  */
 export async function packRecordedRaw(
   folder: string,

@@ -58,8 +58,7 @@ const seedArgs = ({ seed, ownerPid }: RunnerCall): string[] => [
 ]
 
 /**
- * Returns the rungs' distinct cases. The first case applies to rungs that have no separate
- * case.
+ * Returns the rungs' distinct cases. The first case applies to rungs that have no separate case.
  */
 function caseArgs(
   { task, problem, expected, taskFolder, rungs }: RunnerCall,

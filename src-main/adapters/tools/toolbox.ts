@@ -73,9 +73,7 @@ export interface Toolbox {
   /** Starts an emulator. Absent if emulators run as threads of this program. */
   readonly startEmulator?: StartEmulator
   scratch(): Promise<Scratch>
-  /**
-   * Returns a built file's bytes. Returns null if the file is missing or too large for a rung.
-   */
+  /** Returns a built file's bytes. Returns null if the file is missing or too large for a rung. */
   readBuilt(path: string): Promise<Uint8Array | null>
   /** Reserves the GPU for one run of this program. */
   claimGpu(call: GpuClaimCall): Promise<GpuClaim>

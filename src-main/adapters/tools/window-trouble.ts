@@ -14,9 +14,7 @@ export interface WindowTrouble {
   remedy: string
 }
 
-/**
- * Exit codes if the program did not load or Chromium aborted before a window opened.
- */
+/** Exit codes if the program did not load or Chromium aborted before a window opened. */
 const neverStarted = [126, 127, 132, 133, 134]
 
 /** Debian packages for libraries that are often missing on servers. */

@@ -107,8 +107,8 @@ export class Cursor {
 }
 
 /**
- * Maximum name length. Mangled names are shorter than this limit. In a damaged table, reading
- * a name of this length for every symbol is still fast.
+ * Maximum name length. Mangled names are shorter than this limit. In a damaged table, reading a
+ * name of this length for every symbol is still fast.
  */
 const maxText = 2 ** 14
 

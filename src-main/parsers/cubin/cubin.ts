@@ -218,8 +218,8 @@ function readConstantVariables({ sections, symbols }: Elf): MachineCode['constan
 }
 
 /**
- * Returns the callers' and callees' names. Skips callee values of -4 and above, which refer to
- * code outside the file.
+ * Returns the callers' and callees' names. Skips callee values of -4 and above, which refer to code
+ * outside the file.
  */
 function readCalls({ sections, symbols }: Elf): { caller: string; callee: string }[] {
   const section = sections.find(({ name }) => name === '.nv.callgraph')

@@ -21,8 +21,8 @@ const compressed = 0x2000 | 0x8000
 const cudaMachine = 190
 
 /**
- * Returns each cubin's bytes for `readCubin`, in file order. Returns an empty list for any
- * other file.
+ * Returns each cubin's bytes for `readCubin`, in file order. Returns an empty list for any other
+ * file.
  */
 export function cubinsOf(file: Uint8Array): Uint8Array[] {
   if (!isElf(file)) return isContainer(file) ? readContainer(file) : []

@@ -1,7 +1,4 @@
-/**
- * Parses a program's kernel launches, one per line. `cuda-kernels/activity` writes these
- * lines.
- */
+/** Parses a program's kernel launches, one per line. `cuda-kernels/activity` writes these lines. */
 import type { PreviewLaunch } from '../../domain/programs/choose'
 
 export interface ActivityLaunch extends PreviewLaunch {

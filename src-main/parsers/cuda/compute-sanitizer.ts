@@ -174,8 +174,8 @@ export function parseSanitizerSummary(stdout: string): SanitizerSummary | null {
 }
 
 /**
- * Returns compute-sanitizer's last message that is neither a summary nor a separator. The
- * message explains a missing verdict.
+ * Returns compute-sanitizer's last message that is neither a summary nor a separator. The message
+ * explains a missing verdict.
  */
 export const lastSanitizerWord = (stdout: string): string | null =>
   stdout

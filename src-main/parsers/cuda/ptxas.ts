@@ -1,7 +1,7 @@
 /**
- * Parses nvcc's stdout and stderr, combined in any order. The result contains ptxas's
- * resource usage per kernel (`-Xptxas -v`). The result also contains messages from the front end,
- * host compiler, ptxas, and linker, with their locations.
+ * Parses nvcc's stdout and stderr, combined in any order. The result contains ptxas's resource
+ * usage per kernel (`-Xptxas -v`). The result also contains messages from the front end, host
+ * compiler, ptxas, and linker, with their locations.
  *
  * Sizes are in bytes. Unknown text is skipped, and the parser never throws an error. To avoid
  * quadratic run time, patterns match a run of digits only from its start. Numbers with too many
@@ -173,8 +173,8 @@ function readDiagnostic(line: string): Diagnostic | null {
 
 const isCaret = (line: string): boolean => /^[\s|]*\^[\s~^]*$/.test(line)
 /**
- * Whether a line is indented like details in nvcc's messages. A quoted source line can have
- * the same indentation.
+ * Whether a line is indented like details in nvcc's messages. A quoted source line can have the
+ * same indentation.
  */
 const isDetail = (line: string): boolean => /^ {10,}\S/.test(line)
 

@@ -99,8 +99,8 @@ const VerifyEvent = z.object({
   firstMismatch: Mismatch.nullable(),
   outOfBounds: z.boolean(),
   /**
-   * Names of the buffers with out-of-bounds writes. Older recordings have neither this field
-   * nor `changedInputs`.
+   * Names of the buffers with out-of-bounds writes. Older recordings have neither this field nor
+   * `changedInputs`.
    */
   outOfBoundsBuffers: z.array(z.string()).default([]),
   changedInputs: z.array(z.string()).default([]),
@@ -199,8 +199,8 @@ const PairEvent = z.object({
 const extent = z.tuple([count, count, count])
 
 /**
- * Kernels that one rung launch starts, in order, recorded without a profiler. The list is
- * empty if `reason` is set.
+ * Kernels that one rung launch starts, in order, recorded without a profiler. The list is empty if
+ * `reason` is set.
  */
 const LaunchesEvent = z.object({
   event: z.literal('launches'),

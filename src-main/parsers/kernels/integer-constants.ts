@@ -19,9 +19,7 @@ interface ConstantExpression {
 const tokenPattern =
   /\s+|(?<number>0[xX][\da-fA-F]+|\d+)[uUlL]*(?![\w.])|(?<name>[A-Za-z_]\w*)|(?<sign>\|\||&&|==|!=|<=|>=|<<|>>|[-+*/%<>!~&|^?:()])/gy
 
-/**
- * C++ binary operators in order of precedence. The operators that bind tightest come last.
- */
+/** C++ binary operators in order of precedence. The operators that bind tightest come last. */
 const levels: readonly (readonly string[])[] = [
   ['||'],
   ['&&'],

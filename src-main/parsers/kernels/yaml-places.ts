@@ -47,8 +47,8 @@ export function refuse(file: string, faults: readonly PlacedFault[]): never {
 }
 
 /**
- * Returns a key's position. If the document does not contain the key, returns the position of
- * its nearest parent.
+ * Returns a key's position. If the document does not contain the key, returns the position of its
+ * nearest parent.
  */
 function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length -= 1) {

@@ -90,9 +90,7 @@ const isRange = (column: string): boolean => /Domain:(Push\/Pop|Start\/Stop)_Ran
 export const isWhole = (line: string): boolean =>
   line.endsWith('"') && (line.match(/"/g)?.length ?? 0) % 2 === 0
 
-/**
- * Returns the CSV table's lines, starting with the header and excluding the program's output.
- */
+/** Returns the CSV table's lines, starting with the header and excluding the program's output. */
 function tableLines(text: string, notes: Statement[]): string[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   const first = lines.findIndex((line) => line.includes(headerStart))
@@ -158,8 +156,8 @@ export function missingColumns(header: readonly string[]): string | null {
 }
 
 /**
- * Returns the table's columns. `units` is the row below the header, or empty if there is no
- * such row.
+ * Returns the table's columns. `units` is the row below the header, or empty if there is no such
+ * row.
  */
 export function columnsOf(header: readonly string[], units: readonly string[]): Columns {
   const metrics = header.flatMap((name, at): MetricColumn[] => {

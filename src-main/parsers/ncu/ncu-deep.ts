@@ -79,8 +79,8 @@ function assignSections(
 }
 
 /**
- * Whether a section and a launch share an instruction address, according to the SASS view.
- * A kernel with a single launch needs no comparison.
+ * Whether a section and a launch share an instruction address, according to the SASS view. A kernel
+ * with a single launch needs no comparison.
  */
 function sharesAddresses(
   launches: readonly Launch[],

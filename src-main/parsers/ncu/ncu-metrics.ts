@@ -20,9 +20,9 @@ import { metricParts } from '../../domain/metrics/metric-parts'
 const durationName = 'gpu__time_duration.sum'
 
 /**
- * Factors for converting ncu's base units to the registry's units. A missing factor means 1.
- * If ncu reports no unit, values with these registry units are rejected, because they could be off
- * by an unknown scale factor.
+ * Factors for converting ncu's base units to the registry's units. A missing factor means 1. If ncu
+ * reports no unit, values with these registry units are rejected, because they could be off by an
+ * unknown scale factor.
  */
 const conversions: Partial<Record<Unit, Record<string, number>>> = {
   ms: { ns: 1e-6 },
@@ -40,8 +40,8 @@ const numberOf = (launch: NcuLaunch, name: string): number | null => {
 const durationOf = (launch: NcuLaunch): number => numberOf(launch, durationName) ?? 0
 
 /**
- * Returns a launch's duration under ncu, in milliseconds. Returns null if ncu did not collect
- * the duration or its unit is unknown.
+ * Returns a launch's duration under ncu, in milliseconds. Returns null if ncu did not collect the
+ * duration or its unit is unknown.
  */
 export function launchMs({ metrics }: Pick<NcuLaunch, 'metrics'>): number | null {
   const { value, unit } = metrics[durationName] ?? {}

@@ -225,8 +225,8 @@ export function firstId(start: Uint8Array): bigint {
 }
 
 /**
- * Returns a single metric's value in a Result without decoding the other metrics. Returns null
- * if the metric has no value.
+ * Returns a single metric's value in a Result without decoding the other metrics. Returns null if
+ * the metric has no value.
  */
 export function metricIn(result: Uint8Array, isIt: (name: number) => boolean): number | null {
   const [metrics] = description.Result.metrics

@@ -38,8 +38,7 @@ export interface NcuRep {
   /** Command line that produced the report. The command line contains paths on the machine. */
   commandLine: string | null
   /**
-   * Returns a launch's code, or null if it cannot be decoded. The code is decoded on every
-   * call.
+   * Returns a launch's code, or null if it cannot be decoded. The code is decoded on every call.
    */
   codeOf: (launch: NcuLaunch, nameOf: (path: string) => string) => LaunchCode | null
 }

@@ -1,6 +1,6 @@
 /**
- * Calibrates a remote machine's GPU. The program runs on the remote machine, and the
- * parameters are copied back.
+ * Calibrates a remote machine's GPU. The program runs on the remote machine, and the parameters are
+ * copied back.
  */
 import type { Folders } from '../../adapters/machine/machine'
 import { KernelLadderError } from '../../domain/errors'

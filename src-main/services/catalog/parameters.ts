@@ -1,6 +1,6 @@
 /**
- * Handles a request's compile-time parameters. Checks parameters against the rungs that
- * declare them, and applies them to the rungs that allow the value.
+ * Handles a request's compile-time parameters. Checks parameters against the rungs that declare
+ * them, and applies them to the rungs that allow the value.
  */
 import { inputError } from '../../domain/errors'
 import { findById } from '../../domain/ladder/former-ids'

@@ -19,8 +19,8 @@ export const Hunk = z.object({
 export type Hunk = z.infer<typeof Hunk>
 
 /**
- * Maximum number of edits in a diff. The run time is quadratic in the number of edits.
- * Sources with more edits have little in common.
+ * Maximum number of edits in a diff. The run time is quadratic in the number of edits. Sources with
+ * more edits have little in common.
  */
 const mostEdits = 1500
 
@@ -40,8 +40,8 @@ export function diffSources(a: string, b: string, context = 3): Hunk[] {
 }
 
 /**
- * Diffs two sources without their header comments, which differ in every rung. Line numbers
- * refer to the complete files.
+ * Diffs two sources without their header comments, which differ in every rung. Line numbers refer
+ * to the complete files.
  */
 export function diffBelowHeaders(a: string, b: string, context = 3): Hunk[] {
   const below = (text: string) => {

@@ -40,8 +40,8 @@ const withoutAfter = (text: string, files: readonly string[]): string =>
   )
 
 /**
- * Returns a new ladder's path and id. The id is the folder's name unless a shipped ladder has
- * that name. Throws an error if the folder is not empty.
+ * Returns a new ladder's path and id. The id is the folder's name unless a shipped ladder has that
+ * name. Throws an error if the folder is not empty.
  */
 export async function newLadderFolder(
   setup: Setup,

@@ -1,6 +1,6 @@
 /**
- * Converts a report's launches to an ordered, named ladder. Each launch becomes a rung. NVTX
- * ranges are ignored.
+ * Converts a report's launches to an ordered, named ladder. Each launch becomes a rung. NVTX ranges
+ * are ignored.
  */
 import type { ReportLaunch } from '../../adapters/sessions/report-file'
 import { inputError } from '../../domain/errors'

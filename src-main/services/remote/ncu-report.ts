@@ -27,9 +27,7 @@ interface FoundReport {
   machine: string | null
 }
 
-/**
- * Returns the location of a session's ncu report, or null if the session has no report.
- */
+/** Returns the location of a session's ncu report, or null if the session has no report. */
 export async function findReport(folder: string): Promise<FoundReport | null> {
   const path = join(folder, reportFile)
   const here = await stat(path).catch(() => null)

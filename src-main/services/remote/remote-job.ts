@@ -56,8 +56,8 @@ export async function openMachine(
 }
 
 /**
- * Returns a machine's shell. If the entry has no host, the shell is local, because this
- * machine is a Slurm login node.
+ * Returns a machine's shell. If the entry has no host, the shell is local, because this machine is
+ * a Slurm login node.
  */
 export const shellOf = (name: string, { ssh }: Pick<MachineEntry, 'ssh'>): Shell =>
   ssh === undefined ? localShell(name) : sshShell(name, ssh, sshOptions())

@@ -1,6 +1,6 @@
 /**
- * Creates the charts in printed and Markdown reports. Bar charts show throughput and counters.
- * The Charts screen draws the other charts.
+ * Creates the charts in printed and Markdown reports. Bar charts show throughput and counters. The
+ * Charts screen draws the other charts.
  */
 import { cardMetricIds, metricDefinition } from '../../domain/metrics/metrics'
 import { areTimesRanked } from '../../domain/analysis/comparability'
@@ -122,9 +122,7 @@ export type ReportChart = {
 /** Charts from the Charts screen that a printed report includes by default. */
 export const usualDrawings = ['roofline', 'stalls', 'traffic', 'occupancy'] as const
 
-/**
- * Returns the leading counter and the card-level counters. Tables show the other counters.
- */
+/** Returns the leading counter and the card-level counters. Tables show the other counters. */
 export const usualBars = (session: Session): string[] => [
   ...new Set([leadMetric(session), ...cardMetricIds]),
 ]

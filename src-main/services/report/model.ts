@@ -95,8 +95,8 @@ export interface LadderRow {
 
 export interface ReportStep extends Step {
   /**
-   * Returns the source diff below the headers. The report lists header changes separately.
-   * Returns null if a source is missing.
+   * Returns the source diff below the headers. The report lists header changes separately. Returns
+   * null if a source is missing.
    */
   hunks(context?: number): Hunk[] | null
 }

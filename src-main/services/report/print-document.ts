@@ -1,6 +1,6 @@
 /**
- * Formats a report for printing as one script-free HTML document. Chromium converts the document
- * to pages.
+ * Formats a report for printing as one script-free HTML document. Chromium converts the document to
+ * pages.
  *
  * A draft printout provides the page numbers for the table of contents.
  */

@@ -1,6 +1,5 @@
 /**
- * Builds a report's tables: their columns, rows, and order. Each output format renders the
- * cells.
+ * Builds a report's tables: their columns, rows, and order. Each output format renders the cells.
  */
 import type { MetricDelta, Verdict } from '../../domain/analysis/compare'
 import type { MetricValue } from '../../domain/metrics/metrics'

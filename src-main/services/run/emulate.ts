@@ -71,8 +71,8 @@ export interface ReadyRung {
 }
 
 /**
- * Returns a case's buffers. If the buffers and the rung's own memory do not fit the emulated
- * GPU, returns the reason.
+ * Returns a case's buffers. If the buffers and the rung's own memory do not fit the emulated GPU,
+ * returns the reason.
  */
 export type Filled = (
   own: Case,

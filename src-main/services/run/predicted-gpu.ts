@@ -18,8 +18,8 @@ export interface ParameterSet extends PredictionGpu {
 }
 
 /**
- * Reads a GPU's parameters by its id. Returns null if there is no parameter file. Throws an
- * input error if the file is invalid.
+ * Reads a GPU's parameters by its id. Returns null if there is no parameter file. Throws an input
+ * error if the file is invalid.
  */
 export async function readParameters(
   folders: GpuFolders,

@@ -1,6 +1,6 @@
 /**
- * Reports a run's progress. The progress object is the run's only mutable object, and saved
- * data never depends on it.
+ * Reports a run's progress. The progress object is the run's only mutable object, and saved data
+ * never depends on it.
  */
 import type { RunEvent } from '../../contract/index'
 import type { Statement } from '../../domain/messages/message'

@@ -93,8 +93,7 @@ export function toBurst(
 }
 
 /**
- * Converts a sustained timing. `beside` is the reference's timing. The reference is timed
- * first.
+ * Converts a sustained timing. `beside` is the reference's timing. The reference is timed first.
  */
 export function toSustained(
   event: SustainedEvent,

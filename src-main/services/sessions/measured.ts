@@ -30,8 +30,8 @@ interface MeasuredSetup {
 const read = new Map<string, Promise<MeasuredRecording[]>>()
 
 /**
- * Returns one ladder's complete recordings. The recordings are read only once, because they do
- * not change while the program runs.
+ * Returns one ladder's complete recordings. The recordings are read only once, because they do not
+ * change while the program runs.
  */
 function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]> {
   const key = JSON.stringify([root, ladder])

@@ -92,9 +92,7 @@ export async function resumeRun(name: string, run: string, options: Ending): Pro
   return finish(machine, ended, job.own, options)
 }
 
-/**
- * Returns options that convert a remote job's output lines to events of a run on this target.
- */
+/** Returns options that convert a remote job's output lines to events of a run on this target. */
 const remoteOptions = (
   target: Target & { name: string },
   { signal, emit }: Pick<Ending, 'signal' | 'emit'>,

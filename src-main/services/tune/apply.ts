@@ -1,6 +1,4 @@
-/**
- * Adds a sweep's winner to a ladder folder. The winner becomes a variant after the tuned rung.
- */
+/** Adds a sweep's winner to a ladder folder. The winner becomes a variant after the tuned rung. */
 import { addVariant, allowValues, type LadderFolder } from '../../adapters/catalog/ladder-folder'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'

@@ -1,6 +1,6 @@
 /**
- * Implements the contract's `tunings.*` calls. The calls manage finished sweeps and apply
- * their winners as variants.
+ * Implements the contract's `tunings.*` calls. The calls manage finished sweeps and apply their
+ * winners as variants.
  */
 import { keepTuning, readTuning, tuningIds } from '../../adapters/disk/tuning-store'
 import type { Setup } from '../../adapters/machine/machine'

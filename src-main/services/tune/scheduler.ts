@@ -21,8 +21,8 @@ export interface SweepRequest<Built, Outcome> {
    */
   build: (point: Point) => Promise<{ built: Built } | { outcome: Outcome }>
   /**
-   * Measures the points and reports each point. Points that were not reported go to another
-   * worker. A worker that throws an error is not used again.
+   * Measures the points and reports each point. Points that were not reported go to another worker.
+   * A worker that throws an error is not used again.
    */
   measure: (
     worker: number,

@@ -1,6 +1,6 @@
 /**
- * Manages a sweep's workers, one per GPU. A worker has exclusive use of its GPU while it
- * verifies and times points.
+ * Manages a sweep's workers, one per GPU. A worker has exclusive use of its GPU while it verifies
+ * and times points.
  */
 import type { NvidiaSmi } from '../../adapters/tools/gpus'
 import type { Bench } from '../bench/bench'

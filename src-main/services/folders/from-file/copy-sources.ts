@@ -53,9 +53,7 @@ export function placesOf(sources: readonly string[], folders: readonly string[])
   return [{ ...file, to: taken ? `${file.to}.cuh` : asHeader(file.to) }, ...headers]
 }
 
-/**
- * Returns large libraries' include directories, whose headers are referenced instead of copied.
- */
+/** Returns large libraries' include directories, whose headers are referenced instead of copied. */
 export function largeFolders(sources: readonly string[], includes: readonly string[]): string[] {
   if (sources.length <= mostHeaders) return []
   const headers = sources.slice(1)

@@ -180,9 +180,7 @@ const ofBursts: readonly Field[] = [
   },
 ]
 
-/**
- * Returns a session's fields. For a memory-bound task, one field is not in the session schema.
- */
+/** Returns a session's fields. For a memory-bound task, one field is not in the session schema. */
 function fieldsOf({ session }: ReportModel): readonly Field[] {
   const lead = leadOf(session)
   const has = (holds: (timing: Timing) => unknown): boolean =>

@@ -149,8 +149,8 @@ const cellTex = ({ text, code, mark = '', note }: Cell): string =>
   `${code ? texCode(text) : tex(text)}${tex(mark)}${note === undefined ? '' : `\\textsuperscript{${note}}`}`
 
 /**
- * Returns the tables that list every counter that at least one rung has. The reasons for
- * missing values follow the last table.
+ * Returns the tables that list every counter that at least one rung has. The reasons for missing
+ * values follow the last table.
  */
 function counterTexTables(model: ReportModel): string[] {
   const tables = counterTables(model, mostAcross)
