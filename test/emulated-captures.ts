@@ -1,5 +1,5 @@
 /**
- * Reads kernels with ncu's counts per instruction on a GPU, for comparison with the emulator.
+ * Reads kernels with ncu's per-instruction counts from a GPU, for comparison with the emulator.
  * `scripts/lib/keep-emulation.ts` makes the captures from sessions with deep profiles.
  */
 import { createDevice, type Allocation } from '../src-main/domain/emulator/device'
@@ -12,7 +12,7 @@ import type { EmulationJob } from '../src-main/domain/emulation/job'
 import { packedRow, packedRows } from './captures'
 import { waitingLoops } from '../src-main/domain/emulator/spin-loops'
 
-/** The name of the capture file in test/captures. */
+/** The capture's file name in test/captures. */
 export const captureFile = 'emulation.jsonl'
 
 /** The counters of each instruction, in the file's order. */

@@ -5,8 +5,8 @@ import { gemm, gemmProblem } from '../support'
 
 const line = (words: readonly string[]) => words.join(' ').replaceAll(' --', '\n--').split('\n')
 
-describe('a case in the input format of the runner', () => {
-  it('has the launch struct, buffers, reference and check as numbers', () => {
+describe("a case in the runner's input format", () => {
+  it('lists the launch struct, buffers, reference, and check as numbers', () => {
     expect(
       line(
         caseWords(
@@ -58,7 +58,7 @@ describe('a case in the input format of the runner', () => {
     )
   })
 
-  it('has only the struct for the probe, and no reference if nothing is checked', () => {
+  it('contains only the struct for the probe, and no reference if nothing is checked', () => {
     const own = caseOf(gemmProblem(8))
     expect(launchWords(gemm, own)).not.toContain('--buffer')
     expect(caseWords(gemm, own, null, null).some((word) => /--(reference|check)/.test(word))).toBe(

@@ -40,7 +40,7 @@ describe('the command line', () => {
 describe('cycles between folders', () => {
   const edge = (from: string, specifier: string) => ({ from, specifier, typeOnly: true })
 
-  it('are reported with the imports that close them', () => {
+  it('are reported with the imports that close each cycle', () => {
     expect(
       roomCycles([
         edge('src-main/services/run/a.ts', '../sessions/b'),
@@ -61,7 +61,7 @@ describe('cycles between folders', () => {
     ).toHaveLength(1)
   })
 
-  it('are found among files of one folder, including type imports, but not through dynamic imports', () => {
+  it('are found between files in one folder, through type imports but not dynamic imports', () => {
     const back = edge('src-main/services/run/b.ts', './index')
     const there = edge('src-main/services/run/index.ts', './b')
     expect(fileCycles([there, back])).toEqual([
@@ -72,7 +72,7 @@ describe('cycles between folders', () => {
     expect(fileCycles([there, { ...back, onDemand: true }])).toEqual([])
   })
 
-  it('do not exist within a folder, between layers, or if two folders use a third folder', () => {
+  it('are not reported within a folder, between layers, or if two folders use a third folder', () => {
     expect(
       roomCycles([
         edge('src-main/services/run/a.ts', './b'),
@@ -211,7 +211,7 @@ describe('the reader', () => {
     ])
   })
 
-  it('reads the scripts of a component', () => {
+  it('reads the scripts in a component', () => {
     const text = `<script lang="ts">import 'a'</script>
       <script setup lang="ts">import b from './b'</script>
       <script src="./c.ts"></script>

@@ -1,4 +1,4 @@
-/** Reads the sources, and checks their import graph against the rules of each layer. */
+/** Reads the sources, and checks their import graph against each layer's rules. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { isBuiltin } from 'node:module'
@@ -41,8 +41,9 @@ export const linesWith = (files: readonly SourceFile[], patterns: readonly RegEx
       ),
   )
 
-// Rules for imports between layers. `readImports` reads the import graph from the sources.
-// `violations` checks a graph without reading files, so that tests can pass invented graphs.
+// Rules for imports between layers of the program. `readImports` reads the import graph from the
+// sources. `violations` checks a graph without reading files, so that tests can pass invented
+// graphs.
 
 export interface Import {
   /** The importing file, relative to the repository root. */
@@ -205,7 +206,7 @@ function judgeFile(one: Import, layer: Layer): string | undefined {
   return `${layer} may not import ${targetLayer} (${target})`
 }
 
-/** Returns one sentence per forbidden import. */
+/** Returns one error sentence per forbidden import. */
 export function violations(imports: readonly Import[]): string[] {
   return imports.flatMap((one) => {
     const layer = layerOf(one.from)

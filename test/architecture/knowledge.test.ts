@@ -18,7 +18,7 @@ describe('machines', () => {
   ]
 
   describe('the services', () => {
-    it('access tools, build results, folders and their own process through the machine', () => {
+    it('access tools, build results, folders, and their own process through the machine interface', () => {
       expect(linesWith(sourcesIn('src-main/services'), ownWays)).toEqual([])
     })
   })
@@ -36,7 +36,7 @@ describe('machines', () => {
   })
 })
 
-describe('kinds of targets', () => {
+describe('target kinds', () => {
   const kinds = Object.keys(targetKinds).join('|')
   const words = Object.values(targetKinds)
     .flatMap(({ syntax }) => (syntax ? [syntax.print(null)] : []))
@@ -59,13 +59,13 @@ describe('kinds of targets', () => {
     // Lab checks of kind `static` examine only the build.
     /\b(check|item)\.kind === 'static'/,
     /case 'static':/,
-    // The origin of a figure.
+    // How a figure was obtained.
     /evidence === '(emulated|predicted)'/,
-    // The source of a time.
+    // How a time was obtained.
     /clock !== 'predicted'/,
     // A memory space.
     /space === 'local'/,
-    // The machine-code view of the Compare screen.
+    // The Compare screen's machine-code view.
     /\bview(?:\.value)? [!=]== 'machine'/,
     // The scope of an ncu rule's speedup.
     /speedupType === 'local'|text === 'global' \|\| text === 'local'/,
@@ -78,7 +78,7 @@ describe('kinds of targets', () => {
   ]
 
   describe('the source', () => {
-    it('compares target kinds only in their table', () => {
+    it('compares target kinds only in the target table', () => {
       const files = sourcesIn('src-main', 'src-renderer').filter(
         ({ path }) => !places.some((place) => path.startsWith(place)),
       )

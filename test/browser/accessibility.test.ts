@@ -1,4 +1,4 @@
-/** Tests the accessibility of every screen: with axe in both themes, and with only the keyboard. */
+/** Tests the accessibility of every screen with axe in both themes and with only the keyboard. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { putTuning } from '../../scripts/lib/pictures.mjs'
@@ -51,7 +51,7 @@ const noFaults = ({ light, dark }: Found): Found => {
   return { light: none(light), dark: none(dark) }
 }
 
-/** Returns the elements that scroll horizontally: the page or panels. */
+/** Returns the elements that scroll horizontally, which can be the page or panels. */
 const widerThanTheirPlace = (): string[] =>
   [...document.querySelectorAll('html, main, aside')]
     .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
@@ -174,7 +174,7 @@ describe('with only the keyboard', () => {
     throw new Error(`Tab does not lead to ${String(name)}.`)
   }
 
-  it('a lab is opened from the list, and the editor from a rung', async () => {
+  it('a lab can be opened from the list, and the editor from a rung', async () => {
     const { page } = await harness.visit('/labs')
     await page.locator('main li a').first().waitFor()
     await tabTo(page, /^Coalescing$/)
@@ -227,7 +227,7 @@ describe('with only the keyboard', () => {
     expect(page.url()).toContain('/sessions')
   })
 
-  it('a command is found by part of its name, and runs', async () => {
+  it('a command can be found by part of its name and run', async () => {
     const { page } = await harness.open('/doctor')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Control+k')

@@ -12,13 +12,13 @@ import { shippedKernels } from '../services/support'
 describe('the first scripts', () => {
   const { files, libraries, kb } = initialScripts(join(import.meta.dirname, '../../out/renderer'))
 
-  it('the scripts of the first page are within their size budget', () => {
+  it("the first page's scripts are within their size budget", () => {
     expect(files.length).toBeGreaterThan(0)
     expect(kb).toBeGreaterThan(20)
     expect(kb).toBeLessThanOrEqual(budget('initialScripts').most)
   })
 
-  it('charts, editor and formulas load on demand', () => {
+  it('scripts for charts, the editor, and formulas load on demand', () => {
     expect(libraries).toEqual([])
   })
 })
@@ -65,7 +65,7 @@ describe('preferences', () => {
 
     it('is downloaded only when a user selects it', async () => {
       const { page } = await harness.open('/doctor')
-      // The idle page loads the command palette. Wait until this is done.
+      // The idle page loads the command palette. Wait until the palette has loaded.
       await page.waitForLoadState('networkidle')
       const fetched: string[] = []
       page.on('request', (request) => fetched.push(request.url()))
@@ -76,7 +76,7 @@ describe('preferences', () => {
   })
 
   describe('the theme', () => {
-    it('follows the system until the user chooses a theme, which is remembered', async () => {
+    it('follows the system theme until the user chooses a theme, which is then remembered', async () => {
       const { page } = await harness.open('/doctor', { dark: true })
       await heading(page, 'This machine')
       const dark = await surface(page)
@@ -160,8 +160,10 @@ describe('languages', () => {
     expect(found).toEqual(Object.fromEntries(all.map(({ name }) => [name, []])))
   }
   it('no Korean screen has an English sentence', () => hasNoEnglish('ko', usual))
-  it('no lab or unusual session in Korean has an English sentence', { tags: ['thorough'] }, () =>
-    hasNoEnglish('ko', more),
+  it(
+    'no Korean page for a lab or unusual session has an English sentence',
+    { tags: ['thorough'] },
+    () => hasNoEnglish('ko', more),
   )
   it('no Chinese screen has an English sentence', { tags: ['thorough'] }, () =>
     hasNoEnglish('zh-CN', [...usual, ...more]),

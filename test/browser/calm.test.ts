@@ -34,8 +34,8 @@ const shifts = (page: Page): Promise<string[]> =>
   )
 
 /**
- * Delays and reorders the core's responses, like a busy machine would. The order is the same in
- * every run.
+ * Delays and reorders the core's responses, as a busy machine would. The order is the same in every
+ * run.
  */
 async function answerLate(page: Page): Promise<void> {
   let asked = 0
@@ -71,7 +71,7 @@ describe('a screen', () => {
     ['machine code', 'm', '.sass-list .row'],
     ['chain', 'c', '.chain tr'],
   ])(
-    'opens its %s without loading another script, and renders each row once',
+    'opens its %s without loading another script, and renders each row only once',
     async (_, key, rows) => {
       const route = compareRoute(
         'recorded:gemm-fp32-h200-4096-deep',

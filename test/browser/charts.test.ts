@@ -57,7 +57,7 @@ describe('charts', async () => {
     })
   })
 
-  it('opens with the first chart that has data, and the keyboard reaches the others', async () => {
+  it('open with the first chart that has data, and the keyboard reaches all other charts', async () => {
     const { page } = await harness.visit(route(card))
     await page.getByRole('heading', { name: 'Occupancy limiters' }).waitFor()
     await page.getByRole('link', { name: 'Waves and tail' }).focus()
@@ -66,7 +66,7 @@ describe('charts', async () => {
     expect(page.url()).toContain('/charts/waves')
   })
 
-  it('shows the required level and command instead of zeros if nothing was collected', async () => {
+  it('show the required level and command instead of zeros if nothing was collected', async () => {
     const session = await get(card)
     expect(session.settings.profile).toBe('card')
     for (const chart of ['stalls', 'traffic', 'roofline']) {
@@ -145,7 +145,7 @@ describe('charts', async () => {
       expect(faults).toEqual([])
     })
 
-    it('open the two rungs that a line of the roofline connects', async () => {
+    it('open the two rungs that a roofline segment connects', async () => {
       const { rungs } = await get(climb)
       const { page, faults } = await open(climb, 'roofline')
       const host = page.locator('.chart-host')
@@ -198,7 +198,8 @@ describe('charts', async () => {
       expect(shown).toBeLessThan(rungs.length)
       await page.locator('tr[data-rung]').first().focus()
       await page.keyboard.press('p')
-      // The user chooses the columns. The choice is stored like the pinned rungs.
+      // The user chooses the columns. The chosen columns are stored in the same way as the pinned
+      // rungs.
       const headings = () => page.locator('th.metric').count()
       const before = await headings()
       await page.getByRole('button', { name: 'Columns', exact: true }).click()
@@ -227,12 +228,12 @@ describe('charts', async () => {
         const own = rung.metrics['theoreticalOccupancy']?.value
         if (own == null) continue
         const text = await rows.filter({ hasText: rung.title }).first().innerText()
-        // The text contains both the calculated value and the value from ncu.
+        // The text contains the calculated value and the value from ncu.
         expect(text.split(`${own.toFixed(1)} %`).length - 1, rung.id).toBeGreaterThanOrEqual(2)
       }
     })
 
-    it("shows the author's figures of a study next to ours", async () => {
+    it("shows the figures of a study's author next to ours", async () => {
       const { page } = await open(study, 'study')
       await page.getByText('Table', { exact: true }).click()
       const text = await page.locator('table.figures').innerText()
@@ -243,7 +244,7 @@ describe('charts', async () => {
     })
   })
 
-  it('combines sessions of several sizes, one per size, and omits a deselected session', async () => {
+  it('combine sessions of several sizes, one session per size, and omit a deselected session', async () => {
     const { page } = await open(climb, 'sweep')
     const words = () => page.locator('.chart-host').getAttribute('aria-label')
     await expect.poll(words).toContain('1024³')
@@ -254,7 +255,7 @@ describe('charts', async () => {
   })
 
   describe('a saved chart', () => {
-    it('is an SVG on white with its title and origin, in any theme', async () => {
+    it('is an SVG on a white background with its title and GPU, in any theme', async () => {
       const { page } = await open(study, 'study', { dark: true })
       const [download] = await Promise.all([
         page.waitForEvent('download'),
@@ -269,7 +270,7 @@ describe('charts', async () => {
       expect(svg).not.toContain('#14171b')
     })
 
-    it('is a PNG with print resolution', async () => {
+    it('can be a PNG at print resolution', async () => {
       const { page } = await open(climb, 'occupancy')
       const [download] = await Promise.all([
         page.waitForEvent('download'),
@@ -315,7 +316,7 @@ describe('the instruction mix', () => {
   it.each([
     [1280, false],
     [1920, true],
-  ])('is drawn, with a text description, at %i px', async (width, dark) => {
+  ])('is drawn at %i px, with a text description', async (width, dark) => {
     const { page, faults } = await harness.visit(chart('mix'), { width, dark })
     await page.locator('.chart-figure canvas').first().waitFor()
     const words = await page.locator('.chart-host').getAttribute('aria-label')
@@ -335,7 +336,7 @@ describe('the instruction mix', () => {
     expect(text).toMatch(/FP32 operations:\s*2\.15 GFLOP/)
     expect(text).toContain('of the product')
     await expect.poll(() => details.getByRole('img', { name: /FP32 89\.2/ }).count()).toBe(1)
-    // The deep profile gives a verdict. The card level does not.
+    // The deep profile gives a verdict. The card level gives no verdict.
     expect(text).toContain('The last wave')
     expect(faults).toEqual([])
   })

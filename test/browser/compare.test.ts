@@ -30,7 +30,7 @@ const open = async (index: number, options: { width?: number; dark?: boolean } =
   return { ...opened, ...step }
 }
 
-it('the compare screen shows both sources, the time saved and every metric, within the content security policy', async () => {
+it('the compare screen shows both sources, the time saved, and every metric, within the content security policy', async () => {
   const { page, faults, a, b } = await open(0)
   const texts = () => page.locator('.cm-content').allInnerTexts()
   // The rung's header comments are shown next to the source. The source view shows them only on
@@ -43,7 +43,7 @@ it('the compare screen shows both sources, the time saved and every metric, with
   const { speedup } = comparison.time
   const headline = await page.locator('.headline').innerText()
   expect(headline).toContain(formatRatio(speedup! > 1 ? speedup! : 1 / speedup!))
-  // The metrics table is collapsed by default. After it was opened, it remains open.
+  // The metrics table is collapsed by default. Once opened, the table remains open.
   await expect.poll(() => page.locator('table.deltas').isVisible()).toBe(false)
   await page.getByText(/^All \d+ metrics$/).click()
   const table = await page.locator('table.deltas').innerText()
@@ -145,7 +145,7 @@ it('the compare screen swaps the two rungs', async () => {
   await expect.poll(() => page.locator('.source .side').first().innerText()).toBe(baseName(b.file))
 })
 
-it('the compare screen opens with a meaningful pair if the address has no pair or a missing rung', async () => {
+it('the compare screen opens with a meaningful pair if the address names no pair or a missing rung', async () => {
   const bare = compareRoute(ref, 'gone', 'lost').replace('/gone/lost', '')
   for (const route of [bare, compareRoute(ref, 'gone', 'lost')]) {
     const { page } = await harness.open(route)
@@ -166,7 +166,7 @@ it('the compare screen has one column in a narrow window', async () => {
   expect(faults).toEqual([])
 })
 
-it('the compare screen shows which level collects line heat and machine code if a session lacks them', async () => {
+it('the compare screen names the level that collects line heat and machine code if a session lacks them', async () => {
   const { page } = await open(0)
   await expect
     .poll(() => page.locator('.source .deep').innerText())
@@ -217,7 +217,7 @@ it('the compare screen answers a new user in three clicks: why, which lines, whi
   expect(faults).toEqual([])
 })
 
-it('the compare screen has a view that links each source change to the time, which a key opens and closes', async () => {
+it('the compare screen has a view that a key toggles and that links each source change to the time', async () => {
   const { page, faults } = await open(steps.findIndex(({ b }) => b.id === '06_float4'))
   await page.keyboard.press('c')
   const chain = page.getByRole('region', { name: 'From change to time' })
@@ -237,7 +237,7 @@ it('the compare screen has a view that links each source change to the time, whi
   expect(faults).toEqual([])
 })
 
-it('the compare screen opens at the source line of the first cause, without comments', async () => {
+it('the compare screen opens at the source line of the top-ranked cause, with comments omitted', async () => {
   const { page, faults } = await harness.visit(
     compareRoute('recorded:gemm-fp32-h200-4096-deep', '02_coalesced', '03_shared_tile'),
     { width: 1440 },
@@ -259,11 +259,11 @@ it('the compare screen opens at the source line of the first cause, without comm
   expect(faults).toEqual([])
 })
 
-describe('rungs of two sessions', () => {
+describe('rungs from two sessions', () => {
   const across = (other: string, a: string, b = a) =>
     `${compareRoute(ref, a, b)}?with=${encodeURIComponent(other)}`
 
-  it('for one problem are shown side by side, with their other differences', async () => {
+  it('that solve the same problem are shown side by side, with any other differences between the sessions', async () => {
     const other = 'recorded:gemm-3xtf32-h200-4096'
     const { page, faults } = await harness.open(across(other, '06_float4', '62_tf32x3_wgmma'))
     await page.locator('.cm-mergeView').waitFor()
@@ -277,7 +277,7 @@ describe('rungs of two sessions', () => {
     expect(faults).toEqual([])
   })
 
-  it('for two problems get no verdict', async () => {
+  it('that solve different problems get no verdict', async () => {
     const other = 'recorded:gemm-fp32-h200-1024'
     const { page } = await harness.open(across(other, '06_float4'))
     await page.locator('.headline').waitFor()
@@ -290,7 +290,7 @@ describe('rungs of two sessions', () => {
     await page.waitForURL((url) => url.hash.includes('05_thread_tile_2d/05_thread_tile_2d?with='))
   })
 
-  it('are chosen in the toolbar', async () => {
+  it('can be chosen in the toolbar', async () => {
     const { page } = await open(0)
     const chooser = page.getByLabel('Session of rung b')
     await chooser.focus()
@@ -368,7 +368,7 @@ describe('rungs with a deep profile', () => {
     await panel.waitFor({ state: 'hidden' })
   })
 
-  it('link the changed read of a tile to its bank conflicts and to the time', async () => {
+  it('link the changed read of a tile to the bank conflicts and to the time', async () => {
     const { page, faults } = await openDeep()
     await page.keyboard.press('c')
     const row = page.locator('.chain tbody tr', { hasText: 'bTile[d][col + j]' })
@@ -379,18 +379,18 @@ describe('rungs with a deep profile', () => {
     expect(faults).toEqual([])
   })
 
-  it('show whether both ran the same machine code', async () => {
+  it('show whether the two rungs ran the same machine code', async () => {
     const { page } = await openDeep(compareRoute(deepRef, b!, b!))
     await page.getByText('Both rungs ran the same machine code').waitFor()
   })
 })
 
-it('the compare screen shows which parameters differ between two variants of one source', async () => {
+it('the compare screen shows the parameters that differ between two variants of one source', async () => {
   const { page } = await harness.visit(compareRoute(ref, '08_warp_tile', '08_half_block'))
   await page.getByText('Parameters: BM 128 → 64, BK 8 → 16, WM 64 → 32, WN 32 → 64').waitFor()
 })
 
-it('two kernels of one program are not ranked, because they do different work', async () => {
+it('two kernels from one program are not ranked, because they do different work', async () => {
   const program = 'recorded:feed-forward-h200'
   const { rungs } = await harness.core.call('sessions.get', { ref: program })
   const { page } = await harness.visit(compareRoute(program, rungs[0]!.id, rungs[1]!.id))

@@ -1,5 +1,5 @@
 /**
- * Tests drafts that the user types into a page. They survive a reload and edits in another tab. A
+ * Tests drafts that the user types into a page. Drafts survive a reload and edits in another tab. A
  * verdict applies only to the code that was checked.
  */
 import type { Page } from 'playwright-core'
@@ -32,8 +32,8 @@ async function lab(): Promise<Page> {
   return page
 }
 
-describe('the code of a lab', () => {
-  it('survives a reload right after the last keystroke, as does a prediction', async () => {
+describe('the code in a lab', () => {
+  it('survives a reload right after the last keystroke, like a prediction', async () => {
     const page = await lab()
     await page.getByRole('tab', { name: /^Predict/ }).click()
     const sectors = page.getByRole('group', { name: /^Sectors per global load/ })
@@ -58,7 +58,7 @@ describe('the code of a lab', () => {
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
-  it('saved by another tab is not overwritten until the user decides', async () => {
+  it('that another tab saved is not overwritten until the user decides', async () => {
     const page = await lab()
     const { page: other } = await harness!.open('/labs/01-coalescing', { locale: 'en-GB' })
     await codeTab(other).click()
@@ -79,7 +79,7 @@ describe('the code of a lab', () => {
     await mine.waitFor({ state: 'detached' })
   })
 
-  it('is checked once for two clicks, and the verdict shows whether the code has changed since', async () => {
+  it('is checked once after two clicks, and the verdict shows whether the code has changed since', async () => {
     const page = await lab()
     let checks = 0
     await page.route('**/rpc/labs.check', async (route) => {

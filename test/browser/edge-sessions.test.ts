@@ -126,7 +126,7 @@ const extreme = ['no-rungs', 'half-missing', 'hostile', 'any-script']
 const others = ['one-rung', 'all-failed', 'long-names', 'one-failed']
 const views = ['ladder', 'compare', 'matrix', 'charts']
 
-/** Returns problems on the page that must not occur with any session. */
+/** Returns the problems on the page that must not occur in any session. */
 const lookOver = (page: Page) =>
   page.evaluate(() => ({
     ran: 'ran' in window,
@@ -207,7 +207,7 @@ describe.each(Object.entries(unlike))(
 )
 
 describe('messages', () => {
-  it('for a session without rungs: it has no rungs, with a possible reason', async () => {
+  it('for a session without rungs: the missing rungs, with a possible reason', async () => {
     const { page } = await harness.visit('/session/no-rungs/ladder')
     await page.getByRole('heading', { name: 'This session has no rungs' }).waitFor()
     await page.goto(`${harness.origin}/#/session/no-rungs/compare`)
@@ -224,7 +224,7 @@ describe('messages', () => {
     await expect.poll(() => row.innerText()).toContain('gemm/06_float4.cu:12')
   })
 
-  it('for missing figures: not collected or unavailable, while zero is shown as zero', async () => {
+  it('for missing figures: whether they were not collected or are unavailable, while zero is shown as zero', async () => {
     const { page } = await harness.visit('/session/half-missing/matrix')
     await page.locator('[role="gridcell"]').first().waitFor()
     for (const kind of ['value', 'unavailable', 'absent'])
@@ -237,7 +237,7 @@ describe('messages', () => {
       .toBe('n/a')
   })
 
-  it('for names that reverse the text direction: the words after them are unchanged', async () => {
+  it('for names that reverse the text direction: unchanged text after each name', async () => {
     const { page } = await harness.visit('/session/any-script/ladder')
     await page.locator('tr[data-rung]').first().waitFor()
     const all = await page.locator('body').innerText()
@@ -263,7 +263,7 @@ describe('messages', () => {
     expect(await page.locator('.figures .why').innerText()).toMatch(
       /^Why\s+Counters that changed most: Stalled: dispatch .* → .* Neither rung was timed\.$/,
     )
-    // Without counted operations, the roofline has no message about them and is not the first
+    // If operations were not counted, the roofline has no message about them and is not the first
     // chart.
     await page.goto(`${harness.origin}/#/session/counts-alone/charts/roofline`)
     await page.getByText('Roofline: nothing to draw').waitFor()
@@ -275,7 +275,7 @@ describe('messages', () => {
     expect(await page.locator('.figures').innerText()).not.toMatch(/has no time|No time to compare/)
   })
 
-  it('for an emulated GPU: marked as emulated above the screen and in the session list', async () => {
+  it('for an emulated GPU: a mark above the screen and in the session list', async () => {
     const { page } = await harness.visit('/session/counts-alone/ladder')
     const bar = page.locator('header.frame')
     await expect.poll(() => bar.innerText()).toContain('Emulated on H200')
@@ -286,7 +286,7 @@ describe('messages', () => {
     await expect.poll(() => row.innerText()).toContain('emulated H200')
   })
 
-  it('for emulated counts: marked in the matrix as described in the legend', async () => {
+  it('for emulated counts: a mark in the matrix, as described in the legend', async () => {
     const { page } = await harness.visit('/session/counts-alone/matrix')
     const cell = page.locator('[role="gridcell"].emulated').first()
     await cell.waitFor()
@@ -294,7 +294,7 @@ describe('messages', () => {
     expect(await page.locator('[role="gridcell"].measured').count()).toBe(0)
   })
 
-  it('for malicious names: the plain text', async () => {
+  it('for malicious names: the names as plain text', async () => {
     const { page } = await harness.visit('/session/hostile/ladder')
     await page.locator('tr[data-rung="06_float4"]').waitFor()
     await expect

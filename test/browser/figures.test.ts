@@ -1,4 +1,4 @@
-/** Tests occupancy, export, and the figures of rungs with an epilogue. */
+/** Tests the occupancy and export screens, and the figures of rungs with an epilogue. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -30,7 +30,7 @@ describe('occupancy', () => {
   const route = '/occupancy?gpu=9.0&threads=256&registers=128&shared=8192'
 
   describe('the occupancy what-if', () => {
-    it('opens with the values from its address, the limiter, and how to raise the occupancy', async () => {
+    it('opens with the values from its address, the limiter, and advice on raising the occupancy', async () => {
       const { page, faults } = await harness.visit(route)
       const answer = page.getByRole('region', { name: 'Occupancy' })
       await answer.waitFor()
@@ -41,7 +41,7 @@ describe('occupancy', () => {
       expect(faults).toEqual([])
     })
 
-    it('changes with a field and with the advice, as does the address', async () => {
+    it('changes with a field and with the advice, and so does the address', async () => {
       const { page } = await harness.open(route)
       await page.getByLabel('Registers per thread', { exact: true }).fill('32')
       await page.getByText('100.0 %').first().waitFor()
@@ -109,7 +109,7 @@ describe('export', () => {
       expect(faults).toEqual([])
     })
 
-    it('previews a text format, and updates with the choice', async () => {
+    it('previews a text format, and updates when the choice changes', async () => {
       const { page, faults } = await harness.visit(route())
       await page.getByRole('radio', { name: /Markdown/ }).check()
       const preview = page.getByRole('region', { name: 'Preview' })
@@ -141,7 +141,7 @@ describe('export', () => {
       expect(faults).toEqual([])
     })
 
-    it('is not required for a picture: the charts of the ladder can be saved directly', async () => {
+    it("is not required for a picture, because the ladder's charts can be saved directly", async () => {
       const { page, faults } = await harness.visit(`/session/${encodeURIComponent(ref)}/ladder`)
       const download = page.waitForEvent('download')
       await page.getByRole('button', { name: 'Throughput: Save as SVG' }).click()
@@ -151,7 +151,7 @@ describe('export', () => {
       expect(faults).toEqual([])
     })
 
-    it('rejects two incomparable sessions before it creates anything', async () => {
+    it('rejects two sessions that cannot be compared before it creates anything', async () => {
       const { page } = await harness.visit(route())
       await page.getByRole('radio', { name: /HTML/ }).check()
       const beside = page.getByLabel('Compared with')
@@ -190,7 +190,7 @@ describe('rungs with an epilogue', () => {
     await own.remove()
   })
 
-  it('in the ladder: a mark next to the title, and the reference of the ratio', async () => {
+  it('have a mark next to the title in the ladder, and show the reference of the ratio', async () => {
     const { page, faults } = await harness.visit(ladderRoute(ref))
     const row = page.locator('tr[data-rung="12_rasterized"]')
     const mark = row.locator('.beside')
@@ -211,7 +211,7 @@ describe('rungs with an epilogue', () => {
     expect(faults).toEqual([])
   })
 
-  it('next to a rung without an epilogue: a note that their times measure different work', async () => {
+  it('are compared to a rung without an epilogue with a note that their times measure different work', async () => {
     const { page, faults } = await harness.visit(
       compareRoute(ref, '11_block_128x256', '12_rasterized'),
     )

@@ -31,7 +31,7 @@ describe('the first screen', () => {
     expect(cut).toEqual([])
   })
 
-  it('shows how, on which GPU and when the figures of each session were obtained', async () => {
+  it('shows how, when, and on which GPU the figures of each session were obtained', async () => {
     const { page } = await harness.visit(ladderRoute('recorded:gemm-fp32-h200-4096'))
     await page.locator('header .trigger').first().click()
     const items = page.getByRole('menuitemradio')

@@ -51,7 +51,7 @@ async function replaceText(page: Page, text: string): Promise<void> {
 const row = (page: Page, rung: string) => page.locator(`tr[data-watched="${rung}"]`)
 
 describe('a ladder folder', () => {
-  it('is opened by its path, trusted, and shows how a save affects a rung’s time', async () => {
+  it('can be opened by its path and trusted, and shows how a save affects a rung’s time', async () => {
     const machine = await fakeMachine()
     const path = await sumsFolder(machine, { trusted: false })
     harness = await startHarness(machine.setup.machine)
@@ -100,7 +100,7 @@ describe('a ladder folder', () => {
     await editor(page).getByText('theirs again').waitFor()
   })
 
-  it('shows faults and the compiler’s messages at their lines, without a GPU', async () => {
+  it('shows faults and compiler messages at their lines, even without a GPU', async () => {
     const yaml = sumsYaml.replace('summary:', 'sumary:')
     const { path, page, faults } = await opened({ yaml }, ['nvidia-smi', 'ncu'])
     await page.getByRole('button', { name: 'ladder.yaml:4:1' }).click()
@@ -134,7 +134,7 @@ describe('a ladder folder', () => {
     showsFaults('zh-CN', '文件夹中没有 c.cu', '文件头没有键 @idae'),
   )
 
-  it('is listed, and marked as missing if it is gone', async () => {
+  it('is listed, and is marked as missing after it is deleted', async () => {
     const { machine, path, page } = await opened()
     await editor(page).waitFor()
     await rename(path, join(machine.dir, 'away'))
@@ -146,7 +146,7 @@ describe('a ladder folder', () => {
   })
 })
 
-it('one click adds the winner of a sweep to the folder as a variant', async () => {
+it("one click adds a sweep's winner to the folder as a variant", async () => {
   const machine = await fakeMachine()
   const path = await sumsFolder(machine)
   const header = '// @param TILE 32 {16,32,64}\n'
@@ -196,7 +196,7 @@ it('one click adds the winner of a sweep to the folder as a variant', async () =
   expect(faults).toEqual([])
 })
 
-it('a ladder folder runs from the form, at its own size and with its scalars', async () => {
+it('a ladder folder can be run from the form, with its own size and scalars', async () => {
   const { machine, path, page } = await opened()
   await page.getByRole('link', { name: 'Run…' }).click()
   await expect.poll(() => page.locator('.setup select').first().inputValue()).toBe(path)
@@ -273,7 +273,7 @@ describe('the editor', () => {
     expect(await harness!.core.call('drafts.list', {})).toEqual([])
   })
 
-  it('builds with a key and shows the compiler’s messages at their lines', async () => {
+  it('builds when a key is pressed, and shows compiler messages at their lines', async () => {
     const { setup } = await fakeMachine()
     const { page, faults } = await open(setup)
     await editor(page).click()
@@ -305,7 +305,7 @@ describe('the editor', () => {
     expect(rungs.indexOf(`${rung}-edit1`)).toBe(rungs.indexOf(rung) + 1)
   })
 
-  it('without a GPU builds, and shows that the copy runs on an emulated GPU', async () => {
+  it('builds without a GPU, and shows that the copy runs on an emulated GPU', async () => {
     const { setup } = await fakeMachine(['nvidia-smi'])
     const { page } = await open(setup)
     await page.getByText('Run uses an emulated GPU').waitFor()
@@ -317,7 +317,7 @@ describe('the editor', () => {
     await page.getByText('Builds for sm_90').waitFor()
   })
 
-  it('with neither a GPU nor a compiler explains what is missing, and cannot run', async () => {
+  it('explains what is missing if there is neither a GPU nor a compiler, and cannot run the copy', async () => {
     const { setup } = await fakeMachine(['nvidia-smi', 'nvcc'])
     const { page } = await open(setup)
     await page.getByText('Neither a GPU nor nvcc was found here').waitFor()
@@ -326,7 +326,7 @@ describe('the editor', () => {
       .toBe(true)
   })
 
-  it('opens from the rung’s details', async () => {
+  it('can be opened from the rung’s details', async () => {
     const { setup } = await fakeMachine()
     harness = await startHarness(setup.machine)
     const { page } = await harness.open(`/session/${encodeURIComponent(session)}/ladder`)
@@ -401,7 +401,7 @@ describe("the user's editor", () => {
     expect(faults).toEqual([])
   })
 
-  it('is reported as missing, next to its command', async () => {
+  it('is reported next to its command if it is missing', async () => {
     const { page } = await line('/nowhere/editor')
     await button(page).click()
     await page.getByText('The editor /nowhere/editor was not found.').waitFor()

@@ -54,7 +54,7 @@ async function typeFirst(page: Page, line: string): Promise<void> {
 }
 
 describe('a student', () => {
-  it('reads a third-party lab in full, predicts, fixes an error, measures, compares and passes', async () => {
+  it('reads a third-party lab in full, predicts, fixes an error, measures, compares, and passes', async () => {
     const machine = await fakeMachine()
     const folder = await foreignLab(machine.dir, machine.kernelsDir)
     harness = await startHarness(machine.setup.machine)
@@ -87,7 +87,7 @@ describe('a student', () => {
     await page.getByRole('textbox').last().fill('7.76')
     await page.keyboard.press('Tab')
 
-    // Edit the code, first with a compile error and then without.
+    // Edit the code, first with a compile error and then without an error.
     await tab(page, 'Code').click()
     await editor(page).waitFor()
     await typeFirst(page, 'int broken = undeclared;')
@@ -161,7 +161,7 @@ describe('a student', () => {
   })
 
   it(
-    'completes a lab with only the keyboard, including a page reload, hints and the solution',
+    'completes a lab with only the keyboard, including a page reload, hints, and the solution',
     { tags: ['thorough'] },
     async () => {
       const machine = await fakeMachine()
@@ -204,7 +204,7 @@ describe('a student', () => {
     },
   )
 
-  it('without a GPU can build, and sees why other features are unavailable', async () => {
+  it('can build without a GPU, and sees why other features are unavailable', async () => {
     const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
     const folder = await foreignLab(machine.dir, machine.kernelsDir)
     harness = await startHarness(machine.setup.machine)
@@ -221,7 +221,7 @@ describe('a student', () => {
       .toMatch(/no machine code for the emulator/)
   })
 
-  it("without a GPU predicts, replays the recorded starter and solution, and compares; the student's code stays unchanged", async () => {
+  it('can predict, replay the recorded starter and solution, and compare without a GPU and without changing the code', async () => {
     const { setup } = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
     harness = await startHarness(setup.machine)
     const { page, faults } = await harness.open('/labs/01-coalescing')

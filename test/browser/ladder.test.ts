@@ -47,7 +47,7 @@ describe('the first view', () => {
   })
 
   it.each(['reduction-h200', 'gemm-fp32-h200-4096'])(
-    'of %s shows every heading in full in the narrowest common window',
+    'shows every heading of %s in full in the narrowest common window',
     async (name) => {
       const { page } = await harness.visit(ladderRoute(`recorded:${name}`))
       await page.locator('tr[data-rung]').first().waitFor()
@@ -60,7 +60,7 @@ describe('the first view', () => {
     },
   )
 
-  it('of a ladder with a long title shows its instructions in full words', async () => {
+  it('shows its instructions in full even if the ladder has a long title', async () => {
     const { page } = await harness.visit(ladderRoute('recorded:seed-cutlass-h200'))
     const hint = page.locator('.hint')
     await expect.poll(() => hint.innerText()).toBe('Pick two to compare')
@@ -179,7 +179,7 @@ describe('a row', () => {
     expect((await page.locator('.detail-cell').innerText()).split(note!), id).toHaveLength(2)
   })
 
-  it('is selected with the keyboard, and two selected rows open Compare', async () => {
+  it('can be selected with the keyboard, and two selected rows open Compare', async () => {
     const { page } = await harness.open(ladderRoute(ref))
     const { a, b } = pair()
     await page.locator(row(session.rungs[0]!.id)).focus()
@@ -194,7 +194,7 @@ describe('a row', () => {
   })
 })
 
-it('the ladder works with only the keyboard: the filter, its rows, and their details', async () => {
+it("the ladder's filter, rows, and row details work with only the keyboard", async () => {
   const { page, faults } = await harness.open(ladderRoute(ref))
   await page.locator(row('09_register_prefetch')).waitFor()
   await page.keyboard.press('/')
@@ -301,7 +301,7 @@ describe('a ladder in use', () => {
       .locator('tr[data-rung]')
       .evaluateAll((rows) => rows.map((element) => element.getAttribute('data-rung')))
 
-  it('is searched, sorted and pinned', async () => {
+  it('can be searched, sorted, and pinned', async () => {
     const { page } = await harness.open(ladderRoute(ref))
     await page.locator(row('06_float4')).waitFor()
     await page.getByRole('searchbox', { name: 'Find a rung' }).fill('thread tile')
@@ -337,7 +337,7 @@ describe('a ladder in use', () => {
   })
 })
 
-it('a rung that is slower than the previous rung is marked, with the counter that explains it', async () => {
+it('a rung that is slower than the previous rung is marked, with the counter that explains the slowdown', async () => {
   const seed = 'recorded:seed-cutlass-h200'
   const { rungs, ladder } = await harness.core.call('sessions.get', { ref: seed })
   const slow = ladder.rungs.find(({ id, negative }) => {
@@ -355,7 +355,7 @@ it('a rung that is slower than the previous rung is marked, with the counter tha
   expect(details).toContain(slow.note)
 })
 
-it('rungs with another precision show their error next to the error of the reference', async () => {
+it("rungs with another precision show their error next to the reference's error", async () => {
   const { page } = await harness.visit('/session/recorded:gemm-3xtf32-h200-4096/ladder')
   await page.locator('tr[data-rung="62_tf32x3_wgmma"]').waitFor()
   await page.getByRole('columnheader', { name: /^Error/ }).waitFor()

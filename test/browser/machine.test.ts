@@ -1,4 +1,7 @@
-/** Tests Compare's hardware views: the source and machine code of whole kernels, and memory. */
+/**
+ * Tests Compare's hardware views, which show memory and the source and machine code of whole
+ * kernels.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import type { DeepKernel } from '../../src-main/domain/session/deep'
@@ -73,7 +76,7 @@ it('a search covers both kernels, filters by opcode, and jumps to the next hotte
   expect(faults).toEqual([])
 })
 
-it('the machine code view renders a few of thousands of instructions, and scrolls to the end', async () => {
+it('the machine code view renders only a few of thousands of instructions, and scrolls to the end', async () => {
   const { page, faults } = await open('00_cublas', '09_register_prefetch')
   const { instructions } = await kernelOf('00_cublas')
   const a = sideOf(page, 'a')
@@ -88,7 +91,7 @@ it('the machine code view renders a few of thousands of instructions, and scroll
   expect(faults).toEqual([])
 })
 
-it('the memory map draws the traffic of each memory level, for both rungs or one', async () => {
+it('the memory map draws the traffic of each memory level for one rung or both rungs', async () => {
   const { page, faults } = await harness.visit(
     compareRoute(deepRef, '05_thread_tile_2d', '06_float4'),
   )

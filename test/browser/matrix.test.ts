@@ -106,7 +106,7 @@ describe('a large table', () => {
     await page.waitForTimeout(400)
     const rows = await scrolled(page, ladder.scroller, 'tbody.rung', { y: 60 })
     expect(rows.ordered).toBe(true)
-    // One row at each edge may add to the count.
+    // One row at each edge may be counted in addition.
     expect(rows.fresh).toBeLessThan(3)
     expect(rows.count).toBeLessThan(40)
 
@@ -155,7 +155,7 @@ describe('a large table', () => {
 })
 
 describe('the benchmarked screen', { tags: ['thorough'] }, () => {
-  it('opens and scrolls for one session after another', async () => {
+  it('can open and scroll one session after another', async () => {
     const { page, faults } = await harness.visit(`/session/${large}/ladder`)
     const moved = (scroller: string) =>
       page
@@ -191,7 +191,7 @@ describe('the benchmarked screen', { tags: ['thorough'] }, () => {
 })
 
 describe('the metrics of a recording', () => {
-  it('each have a description, and can be found by name', async () => {
+  it('have descriptions, and can be found by name', async () => {
     const { page } = await open(recorded)
     await page.getByRole('searchbox', { name: 'Find a metric' }).fill('bank conflicts')
     await expect.poll(() => page.getByRole('rowheader').count()).toBe(3)
@@ -226,7 +226,7 @@ describe('the metrics of a recording', () => {
     await expect.poll(columns).toBe(String(1 + rungs.length))
   })
 
-  it('include only the rungs that match the filter, as do the ladder and the charts', async () => {
+  it('include only the rungs that match the filter, like the ladder and the charts', async () => {
     const { page, faults } = await harness.open(matrixOf(recorded))
     const columns = () => page.getByRole('grid').getAttribute('aria-colcount')
     await page.getByPlaceholder('Find a rung').fill('warp tile')
@@ -246,7 +246,7 @@ describe('the metrics of a recording', () => {
     expect(faults).toEqual([])
   })
 
-  it('can be copied as a table for a spreadsheet', async () => {
+  it('can be copied as CSV for a spreadsheet', async () => {
     const { page } = await harness.open(matrixOf(recorded))
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByRole('button', { name: 'Copy as CSV' }).click()
@@ -286,7 +286,7 @@ describe('a baseline', () => {
     expect(faults).toEqual([])
   })
 
-  it('is not needed to order the rungs by a row', async () => {
+  it('is not required to sort the rungs by a row', async () => {
     const { page } = await open(recorded)
     const first = () => page.locator('.head .rung .title').first().innerText()
     await page.locator('[data-sort="time"]').click()

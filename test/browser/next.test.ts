@@ -34,7 +34,7 @@ it('Compare draws a waterfall from the old to the new time, and shows the next s
   expect(faults).toEqual([])
 })
 
-it('the details of a rung on the ladder show its steps', async () => {
+it("a rung's details on the ladder screen show its recommended steps", async () => {
   const { page, faults } = await harness.visit(`${ladderRoute(ref)}?rung=05_thread_tile_2d`)
   const steps = page.getByRole('region', { name: 'What to change next' })
   await steps.waitFor()
@@ -42,7 +42,7 @@ it('the details of a rung on the ladder show its steps', async () => {
   expect(faults).toEqual([])
 })
 
-it('a line under each rung except the reference shows its first step, and opens the rung', async () => {
+it("a line under each rung except the reference shows the rung's first recommended step, and opens the rung", async () => {
   const { page, faults } = await harness.visit(ladderRoute(ref))
   const session = await harness.core.call('sessions.get', { ref })
   const line = (rung: string) => page.locator(`tr[data-rung="${rung}"] .next`)

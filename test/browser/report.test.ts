@@ -55,8 +55,8 @@ async function open(
   return { page, faults, requests: requests.filter((url) => url !== `file://${file}`) }
 }
 
-describe('an HTML report from the disk, offline', () => {
-  it('opens with the summary, and links to ladder and compare', async () => {
+describe('an HTML report opened from disk, offline', () => {
+  it('opens with the summary, and links to the Ladder and Compare screens', async () => {
     const { page, faults, requests } = await open([recording()])
     await page.getByText('Best rung:').waitFor()
     expect(await page.locator('nav a').allTextContents()).toEqual([
@@ -101,7 +101,7 @@ describe('an HTML report from the disk, offline', () => {
     namesRungs('zh-CN', '朴素实现'),
   )
 
-  it('executes no code from a session, and shows the code as text', async () => {
+  it('shows code from a session as text, and never executes it', async () => {
     const { page, faults } = await open([withHostileStrings()])
     await page.getByText('Rungs without a result').waitFor()
     for (const name of ['Ladder', 'Compare', 'Matrix', 'Charts']) {
@@ -131,7 +131,7 @@ describe('an HTML report from the disk, offline', () => {
     expect(await page.locator('nav a').allTextContents()).toEqual(['Summary', 'Compare'])
   })
 
-  it('shows its findings without scripts', async () => {
+  it('shows its findings if scripts are disabled', async () => {
     const { page } = await open([recording()], {}, { scripts: false })
     await expect.poll(() => page.locator('noscript').textContent()).toContain('Best rung:')
   })

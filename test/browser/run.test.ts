@@ -1,4 +1,4 @@
-/** Tests the screens for runs, for memory and race checks, and for the doctor. */
+/** Tests the screens for runs, memory and race checks, and the doctor. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Page } from 'playwright-core'
@@ -47,7 +47,7 @@ describe('replays and the doctor', () => {
       expect(faults).toEqual([])
     })
 
-    it('shows the rungs in the language of the UI', { tags: ['thorough'] }, async () => {
+    it('shows the rungs in the UI language', { tags: ['thorough'] }, async () => {
       const { page } = await harness.open('/run', { locale: 'ko' })
       await page.getByLabel('대상').selectOption(ref)
       await page.getByRole('button', { name: '시작' }).click()
@@ -66,7 +66,7 @@ describe('replays and the doctor', () => {
         .toBe(true)
     })
 
-    it('lists the machines, and the form for a new machine reports a faulty host', async () => {
+    it('lists the machines, and reports a faulty host in the form for a new machine', async () => {
       const { page } = await harness.visit('/run')
       await page.getByText('Machines', { exact: true }).click()
       const panel = page.locator('details.machines')
@@ -206,7 +206,7 @@ describe('live runs', () => {
   })
 
   describe('a machine with a compiler and no GPU', () => {
-    it('offers an emulated GPU first on Run and Edit, and shows no data of another session there', async () => {
+    it('offers an emulated GPU first on Run and Edit, and shows no data from another session there', async () => {
       const { setup } = await fakeMachine(['nvidia-smi', 'ncu'])
       harness = await startHarness(setup.machine)
       const { ref } = await shippedSession(harness.core)
@@ -235,7 +235,7 @@ describe('live runs', () => {
       expect(faults).toEqual([])
     })
 
-    it('runs a copy with the scalars and options of its session', async () => {
+    it("runs a copy with its session's scalars and options", async () => {
       const { setup } = await fakeMachine(['nvidia-smi', 'ncu'])
       harness = await startHarness(setup.machine)
       const ref = 'recorded:softmax-h200-bf16-8192x8192'
@@ -274,7 +274,7 @@ describe('live runs', () => {
     })
   })
 
-  it('without a compiler cannot build', async () => {
+  it('cannot build without a compiler', async () => {
     const { setup } = await fakeMachine(['nvidia-smi', 'ncu', 'nvcc'])
     harness = await startHarness(setup.machine)
     const { page } = await harness.open('/run')
@@ -300,7 +300,7 @@ describe('memory and race checks', () => {
   const result = (page: Page) => page.getByRole('region', { name: 'Results of the checks' })
   const start = (page: Page) => page.getByRole('button', { name: 'Check' }).click()
 
-  it('show each finding at its source line, and the clean rungs', async () => {
+  it('show each finding at its source line, and list the clean rungs', async () => {
     const { page, faults } = await open('02_coalesced=out-of-bounds,03_shared_tile=race')
     await start(page)
     await page.getByRole('heading', { name: '2 checks have findings' }).waitFor()
@@ -313,7 +313,7 @@ describe('memory and race checks', () => {
     expect(faults).toEqual([])
   })
 
-  it('use the rung in a link, and end when canceled', async () => {
+  it('check the rung that a link names, and end when canceled', async () => {
     const { page } = await open(
       '01_naive=sanitizer-hang',
       '/run/checks?ladder=gemm-fp32&rung=01_naive',
@@ -326,7 +326,7 @@ describe('memory and race checks', () => {
     await expect.poll(() => result(page).locator('tbody tr').count()).toBe(1)
   })
 
-  it('are not offered without a GPU; the doctor is', async () => {
+  it('are not offered without a GPU, but the doctor is', async () => {
     setEnv({ KERNEL_LADDER_PATH_ONLY: '1', PATH: '/nonexistent' })
     harness = await startHarness()
     const { page } = await harness.open('/run/checks')

@@ -30,7 +30,7 @@ const open = async (): Promise<{ page: Page; faults: string[] }> => {
 const row = (page: Page, ref: string) => page.locator(`tr[data-session="${ref}"]`)
 
 describe('the list', () => {
-  it('shows all sessions, or the matches of a search', async () => {
+  it('shows all sessions, or those that match a search', async () => {
     const { page, faults } = await open()
     const all = await harness.core.call('sessions.list', {})
     await expect.poll(() => page.locator('tr[data-session]').count()).toBe(all.length)
@@ -76,7 +76,7 @@ describe('the list', () => {
 })
 
 describe("a user's own session", () => {
-  it('is renamed in place with the keyboard, and keeps the name', async () => {
+  it('can be renamed in place with the keyboard, and keeps the new name', async () => {
     const { page } = await open()
     await row(page, imported).getByRole('button', { name: 'Rename' }).focus()
     await page.keyboard.press('Enter')
@@ -97,7 +97,7 @@ describe("a user's own session", () => {
     expect(await readdir(join(store, imported))).not.toContain('label.json')
   })
 
-  it('is deleted and restored', async () => {
+  it('can be deleted and restored', async () => {
     const { page } = await open()
     await row(page, imported).getByRole('button', { name: 'Delete' }).click()
     await row(page, imported).waitFor({ state: 'detached' })
@@ -148,7 +148,7 @@ describe('a dropped file', () => {
     expect(faults).toEqual([])
   })
 
-  it('that is a report of a run on another machine shows the measured GPU', async () => {
+  it('that is a report from another machine shows the measured GPU', async () => {
     const { page, faults } = await open()
     const sample = recording()
     sample.session.target = { kind: 'live', name: 'local' }
@@ -158,7 +158,7 @@ describe('a dropped file', () => {
     expect(faults).toEqual([])
   })
 
-  it('is imported and opens on any screen', async () => {
+  it('is imported and opened on any screen', async () => {
     const { page, faults } = await open()
     await page.goto(`${harness.origin}/#/doctor`)
     await page.getByRole('heading', { name: 'This machine' }).waitFor()
@@ -200,7 +200,7 @@ describe('a dropped file', () => {
   })
 })
 
-it('the history of a ladder charts the rung whose time changed, and shows when and why', async () => {
+it("a ladder's history charts the rung whose time changed, and shows when and why it changed", async () => {
   const { ref } = (await harness.core.call('sessions.list', {})).find(
     ({ kind, ladder }) => kind === 'recorded' && ladder.id === 'gemm-fp32',
   )!

@@ -91,10 +91,13 @@ async function launch(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined
 
-/** Returns the browser that all test files of a worker share. It closes when the worker ends. */
+/**
+ * Returns the browser that all test files of a worker share. The browser closes when the worker
+ * ends.
+ */
 export const sharedBrowser = (): Promise<Browser> => (shared ??= launch())
 
-/** The session cookie that the link printed by `serve` sets. */
+/** The session cookie that is set by the link that `serve` prints. */
 interface Cookie {
   name: string
   value: string
@@ -168,8 +171,8 @@ export async function leaveScreen(page: Page): Promise<void> {
 }
 
 /**
- * Resets a visited page and returns whether it can be reused. It can be reused if no panel is open
- * and no choice is stored.
+ * Resets a visited page and returns whether it can be reused. A page can be reused if no panel is
+ * open and no choice is stored.
  */
 async function leave(page: Page): Promise<boolean> {
   if (page.isClosed()) return false
@@ -182,7 +185,7 @@ async function leave(page: Page): Promise<boolean> {
   )
 }
 
-/** Returns a page in a context that no other page uses at the time. */
+/** Returns a page in a context that no other page is using. */
 async function newPage(locale: string, cookie: Cookie): Promise<{ page: Page; isShared: boolean }> {
   const isShared = !inUse.has(locale)
   inUse.add(locale)

@@ -143,7 +143,7 @@ describe('invalid usage and input exit with 2 and an error message, and print no
     expect(await readFile(join(dir, 'session.json'), 'utf8')).toBe('{"schema": 1, "rungs": [')
   })
 
-  it('a problem larger than the memory of the GPU', async () => {
+  it("a problem larger than the GPU's memory", async () => {
     const env = { ...fakeTools(await tempDir()), FAKE_RUNNER: 'out-of-memory' }
     const { code, stderr } = await run(small, env)
     expect(code).toBe(2)
@@ -161,14 +161,14 @@ describe('invalid usage and input exit with 2 and an error message, and print no
   })
 })
 
-describe('anything missing on this machine exits with 3, and the message has the name and a remedy', () => {
+describe('anything missing on this machine exits with 3 and prints its name and a remedy', () => {
   it.each([
     ['nvcc', /nvcc was not found.*CUDA toolkit/s],
     [
       'nvidia-smi',
       /No NVIDIA GPU was found.*--target emulated.*no times\.\n.*--target recorded.*\n.*--target static:h200/s,
     ],
-  ])('without %s the remedy is printed', async (tool, message) => {
+  ])('%s: a remedy is printed', async (tool, message) => {
     const dir = await tempDir()
     const env = fakeTools(dir)
     const bin = join(dir, 'bin')
@@ -188,7 +188,7 @@ describe('anything missing on this machine exits with 3, and the message has the
     expect(stderr).toMatch(/no usable GPU: no CUDA-capable device/)
   })
 
-  it('permission to read counters: the times are still printed and saved', async () => {
+  it('permission to read counters, but the times are still printed and saved', async () => {
     const dir = await tempDir()
     const { code, stdout, stderr } = await run([...small, '--json'], {
       ...fakeTools(dir),
@@ -201,7 +201,7 @@ describe('anything missing on this machine exits with 3, and the message has the
     expect(existsSync(join(session!, 'session.json'))).toBe(true)
   })
 
-  it('doctor reports each missing item, also as JSON', async () => {
+  it('doctor reports each missing item, as text and as JSON', async () => {
     const env = { PATH: '/nonexistent' }
     const text = await run(['doctor'], env)
     expect(text.code).toBe(3)
@@ -273,7 +273,7 @@ describe('a live run', () => {
     },
   )
 
-  it('saves and prints the finished part after an interrupt, stops the process tree, and exits with 1', async () => {
+  it('saves and prints the finished part after an interrupt, stops its process tree, and exits with 1', async () => {
     const dir = await tempDir()
     const log = join(dir, 'calls')
     const running = start([...small, '--json', '--timeout', '600'], {
@@ -297,7 +297,7 @@ describe('a live run', () => {
 })
 
 describe('ladders --json', () => {
-  it("has each rung's idea, prediction and options, and the ladder’s note", async () => {
+  it("has each rung's idea, prediction, and options, and the ladder’s note", async () => {
     const { ladders } = JSON.parse((await run(['ladders', '--json'])).stdout) as {
       ladders: { id: string; rungs: Record<string, unknown>[] }[]
     }
@@ -316,7 +316,7 @@ describe('ladders --json', () => {
     })
   })
 
-  it("has each rung's recorded measurements, as does show for other sessions", async () => {
+  it("has each rung's recorded measurements, and so does show for other sessions", async () => {
     const { ladders } = JSON.parse((await run(['ladders', '--json'])).stdout) as {
       ladders: { rungs: { id: string; measured: { recording: string; medianMs: number } }[] }[]
     }
@@ -353,7 +353,7 @@ describe('the one-file program', () => {
     expect(ended[stream === 'stdout' ? 'stderr' : 'stdout']).toBe('')
   })
 
-  it('copied to an empty folder contains kernels, recordings and the UI', async () => {
+  it('contains kernels, recordings, and the UI, even if copied to an empty folder', async () => {
     const dir = await tempDir()
     const file = join(dir, 'kernel-ladder.mjs')
     await copyFile(bundle, file)

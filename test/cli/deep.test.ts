@@ -22,7 +22,7 @@ describe('deep profiles', () => {
   }
 
   describe('show --rung', () => {
-    it('prints what limits the rung, its hot lines, its instructions and ncu’s recommendations', async () => {
+    it("prints the rung's limit, hot lines, and instructions, and ncu’s recommendations", async () => {
       const { code, stdout, stderr } = await run(['show', deep, '--rung', '03_shared_tile'])
       expect([code, stderr]).toEqual([0, ''])
       const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096-deep'))
@@ -36,7 +36,7 @@ describe('deep profiles', () => {
       )
     })
 
-    it('prints the hot instructions of a library without line information', async () => {
+    it('prints the hot instructions if the library has no line information', async () => {
       const { stdout } = await run(['show', deep, '--rung', '00_cublas'])
       expect(stdout).toMatch(/Instructions by warp samples \(no line information\)/)
       expect(stdout).toMatch(/0x[0-9a-f]+ +FFMA/)
@@ -135,7 +135,7 @@ describe('deep profiles', () => {
 
 describe('memory and race checks', () => {
   describe('sanitize', () => {
-    it('prints a table and exits with 0 without findings', async () => {
+    it('prints a table and exits with 0 if there are no findings', async () => {
       const { code, stdout, stderr } = await run(
         ['sanitize', '--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced'],
         fakeTools(await tempDir()),
@@ -178,7 +178,7 @@ describe('memory and race checks', () => {
       expect(code).toBe(0)
     })
 
-    it('exits with 3 and the remedy if compute-sanitizer is missing', async () => {
+    it('exits with 3 and prints the remedy if compute-sanitizer is missing', async () => {
       const { code, stdout, stderr } = await run(['sanitize', '--ladder', 'gemm-fp32', '--json'], {
         PATH: '/usr/bin:/bin',
         KERNEL_LADDER_DATA: await tempDir(),

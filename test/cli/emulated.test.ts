@@ -27,7 +27,7 @@ afterAll(() => {
 const run = async (...words: string[]): Promise<Finished> =>
   runIn({ env, machine: await kept.machine() }, ...words)
 
-it('a rung runs on the emulated GPU, and the session has its counts', async () => {
+it("a rung runs on the emulated GPU, and the session has the rung's counts", async () => {
   const args = ['--ladder', 'gemm-fp32', '--rungs', '05_thread_tile_2d', '--size', '128']
   const ran = await run('run', ...args, '--target', 'emulated', '--json')
   expect(ran.code, ran.stderr).toBe(0)
@@ -81,7 +81,7 @@ it('after an edit of a watched ladder, the changed counters are shown', async ()
   expect(stdout).toMatch(/^01_first: ok\.\n(?: {2}.*\n)* {2}Instructions: .* → .*, worse/m)
 })
 
-it('a run at a smaller size reports the size, and shows no limiter', async () => {
+it('a run at a smaller size reports that size, and shows no limiter', async () => {
   const out = join(folder, 'smaller')
   const rungs = ['--ladder', 'gemm-fp32', '--rungs', '05_thread_tile_2d', '--target', 'emulated']
   const ran = await run('run', ...rungs, '--out', out)
@@ -233,7 +233,7 @@ it(
 )
 
 it(
-  "a block that reads another block's shared memory in its cluster is stopped without a result",
+  'a block that reads the shared memory of another block in its cluster is stopped without a result',
   { tags: ['thorough'] },
   async () => {
     const rung = ['--rungs', '06_cluster', '--at', 'ROWS=2', '--at', 'COLS=64']
@@ -304,7 +304,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
 }
 `
 
-it('a rung can print, and sees the values copied to its variables', async () => {
+it('a rung can print, and sees the values copied to its device variables', async () => {
   const ladder = join(folder, 'ladder')
   await cp(new URL('../../resources/templates/blank', import.meta.url), ladder, { recursive: true })
   await writeFile(join(ladder, '03_prints.cu'), prints)

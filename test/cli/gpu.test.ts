@@ -61,8 +61,8 @@ describe('taking turns', () => {
     })
   })
 
-  describe('a GPU that is lost during a run', () => {
-    it('exits with 3, the remedy, and a session with the finished measurements', async () => {
+  describe('a run that loses its GPU', () => {
+    it('exits with 3, prints the remedy, and saves a session with the finished measurements', async () => {
       const dir = await tempDir()
       const { code, stdout, stderr } = await run(
         ['run', '--ladder', 'gemm-fp32', '--size', '1024'],
@@ -80,7 +80,7 @@ describe('taking turns', () => {
   })
 })
 
-describe('the benchmark of profiling', { tags: ['thorough'] }, () => {
+describe('the profiling benchmark', { tags: ['thorough'] }, () => {
   async function bench(env: Record<string, string>, ...args: string[]) {
     const alone = await tempDir()
     for (const folder of ['scripts/bench', 'scripts/lib'])
@@ -94,7 +94,7 @@ describe('the benchmark of profiling', { tags: ['thorough'] }, () => {
     )
   }
 
-  it("alternates between the card level, plain ncu and ncu's full set over the same launches", async () => {
+  it("alternates between the card level, plain ncu, and ncu's full set over the same launches", async () => {
     const dir = await tempDir()
     const env = { ...fakeTools(dir), FAKE_LOG: join(dir, 'calls') }
     const { code, stdout, stderr } = await bench(env, '--rounds=2', '1024')
@@ -130,7 +130,7 @@ describe('the benchmark of profiling', { tags: ['thorough'] }, () => {
     expect(stderr).toBe('big is neither a size nor --rounds=N.\n')
   })
 
-  it('reports the missing requirement if profiling is impossible', async () => {
+  it('reports the missing requirement if profiling is not possible', async () => {
     const { code, stdout } = await bench({ PATH: '/usr/bin:/bin' })
     expect(stdout).toContain('skipped. GPU: ')
     expect(code).toBe(0)

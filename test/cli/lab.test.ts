@@ -26,7 +26,7 @@ import { keepAllAnswers } from '../fakes/in-process'
 import { putFakes } from '../fakes/program.mjs'
 import type { GradeRow } from '../../src-main/domain/labs/grade-row'
 
-describe('labs over fake tools', () => {
+describe('labs with fake tools', () => {
   /**
    * Options for the fake tools, which replay files from the checkout. With these options, tests
    * also pass on machines without namespaces.
@@ -80,7 +80,7 @@ describe('labs over fake tools', () => {
   }
 
   describe('lab check', () => {
-    it('exits with 0, 1, 2 or 3, and prints one document with --json', async () => {
+    it('exits with 0, 1, 2, or 3, and prints one JSON document with --json', async () => {
       const { dir, lab, solution, starter, env } = await labMachine()
       const file = join(dir, 'mine.cu')
       await writeFile(file, solution)
@@ -107,7 +107,7 @@ describe('labs over fake tools', () => {
       expect(nowhere.stdout + nowhere.stderr).toMatch(/nvcc was not found/)
     })
 
-    it('shows a third-party lab in full and asks before using it', async () => {
+    it('shows a third-party lab in full, and asks before using the lab', async () => {
       const { dir, lab, solution, env } = await labMachine()
       const file = join(dir, 'mine.cu')
       await writeFile(file, solution)
@@ -209,7 +209,7 @@ describe('labs over fake tools', () => {
       expect(unreadable.stderr).toMatch(/none does not exist/)
     })
 
-    it('resumes with the rows that an interrupted grading finished', async () => {
+    it('resumes an interrupted grading and keeps its finished rows', async () => {
       const { dir, lab, solution, starter, env } = await labMachine()
       const folder = join(dir, 'handed-in')
       await mkdir(folder)
@@ -251,7 +251,7 @@ describe('labs over fake tools', () => {
       expect(JSON.parse(graded.stdout)).toMatchObject({ rows: [{ status: 'unavailable' }] })
     })
 
-    it('is safe to open in a spreadsheet, rejects files that are not source code, and flags similarity for review', async () => {
+    it('writes a table that is safe to open in a spreadsheet, rejects files that are not source code, and flags similarity for review', async () => {
       const { dir, lab, solution, env } = await labMachine()
       const folder = join(dir, 'handed-in')
       await mkdir(folder)
@@ -308,7 +308,7 @@ __global__ void mine(int n, const float* a, float* out) {
   })
 })
 
-describe('labs over recordings', () => {
+describe('labs with recordings', () => {
   const labs = join(import.meta.dirname, '../../cuda-kernels/labs')
 
   describe('lab check --target recorded', () => {
@@ -406,7 +406,7 @@ describe('labs over recordings', () => {
       expect(other.stderr).toContain('status: failed then, passed now')
     })
 
-    it('shows the GPU of the recording next to the predictions', async () => {
+    it("shows the recording's GPU next to the predictions", async () => {
       const file = join(dir, 'lab.cu')
       await copyFile(join(labs, '04-coarsening', 'solution.cu'), file)
       await writeFile(

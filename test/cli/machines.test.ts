@@ -174,7 +174,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     await rm(base, { recursive: true, force: true, maxRetries: 10 })
   })
 
-  it.concurrent('shows an unknown host key, trusts it on request, and is stored in a readable file', async () => {
+  it.concurrent('can be added once its unknown host key is trusted, and is stored in a readable file', async () => {
     const own = await host()
     const asked = await runBundle(own.words, own.env)
     expect(asked.code).toBe(2)
@@ -200,7 +200,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect((await runBundle(['machine', 'list'], own.env)).stdout).toMatch(/^There are no machines/)
   })
 
-  it.concurrent('measures its GPU remotely, and the parameters are stored locally', async () => {
+  it.concurrent('can measure its GPU remotely, and the parameters are stored locally', async () => {
     const own = await host()
     await runBundle([...own.words, '--fingerprint', own.fingerprint], own.env)
     const { code, stdout, stderr } = await runBundle(
@@ -217,7 +217,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect(kept).toEqual(document.parameters)
   })
 
-  it.concurrent('receives the program once, passes the check, runs a ladder, and the session is copied back', async () => {
+  it.concurrent('receives the program once, passes the check, runs a ladder, and returns the session', async () => {
     const own = await host()
     const { code: told, stderr: why } = await runBundle(
       [...own.words, '--fingerprint', own.fingerprint],

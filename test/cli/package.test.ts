@@ -1,6 +1,6 @@
 /**
- * Tests the npm package as a user gets it. npm installs the tarball in an empty folder without a
- * network.
+ * Tests the npm package in the form that users install. npm installs the tarball in an empty folder
+ * without a network.
  */
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { runBundle, start, type Running } from './support'
 const exec = promisify(execFile)
 const folder = join(root, 'dist/package')
 
-/** One memcheck finding, as the tool writes it. */
+/** One memcheck finding in the format that the tool writes. */
 const memcheckXml = `<ComputeSanitizerOutput><record><kind>Precise</kind><level>Error</level><what><text>Invalid __global__ read</text></what><where><func>k</func><path>k.cu</path><line>7</line></where></record></ComputeSanitizerOutput>`
 
 let home = ''
@@ -105,7 +105,7 @@ describe('the npm package', () => {
     expect((await server.finished).code).toBe(0)
   })
 
-  it('opens the window of an Electron that is installed next to it', async () => {
+  it('opens a window with an Electron that is installed next to it', async () => {
     const modules = dirname(dirname(program))
     const electron = join(modules, 'electron')
     await mkdir(join(electron, 'dist'), { recursive: true })
@@ -270,7 +270,7 @@ describe('the library in the package', () => {
     },
   )
 
-  it('rejects files that are not reports with its own error', async () => {
+  it('rejects a file that is not a report, with a specific error', async () => {
     const file = join(dirname(dirname(dirname(program))), 'refused.mjs')
     await writeFile(
       file,

@@ -45,7 +45,7 @@ describe.skipIf(process.platform !== 'linux')('record.sh', () => {
       .sort()
   }
 
-  it('copies all results back in one archive, and can resume from it', async () => {
+  it('copies all results back in one archive, and can resume from that archive', async () => {
     const lines = [
       'first|1|--ladder transpose',
       'broken|1|--ladder nowhere',

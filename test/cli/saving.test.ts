@@ -158,7 +158,7 @@ const mayMount = await (async () => {
 
 // Without permission to mount, test/services/run/saving.test.ts simulates disk errors in other
 // ways.
-describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () => {
+describe.skipIf(!mayMount)('a disk that fills up during a run', () => {
   const small = async (
     size: number,
     work: (disk: string, machine: Machine) => Promise<void>,
@@ -194,7 +194,7 @@ describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () =
     })
   })
 
-  it('of the store itself: the session is saved in the temporary folder', async () => {
+  it('that holds the session store itself: the session is saved in the temporary folder', async () => {
     await small(300, async (disk, { env }) => {
       const ended = await run(ladder, { ...env, KERNEL_LADDER_DATA: disk })
       expect(ended.code).toBe(1)
@@ -205,7 +205,7 @@ describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () =
     })
   })
 
-  it('too small to start a run is reported before anything runs', async () => {
+  it('that is too small to start a run is reported before anything runs', async () => {
     await small(40, async (disk, { env }) => {
       const ended = await run([...ladder, '--out', join(disk, 'x')], env)
       expect([ended.code, savedIn(ended)]).toEqual([1, ''])
@@ -235,7 +235,7 @@ describe('a reader that disconnects', () => {
       child.on('exit', done)
     })
 
-  it('does not end the run: a run with a failed rung is saved and has the correct exit code', async () => {
+  it('does not end the run, which is saved and exits with the correct code even if a rung failed', async () => {
     const { store, env } = await machine()
     expect(await readBriefly(short, { ...env, FAKE_FAULTS: '02_coalesced=wrong' })).toBe(1)
     const [name, ...others] = await readdir(store)
@@ -244,7 +244,7 @@ describe('a reader that disconnects', () => {
   })
 
   it.skipIf(!existsSync('/dev/full'))(
-    'is distinguished from a full disk that stdout writes to',
+    'is distinguished from a full disk to which stdout is redirected',
     async () => {
       const { store, env } = await machine()
       const full = openSync('/dev/full', 'w')
@@ -276,13 +276,10 @@ describe('a command with an injected fault', { tags: ['thorough'] }, () => {
     ['measure', 'SIGTERM'],
     ['build', 'SIGKILL'],
     ['import', 'out of descriptors'],
-  ])(
-    '%s, by %s, loses no results and leaves no files or processes',
-    async (stageName, faultName) => {
-      const stage = stages.find(({ name }) => name === stageName)!
-      const fault = faults.find(({ name }) => name === faultName)!
-      expect(applies(stage, fault)).toBe(true)
-      expect(await tryCell(bench, stage, fault)).toEqual([])
-    },
-  )
+  ])('(%s, %s) loses no results and leaves no files or processes', async (stageName, faultName) => {
+    const stage = stages.find(({ name }) => name === stageName)!
+    const fault = faults.find(({ name }) => name === faultName)!
+    expect(applies(stage, fault)).toBe(true)
+    expect(await tryCell(bench, stage, fault)).toEqual([])
+  })
 })

@@ -247,7 +247,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   })
   afterAll(() => own.close())
 
-  it.concurrent('runs a ladder as a job, and the session contains the node', async () => {
+  it.concurrent('runs a ladder as a job, and the session names the node', async () => {
     const { code, stdout, stderr } = await runBundle([...words, 'kl', '--json'], own.env)
     expect(code, stderr).toBe(0)
     const document = JSON.parse(stdout) as { session: string; rungs: { status: string }[] }
@@ -262,7 +262,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     expect(shown.stdout).toContain(`measured on kl (n1, job ${numberIn(stderr)})`)
   })
 
-  it.concurrent('stops and saves its results on ^C', async () => {
+  it.concurrent('stops a job and saves its results on ^C', async () => {
     const run = start([...words, 'stopped'], own.env, bundle)
     const said = await run.says('verify 3/3 02_coalesced')
     run.signal('SIGINT')
@@ -303,7 +303,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'starts over if it was preempted by a job of another partition',
+    'starts a job over if a job from another partition preempted it',
     { tags: ['thorough'] },
     async () => {
       const run = start([...words, 'pair'], own.env, bundle)
@@ -318,7 +318,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'monitors an array of 40 tasks, of which one fails, one is preempted and one has no output',
+    'monitors an array of 40 tasks: one fails, one is preempted, and one has no output',
     { tags: ['thorough'] },
     async () => {
       const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))

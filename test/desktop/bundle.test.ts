@@ -1,6 +1,6 @@
 /**
- * Tests the built desktop program in plain Node.js with a fake that has only the members that
- * Electron declares.
+ * Tests the built desktop program in plain Node.js with a fake Electron that has only the members
+ * that Electron declares.
  */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -23,8 +23,8 @@ const settle = (condition: () => boolean): Promise<void> =>
     { timeout: 30_000 },
   )
 
-describe('a fake with the members that Electron declares', () => {
-  it('has exactly these members, and throws for all others', () => {
+describe('a fake Electron', () => {
+  it('has exactly the members that Electron declares, and throws for all others', () => {
     const { module } = createFakeElectron()
     const app = strict(module.app as unknown as { quit(): void; leave?(): void }, 'App')
     expect(() => app.quit()).not.toThrow()

@@ -82,7 +82,7 @@ describe('the page of the desktop program', () => {
     ['/run/folders', 'folders.list'],
     ['/run/tunings', 'tunings.list'],
     ['/doctor', 'doctor.check'],
-  ])('shows %s with the response of %s', async (route, name) => {
+  ])('shows %s with the response to %s', async (route, name) => {
     called.length = 0
     await goTo(route)
     await expect.poll(() => called, { timeout: 30_000 }).toContain(name)

@@ -126,7 +126,7 @@ describe('commands in documents', () => {
     expect(await faultOf({ words, isMention: false })).toContain(fault)
   })
 
-  it('of npm are scripts in package.json', () => {
+  it('that call npm scripts name scripts in package.json', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>
     }

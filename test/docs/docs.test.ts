@@ -35,7 +35,7 @@ it('README.md and docs/evidence/results.md contain the library comparison from `
     expect(textOf(path)).toBe(await documentWith(path, [['library-times', part]]))
 })
 
-it('a rung is called faster only if all sessions and all kinds of timing agree', () => {
+it('a rung is called faster only if all sessions and all timing methods agree', () => {
   const times = timedGpus.flatMap((gpu) => readLibraryTimes(root, gpu))
   expect(times.length).toBeGreaterThan(20)
   for (const one of times) {
@@ -68,7 +68,7 @@ describe('the causes in docs', async () => {
       expect(textOf(path)).toBe(await documentWith(path, [['causes', part]]))
   })
 
-  it('have a factor that matches the two percentages in the same sentence', () => {
+  it('have a factor that matches the two percentages in that sentence', () => {
     const text = textOf(causesPath)
     const told = [
       ...text.matchAll(
@@ -82,7 +82,7 @@ describe('the causes in docs', async () => {
       ).toBeLessThan(0.04)
   })
 
-  it('count only first causes that a person has checked', () => {
+  it('count only top-ranked causes that a person has checked', () => {
     const told = recorded.flatMap(({ recording, steps }) =>
       steps.flatMap((step) => {
         const cause = causeKey(step)

@@ -21,7 +21,7 @@ for (const { from, specifier } of readImports())
   }
 
 describe('the reading order', () => {
-  it('covers a run, an import and an emulated rung', () => {
+  it('covers a run, an import, and an emulated rung', () => {
     expect(walks.map((walk) => /^\*\*(.+?)\.?\*\*/.exec(walk)![1])).toEqual([
       'Run a ladder',
       'Import a report',

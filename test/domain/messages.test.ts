@@ -27,7 +27,7 @@ const upsideDown: Wording = {
 }
 
 describe('a message', () => {
-  it('becomes a sentence in English, or in another language with the same values', () => {
+  it('becomes a sentence in English, or in another language, with the same values', () => {
     expect(inEnglish(differs)).toBe('The GPUs differ: NVIDIA H200 and unknown.')
     expect(plain(pieces(differs, upsideDown))).toBe('UNKNOWN ≠ 002H AIDIVN')
   })
@@ -51,7 +51,7 @@ describe('a message', () => {
     expect(plain(pieces(absent, own))).toBe('<dramBytes> was not collected.')
   })
 
-  it("has the language's plural form for its number", () => {
+  it("uses the language's plural form for its number", () => {
     const rungs = (worse: number, all: number) => message('baseline.fail', { worse, all })
     expect(inEnglish(rungs(1, 1))).toBe('1 of 1 rung regressed')
     expect(inEnglish(rungs(1, 2000))).toBe('1 of 2000 rungs regressed')
@@ -68,7 +68,7 @@ describe('a message', () => {
     ])
   })
 
-  it('is joined with others to a paragraph by the rules of the language', () => {
+  it("is joined with others into a paragraph by the language's rules", () => {
     expect(plain(paragraph([differs, 'Foreign.']))).toBe(`${inEnglish(differs)} Foreign.`)
     expect(plain(paragraph(['甲。', '乙。']))).toBe('甲。乙。')
   })
@@ -85,7 +85,7 @@ describe('a stored statement', () => {
     }),
   })
 
-  it('is read as it was written: text, a message with all kinds of values, or several messages', () => {
+  it('is read exactly as written, whether text, a message with all kinds of values, or several messages', () => {
     const faults = [message('part.spills', { bytes: 8 })]
     for (const statement of [
       'nvcc says no.',
@@ -120,7 +120,7 @@ describe('a stored statement', () => {
       expect(says(other, 'summary.jump')).toBe(false)
   })
 
-  it('is joined only from the existing parts', () => {
+  it('is joined only from the parts that exist', () => {
     expect(together('One.', null, undefined, '')).toBe('One.')
     expect(inEnglish(together('One.', nested.values.from as AnyMessage))).toBe(
       'One. It is derived from DRAM traffic, which has no value: The run ended before it reached this rung. Segmentation fault.',

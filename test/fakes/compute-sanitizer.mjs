@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import { readLibrary, capturedCall, faultIn, recorded } from './support.mjs'
 
 const captures = 'compute-sanitizer/2025.3.1-h200'
-// The tool that finds each fault, and the captured output. The other tools find no faults.
+// The tool that finds each fault, and the captured output of that tool. The other tools find no
+// faults.
 const found = {
   memcheck: { fault: 'out-of-bounds', capture: 'memcheck-out-of-bounds' },
   racecheck: { fault: 'race', capture: 'racecheck-race' },
@@ -49,7 +50,7 @@ export async function computeSanitizer(call) {
       say('========= Error: Internal sanitizer error\n')
       return 1
     }
-    // An illegal access corrupts the context, so the runner ends here.
+    // An illegal access corrupts the CUDA context, so the runner ends here.
     if (guilty?.id === id && fault === 'out-of-bounds') break
     line({ event: 'launched', rung: id })
   }

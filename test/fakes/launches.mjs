@@ -19,7 +19,7 @@ export async function launches({ env, logCall, option, path, line, die, complain
   const rung = /^\/\/ rung: (\S+)/m.exec(library)[1]
   if (env.FAKE_PROBE === 'crash') die('SIGSEGV')
 
-  // Use the compiler's kernel names. Choose the kernel with the number of registers that ncu
+  // Use the kernel names from the compiler. Choose the kernel with the number of registers that ncu
   // reported for the launch.
   const compiled = [
     ...recorded(`nvcc/${rung}`, 'stderr').matchAll(

@@ -62,7 +62,7 @@ function withoutColumns(text, unknown) {
     .join('\n')
 }
 
-/** First line of the fake report of a preview. */
+/** First line of a preview's fake report. */
 const tableHead = 'NVR preview\n'
 
 export async function ncu(call) {
@@ -158,7 +158,7 @@ export async function ncu(call) {
 const folder = 'ncu/2025.3.1-h200-programs'
 const files = join(import.meta.dirname, '..', 'captures', folder)
 
-/** The ncu options without a value. All other options have a value. */
+/** The ncu options that take no value. All other options take a value. */
 const switches = ['--nvtx', '--csv']
 
 /** Returns the words after ncu's own options. */

@@ -70,8 +70,8 @@ export function fakeCall(given) {
       return calls.map((line) => JSON.parse(line)).filter(([name]) => name === tool)
     },
     /**
-     * Returns a rung's fault from `$FAKE_FAULTS`, such as `02_coalesced=hang,…`. Tests that cannot
-     * edit the source use this variable.
+     * Returns a rung's fault from `$FAKE_FAULTS`, as in `02_coalesced=hang,…`. Tests that cannot
+     * edit the source set this variable.
      */
     faultOf: (rung) =>
       (env.FAKE_FAULTS ?? '')
@@ -157,7 +157,7 @@ function answering(name, folder) {
   ].join('\n')
 }
 
-/** Runs the fake with this name as a program. The test has put the program on PATH. */
+/** Runs the fake with this name as a program. The test has already put the program on PATH. */
 export async function asProgram(name, main) {
   const { env } = process
   let said = ''

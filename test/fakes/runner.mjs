@@ -76,7 +76,8 @@ function refusal(artifact, library) {
 }
 
 /**
- * Imitates a Python rung. `// prepares: 0.3 0.1` means 0.3 s for importing and 0.1 s for compiling.
+ * Imitates a Python rung. `// prepares: 0.3 0.1` means that importing takes 0.3 s and compiling
+ * takes 0.1 s.
  */
 async function prepare(artifact, rung, line) {
   const [, load, compile] = /^\/\/ prepares: (\S+) (\S+)/m.exec(artifact) ?? []
@@ -183,7 +184,7 @@ export async function runner(call) {
     .map((text) => JSON.parse(text))
   for (const event of events.filter(({ event: name }) => name === 'device')) line(event)
   if (words.includes('--ceilings')) {
-    // Use ceilings of an H200 if the recording has none. Older runners did not measure ceilings.
+    // Use an H200's ceilings if the recording has none. Older runners did not measure ceilings.
     const known = events.find(({ event: name }) => name === 'ceilings')
     line(
       known ?? { event: 'ceilings', fp32Gflops: 60000, l1GBs: 30000, l2GBs: 6000, dramGBs: null },

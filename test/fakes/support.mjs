@@ -39,8 +39,8 @@ const definitions = (words) =>
     .join(' ')
 
 /**
- * Returns the rung recorded for this source and these parameters. Without such a rung, returns the
- * source's own name.
+ * Returns the rung recorded for this source and these parameters. Returns the source's own name if
+ * there is no such rung.
  */
 export function recordedVariant(source, words) {
   const found = rowsOf(usual).find(

@@ -1,8 +1,8 @@
 /**
  * Injects every fault that this machine can simulate into every stage of a command, with fake
  * tools. After each fault, earlier sessions must be unchanged and the store must be intact. If the
- * program had time, finished results must be saved. After the next command, no process and no
- * hidden folder may remain.
+ * program had time to save, finished results must be saved. After the next command, no process and
+ * no hidden folder may remain.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -33,7 +33,7 @@ interface Bench {
   dir: string
   store: string
   env: Record<string, string>
-  /** Hash over all files that the fault must not change. */
+  /** Hash of all files that the fault must not change. */
   before: string
   /** The remote machine, for stages that use one. */
   remote?: Remote
@@ -98,7 +98,7 @@ export const stages: readonly Stage[] = [
     name: 'measure',
     words: () => run('--profile', 'none', '--timeout', '600'),
     lasting: { FAKE_FAULTS: '02_coalesced=hang' },
-    // This line appears when the first rung has its time.
+    // This line appears when the first rung has been timed.
     says: '01_naive  ',
     saves: ['01_naive'],
   },
@@ -362,7 +362,7 @@ export async function closeBench({ dir, remote }: Bench): Promise<void> {
 const hidden = (folder: string): string[] =>
   existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('.')) : []
 
-/** Returns the faults of the store. */
+/** Returns the store's faults. */
 async function storeFaults({ store, dir, before }: Bench): Promise<string[]> {
   const wrong: string[] = []
   if (hashOf(join(store, 'before'), join(dir, 'handed-in')) !== before)
@@ -394,7 +394,7 @@ async function timedRungs({ store, dir }: Bench, known: ReadonlySet<string>): Pr
 
 /**
  * Injects the fault once. If no output marks the start of the stage, waits for the fraction `share`
- * of its usual time. Returns the problems that were found.
+ * of its usual time. Returns the problems that it found.
  */
 async function strike(
   bench: Bench,

@@ -11,12 +11,12 @@ const inputs = 100
 
 describe('every reader', () => {
   it.each(readers.map((reader) => [reader.name, reader] as const))(
-    'parses or rejects damaged input: %s',
+    'parses or rejects damaged input (%s)',
     async (_name, reader) => {
       const tally = await fuzz(reader, 1, ({ inputs: done }) => done >= inputs)
       expect(tally.finds).toEqual([])
       expect(tally.inputs).toBe(inputs)
-      // At least the undamaged inputs are accepted.
+      // Every reader accepts at least the undamaged inputs.
       expect(tally.refused).toBeLessThan(inputs)
     },
   )
@@ -25,7 +25,7 @@ describe('every reader', () => {
 describe('the fuzzer', () => {
   const count = (most: number) => (tally: Tally) => tally.inputs >= most
 
-  it('reproduces an input from its seed and number, and creates different inputs from other values', () => {
+  it('reproduces an input from its seed and number, and creates different inputs from different values', () => {
     const [reader] = readers
     expect(inputOf(reader!, 3, 40)).toEqual(inputOf(reader!, 3, 40))
     const all = Array.from({ length: 50 }, (_, at) => String(inputOf(reader!, 3, at + 10)))

@@ -20,7 +20,7 @@ export const readers: readonly Reader[] = [
 
 export interface Find {
   reader: string
-  /** The seed. Together with the input's number, it reproduces the input. */
+  /** The seed. Together with an input's number, the seed reproduces the input. */
   seed: number
   number: number
   what: string
@@ -34,7 +34,10 @@ export interface Tally {
   finds: Find[]
 }
 
-/** Time limit per input. A slower input is reported as a bug, because it would block the host. */
+/**
+ * Time limit per input. A slower input is reported as a bug, because the reader would block the
+ * host.
+ */
 export const mostMs = 5000
 
 /** Returns a non-finite number in a value as text, or null. JSON cannot represent such numbers. */
@@ -107,7 +110,7 @@ const fresh = (reader: string): Tally => ({
 
 const cached = new WeakMap<Reader, Pick<Reader, 'seeds' | 'large'>>()
 
-/** Returns the inputs of a reader. Cuts and unpacks them only once. */
+/** Returns a reader's inputs. Cuts and unpacks the inputs only once. */
 function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
   const known = cached.get(reader)
   if (known) return known
@@ -157,7 +160,7 @@ export async function fuzz(
   return tally
 }
 
-/** Maximum inputs and seconds per turn of a reader. */
+/** Maximum number of inputs and seconds per turn of a reader. */
 const turn = { inputs: 2000, seconds: 0.5 }
 
 /**

@@ -20,8 +20,8 @@ export function seeded(seed: number): Random {
 const pick = <T>(random: Random, of: readonly T[]): T => of[random(of.length)]!
 
 /**
- * Tokens that have caused bugs: numbers at type limits, markup, escapes, and built-in names of
- * JavaScript.
+ * Tokens that have caused bugs, such as numbers at type limits, markup, escapes, and JavaScript
+ * built-in names.
  */
 const tokens = [
   ...[
@@ -151,8 +151,8 @@ const ofText: readonly Mutation<string>[] = [
 ]
 
 /**
- * Mutations that produce long texts. A reader takes a hundred times as long for them, so few inputs
- * get these mutations.
+ * Mutations that produce long texts. A reader takes a hundred times as long for such texts, so few
+ * inputs get these mutations.
  */
 const bulky: readonly Mutation<string>[] = [
   // Repeats a character, because some patterns take quadratic time on it.
@@ -246,7 +246,7 @@ export const mutate = <T extends string | Uint8Array>(input: T, random: Random):
 /** Returns the value with only the first items of every list and some entries of large records. */
 export function lean(value: unknown, items = 1, figures = 12): unknown {
   if (Array.isArray(value)) {
-    // Do not shorten lists of numbers, because three numbers are an extent.
+    // Do not shorten lists of numbers, because a list of three numbers may be an extent.
     const kept = typeof value[0] === 'object' ? value.slice(0, items) : value
     return kept.map((one) => lean(one, items, figures))
   }
@@ -283,7 +283,7 @@ export const withoutElements = (xml: string, tags: readonly string[]): string =>
     xml,
   )
 
-/** Yields the fields of a protobuf message. Each has its tag and unchanged bytes. */
+/** Yields the fields of a protobuf message. Each field has its tag and unchanged bytes. */
 function* fieldsOf(bytes: Uint8Array): Generator<{ number: number; whole: Uint8Array }> {
   let at = 0
   const varint = (): number => {

@@ -1,4 +1,4 @@
-/** Fuzzes the readers of files from users: ladders, labs, sessions, reports and tuner results. */
+/** Fuzzes the readers of user files: ladders, labs, sessions, reports, and tuner results. */
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import { normalizedTokens } from '../../src-main/domain/labs/similarity'
 import { parseExpression } from '../../src-main/domain/task/expression'
@@ -89,7 +89,7 @@ Take \`row\`.
 
 const libraryOfLabs = { ladders: new Map(), rungs: new Map(), tasks: new Map() } as never
 
-/** Returns a session with one rung and a few figures. */
+/** Returns a session that has one rung and a few figures. */
 const smallSession = (): unknown => lean(JSON.parse(sessionText('softmax-lab-h200')), 1, 10)
 
 const page = (report: unknown): string =>

@@ -16,7 +16,7 @@ import { specialRegister } from '../../src-main/domain/emulator/special-register
 const buffer = new ArrayBuffer(65536)
 const counts = new Proxy({} as Counts, { get: () => new Float64Array(16) })
 
-/** A launch state for creating steps. No step is executed. */
+/** A launch state that is used only to create steps. No step is executed. */
 const machine: EmulatorState = {
   views: {
     words: new Int32Array(buffer),
@@ -57,10 +57,10 @@ const saying = ({ guard, mnemonic, modifiers, operands }: Instruction): string =
 /** Returns whether an instruction always stops the kernel. */
 const stops = ({ mnemonic }: Instruction): boolean => mnemonic === 'BPT'
 
-/** A modifier that does not exist. A step that accepts it ignores its modifiers. */
+/** A nonexistent modifier. A step that accepts this modifier ignores all modifiers. */
 const unheardOf = 'UNHEARDOF'
 
-/** Throws an error if an executed instruction has a bit without meaning. */
+/** Throws an error if an executed instruction has a bit that has no meaning. */
 function requireConsumed(words: Words): 'executed' {
   const own = decode(words)
   if (!own || !isExecuted(own)) throw inputError(message('checks.notBuilt'))

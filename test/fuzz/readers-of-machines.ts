@@ -1,6 +1,6 @@
 /**
- * Fuzzes the readers of output from remote machines, schedulers, git and other processes of this
- * program.
+ * Fuzzes the readers of output from remote machines, schedulers, git, and this program's other
+ * processes.
  */
 import { logEntries } from '../../src-main/adapters/catalog/commits'
 import { stateNotice, tryOptions } from '../../src-main/adapters/remote/slurm'

@@ -1,4 +1,4 @@
-/** Fuzzes the readers of output from compilers, profilers and programs on a GPU. */
+/** Fuzzes the readers of output from compilers, profilers, and GPU programs. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
@@ -56,7 +56,7 @@ async function stream(csv: string) {
   return { read, metrics: toMetrics(launches, 'standard') }
 }
 
-/** Returns the fatbin of a kernel's library. */
+/** Returns the fatbin in a kernel's library. */
 const container = (): Uint8Array =>
   new Uint8Array(brotliDecompressSync(readFileSync(join(import.meta.dirname, 'tile.fatbin.br'))))
 

@@ -3,7 +3,7 @@
  * Checks each lab's starter and solution on a GPU with `lab check`. Prints a table of actual and
  * expected results. A solution must pass all checks. A starter must fail the checks in its lab's
  * `starterFails`, or at least one check if the lab has no such list. The attempts are stored as
- * recordings of the labs.
+ * recordings for the labs.
  *
  *     node test/gpu/labs.mjs --cli dist/cli/kernel-ladder.mjs --labs cuda-kernels/labs --out FOLDER
  *         [--only 01-coalescing,02-shared-tile] [--name h200] [--target local]

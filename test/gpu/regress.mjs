@@ -6,13 +6,13 @@
  *
  *     node regress.mjs path/to/kernel-ladder.mjs planted|same [--seconds 450] [--sampling 0.1] [--part 0/1] [--out DIR]
  *
- * `planted`: the kernels of planted/ with 0, 0.5, 1, 2 and 5 % more work. Each amount is compared
- * with a session without added work. `same`: complete ladders are compared with a session of the
- * same code until time runs out. `--part 1/4` takes every fourth ladder or amount of work,
- * starting with the second. Use it to distribute the test over four GPUs. With `same`, both builds
- * have the same machine code, so regress reports neither slower nor faster. Use `byTimes`, which is
- * the verdict based only on the times. Writes one JSON object per measurement to regress.jsonl in
- * DIR. docs/evidence/reliability.md shows the stored results.
+ * `planted`: the kernels of planted/ with 0, 0.5, 1, 2 and 5 % more work. Each amount of added work
+ * is compared with a session without added work. `same`: complete ladders are compared with a
+ * session of the same code until time runs out. `--part 1/4` takes every fourth ladder or amount of
+ * work, starting with the second. Use this option to distribute the test over four GPUs. With
+ * `same`, both builds have the same machine code, so regress reports neither slower nor faster. Use
+ * `byTimes`, the verdict based only on the times. Writes one JSON object per measurement to
+ * regress.jsonl in DIR. docs/evidence/reliability.md shows the stored results.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -113,8 +113,8 @@ function planted() {
 }
 
 /**
- * The ladders, shortest kernels first. Short kernel times depend most on the position of code and
- * data in memory.
+ * The ladders, shortest kernels first. The times of short kernels depend most on the position of
+ * code and data in memory.
  */
 const ladders = [
   ['reduction', '--at', 'N=4194304'],

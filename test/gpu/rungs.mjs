@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Tests rungs with their own setup, and rungs that were compiled elsewhere, on a GPU with nvcc. The
- * rungs are run, verified, timed, compared and sanitized, and their faults must be found. Run this
+ * Tests rungs with their own setup, and rungs that were compiled elsewhere, on a GPU with nvcc.
+ * Runs, verifies, times, compares, and sanitizes the rungs. Their faults must be found. Run this
  * script manually. Prints one line per expectation, and exits with 1 if an expectation is not met.
  *
  *     node test/gpu/rungs.mjs <the one-file program>
@@ -111,7 +111,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t s) {
     `extern "C" cudaError_t kl_prepare(const KlTask*) { void* all; return cudaMalloc(&all, 1LL << 50); }\n${plain}`,
     /^failed .*kl_prepare failed: .*out of memory/i,
   ],
-  // This rung verifies that inputs are restored after the previous rung has changed its inputs.
+  // This rung verifies that the inputs are restored after the previous rung has changed them.
   r3_plain: [plain, /^ok/],
   r4_beside: [
     `static __global__ void beside(float* p) { p[1LL << 40] = 0; }

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Tests on a GPU with nvcc that a run reports other processes that compute on the same GPU. Without
- * such a process, the run must not report one. Run this script manually.
+ * Tests on a GPU with nvcc that a run reports other processes that compute on the same GPU. If
+ * there is no such process, the run must not report one. Run this script manually.
  *
  *     node test/gpu/shared.mjs <the one-file program>
  */
@@ -15,7 +15,7 @@ const [program] = process.argv.slice(2)
 if (!program) throw new Error('Name the one-file program as the first argument.')
 const folder = mkdtempSync(join(tmpdir(), 'shared-'))
 
-/** Returns the keys of the warnings of a run. */
+/** Returns the keys of a run's warnings. */
 const warnings = () => {
   const words = [
     'run',

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Forty lab submissions, with several of every misbehaving kind, and the expected contents of their
- * rows. Each submission is real CUDA code: the lab's solution with a misbehavior around its launch.
- * For the fake tools in test/fakes, the comment `// fault:` describes the effect on a GPU. The same
- * files therefore work with and without a GPU.
+ * Forty lab submissions, including several of every misbehaving kind, and the expected contents of
+ * their rows. Each submission is real CUDA code: the lab's solution with a misbehavior around its
+ * launch. For the fake tools in test/fakes, the comment `// fault:` describes the effect on a GPU.
+ * The same files therefore work with and without a GPU.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Measures the speedup of a sweep on two GPUs over one GPU, with all builds cached. Also measures
- * the winner's speedup over the rung's own values. Run this script manually.
+ * Measures how much faster a sweep is on two GPUs than on one, with all builds cached. Also
+ * measures the winner's speedup over the rung's own values. Run this script manually.
  *
  *     node test/gpu/tune.mjs path/to/kernel-ladder.mjs [--gpus 0,1] [--seconds 0.03]
  *

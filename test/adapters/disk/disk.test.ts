@@ -1,4 +1,4 @@
-/** Tests where folders are on disk and which process owns them. */
+/** Tests folder locations and folder ownership by processes. */
 import { spawnSync } from 'node:child_process'
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -44,7 +44,7 @@ describe('an owned folder', () => {
     return there
   }
 
-  describe('a folder of a process', () => {
+  describe('a folder owned by a process', () => {
     it('remains while the process is running', async () => {
       expect(await survives({})).toBe(true)
     })
@@ -60,7 +60,7 @@ describe('an owned folder', () => {
     it.each([
       ['another machine or container', { realm: 'elsewhere pid:[1]' }],
       ['nobody knows where', { realm: null }],
-    ])('of %s is judged by its age, not by its process id', async (_where, change) => {
+    ])('from %s is judged by its age, not by its process id', async (_where, change) => {
       const of = { ...change, pid: endedPid() }
       expect(await survives(of)).toBe(true)
       expect(await survives(of, 6)).toBe(true)
@@ -98,7 +98,7 @@ describe('an owned folder', () => {
       expect(await readdir(temporary)).toEqual([])
     })
 
-    it('is removed when the next folder is created in the same place, and loses its owner file when handed over', async () => {
+    it('is removed when the next folder is created in the same place, and loses its owner file when it is disowned', async () => {
       const dir = await tempDir()
       const first = await ownFolder(dir, 'first')
       await editOwner(first.path, { pid: endedPid() })

@@ -9,7 +9,7 @@ import { tempDir } from '../../services/support'
 const Names = z.array(z.string())
 
 describe('a JSON file', () => {
-  it('is empty if it is missing or damaged, and can then be replaced', async () => {
+  it('is read as empty if it is missing or damaged, and can then be replaced', async () => {
     const path = join(await tempDir(), 'new', 'names.json')
     const file = jsonFile(path, Names, [])
     expect(await file.read()).toEqual([])
@@ -21,7 +21,7 @@ describe('a JSON file', () => {
     expect(await file.read()).toEqual(['b'])
   })
 
-  it('saves the changes of all simultaneous calls', async () => {
+  it('saves the changes from all simultaneous calls', async () => {
     const folder = await tempDir()
     const path = join(folder, 'names.json')
     const names = Array.from({ length: 20 }, (_, index) => `name ${index}`)
@@ -33,7 +33,7 @@ describe('a JSON file', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600)
   })
 
-  it('explains how to use another location if it cannot be written, and accepts the next change', async () => {
+  it('that cannot be written is reported with a way to use another location, and accepts the next change', async () => {
     const path = join(await tempDir(), 'names.json')
     const file = jsonFile(path, Names, [], 'cache')
     // Put a folder in the file's place, because file permissions would not stop root.

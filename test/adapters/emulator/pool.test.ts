@@ -14,7 +14,7 @@ afterEach(async () => {
   await pool?.close()
 })
 
-it('a pool computes the same results in its threads, and the next pool reuses the threads', async () => {
+it('a pool computes the same results in its threads, and the next pool reuses those threads', async () => {
   const here = emulate(job)
   const answersTheSame = async (times: number): Promise<void> => {
     const jobs = Array.from({ length: times }, () => pool!.run(job))
@@ -58,7 +58,7 @@ it('the pool reports progress once per second', async () => {
   expect(told[1]).toBeGreaterThan(told[0]!)
 })
 
-it('the pool stops canceled work, and starts no more work afterwards', async () => {
+it('the pool stops canceled work and starts no new work', async () => {
   const abort = new AbortController()
   pool = emulatorPool(abort.signal, { size: 1 })
   const running = pool.run(job)

@@ -26,7 +26,7 @@ describe('the runner', () => {
     reference: null,
   }
 
-  it('watches the parent process on its machine, or no process if the parent is not visible', () => {
+  it('watches its parent process on its own machine, or no process if the parent is not visible', () => {
     const { ownerPid } = localMachine().toolbox(null)
     expect(ownerPid).toBe(process.pid)
     for (const args of [measureArgs, profileArgs, sanitizeArgs]) {
@@ -69,7 +69,7 @@ describe("ncu's report", () => {
     expect(taken).toEqual(['/session/profile.ncu-rep'])
   })
 
-  it('of an earlier attempt is removed from this machine', async () => {
+  it('from an earlier attempt is removed from this machine', async () => {
     const kept = join(await tempDir(), 'profile.ncu-rep')
     await writeFile(kept, 'old')
     const { path } = await localMachine().toolbox(null).output(kept)
@@ -79,7 +79,7 @@ describe("ncu's report", () => {
 })
 
 describe('a scratch folder', () => {
-  it('returns a file that a tool wrote, up to a size limit, and is removed', async () => {
+  it('returns files that a tool wrote, up to a size limit, and can be removed', async () => {
     setEnv({ TMPDIR: await mkdtemp(join(await tempDir(), 'tmp-')) })
     const scratch = await localMachine().toolbox(null).scratch()
     await writeFile(join(scratch.path, 'report.xml'), '<a/>')

@@ -154,7 +154,7 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     expect(gotten(execFileSync(probe, words, { encoding: 'utf8' }))).toEqual(harmless)
   })
 
-  it('finds no solution and no other submission in the folder where it is compiled', async () => {
+  it('cannot find a solution or another submission in the folder where it is compiled', async () => {
     const grading = join(dir, 'grading')
     for (const [folder, file] of [
       ['labs/a', 'solution.cu'],
@@ -210,8 +210,8 @@ ${named}echo 'built : ${files}' > "$included"; echo code > "$built"
     expect(existsSync(output)).toBe(false)
   })
 
-  // Machine code with line information contains the path and the time. Both must be fixed so that a
-  // grade is reproducible.
+  // Machine code with line information contains the path and the time. The path and the time must
+  // be fixed so that a grade is reproducible.
   it('is compiled at a fixed path and with a fixed time, regardless of the cache location', async () => {
     const look = `${named}(pwd; stat -c "%n %Y" include/a.h lab.cu) > "$built"\n`
     const sources = new Map([
@@ -233,7 +233,7 @@ ${named}echo 'built : ${files}' > "$included"; echo code > "$built"
     if (isIsolated(sandbox.isolation)) expect(seen[0]).toBe(seen[1])
   })
 
-  it('describes its launch only once, so a changing description has no effect', async () => {
+  it('is asked for its launch description only once, so a changing description has no effect', async () => {
     const path = await library(
       'moody',
       `#include <time.h>

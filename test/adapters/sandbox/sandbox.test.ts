@@ -203,7 +203,7 @@ describe('the sandbox', async () => {
       expect(stdout.split('\n').slice(0, -1)).toEqual(links)
     })
 
-    it('works on a copy in memory, which needs no cleanup', async () => {
+    it('works on an in-memory copy, which needs no cleanup', async () => {
       const work = join(await tempDir(), 'work')
       await mkdir(work)
       await writeFile(join(work, 'lab.cu'), 'handed in')
@@ -238,7 +238,7 @@ describe('the sandbox', async () => {
       expect(first).toBeLessThanOrEqual(limits.fileBytes)
     })
 
-    it('is stopped by its process limit, even if processes leave their tree', async () => {
+    it('is stopped by its process limit, even if processes leave the process tree', async () => {
       const { stopped } = await attempt(
         found,
         `i=0; while [ $i -lt 2000 ]; do setsid sleep 30 & i=$((i + 1)); done 2>/dev/null; wait`,
@@ -314,7 +314,7 @@ child.stdout.on('data', () => process.stdout.write(String(child.pid)))`,
     })
   })
 
-  it('passes none of our environment variables to the submission', async () => {
+  it('passes none of our environment variables to a submission', async () => {
     setEnv({ KERNEL_LADDER_SECRET: 'token' })
     const { stdout } = await attempt(openSandbox(), 'env')
     expect(stdout).toContain('KERNEL_LADDER_GRADED=')

@@ -47,7 +47,7 @@ async function store(): Promise<Store> {
   }
 }
 
-describe('the list of a store', () => {
+describe("a store's session list", () => {
   it('reads a session once, and again only after it was replaced', async () => {
     const { root, add, list } = await store()
     expect(await list()).toEqual({ shown: {}, read: [] })
@@ -78,7 +78,7 @@ describe('the list of a store', () => {
     expect(read).toEqual(['a', 'other'])
   })
 
-  it('stores no data of an unreadable session, and shows no hidden folder', async () => {
+  it('stores no data for an unreadable session, and shows no hidden folder', async () => {
     const { root, add, list } = await store()
     await mkdir(join(root, 'empty'), { recursive: true })
     await mkdir(join(root, '.trash'))
@@ -88,7 +88,7 @@ describe('the list of a store', () => {
       expect(await list()).toEqual({ shown: { a: 'a', empty: 'damaged' }, read })
   })
 
-  it('is rebuilt if the index is damaged, missing or of another version', async () => {
+  it('is rebuilt if the index is damaged, missing, or from another version', async () => {
     const { cache, add, list } = await store()
     await add('a')
     await list()
@@ -182,7 +182,7 @@ beforeEach(async () => {
 })
 
 describe('sources in the store', () => {
-  it('are found by the hash that the recording has for each path', async () => {
+  it('are found by the hash that the recording stores for each path', async () => {
     expect(await readSources(folder, session)).toEqual({
       texts: { '01_tile': tile, '02_same': tile },
       faults: [],
@@ -198,7 +198,7 @@ describe('sources in the store', () => {
     ])
   })
 
-  it('whose content differs from the recorded content are omitted with the reason, and remain unchanged', async () => {
+  it('whose content differs from the recorded content are omitted and left unchanged, and the reason is reported', async () => {
     await storeHolds(contentsOf(['// edited\n', tile]))
     const before = await readFile(sourceStore(), 'utf8')
     const { texts, faults } = await readSources(folder, session)
@@ -213,7 +213,7 @@ describe('sources in the store', () => {
     ['that is no JSON', '{'],
     ['of another kind', '{"recording":"recording","files":{}}'],
     ['with a hash that is a path', '{"session":"recording","files":{"a.cu":"../x"}}'],
-  ])('with a line %s are omitted, with the reason', async (_what, line) => {
+  ])('with a line %s are omitted, and the reason is reported', async (_what, line) => {
     await writeFile(sourceStore(), `${await readFile(sourceStore(), 'utf8')}${line}\n`)
     expect(await readSources(folder, session)).toEqual({
       texts: {},
@@ -221,7 +221,7 @@ describe('sources in the store', () => {
     })
   })
 
-  it('that cannot be read are omitted, with the reason', async () => {
+  it('that cannot be read are omitted, and the reason is reported', async () => {
     await rm(sourceStore())
     await mkdir(sourceStore())
     const { texts, faults } = await readSources(folder, session)
@@ -271,14 +271,14 @@ describe('sources in the store', () => {
 })
 
 describe('sources in the session', () => {
-  it("are the session's files; a missing file needs no reason", async () => {
+  it("come from the session's files, and a missing file is not reported", async () => {
     await mkdir(join(folder, 'sources', 'gemm'), { recursive: true })
     expect(await readSources(folder, session)).toEqual({ texts: {}, faults: [] })
     await writeFile(join(folder, 'sources', 'gemm', '01_tile.cu'), '// own')
     expect((await readSources(folder, session)).texts['01_tile']).toBe('// own')
   })
 
-  it('that are in neither location are reported, unless no rung has a source', async () => {
+  it('that are in neither the session nor the store are reported, unless no rung has a source', async () => {
     await rm(sourceStore())
     const why = message('sessions.sourcesMissing', { file: join(folder, 'sources') })
     expect(await readSources(folder, session)).toEqual({ texts: {}, faults: [why] })

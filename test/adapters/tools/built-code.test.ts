@@ -29,7 +29,7 @@ const launches = [
 ]
 
 describe('the page of a built rung', () => {
-  it('has a kernel per launch, with instructions and lines but no counters', async () => {
+  it('has one kernel per launch, with instructions and lines but no counters', async () => {
     const built = await readBuiltCode(toolbox, library)
     const profile = staticProfile('01_x', launchedKernels(built!, launches)!, (path) =>
       path.replace('/tmp/kernels/', 'gemm/'),
@@ -57,7 +57,7 @@ describe('the page of a built rung', () => {
     expect(lineHeat(profile, 'executed')).toEqual([])
   })
 
-  it('reports an unknown instruction, and shows the others', async () => {
+  it('reports an unknown instruction, and shows all other instructions', async () => {
     const built = await readBuiltCode(toolbox, library)
     const [kernel] = launchedKernels(built!, launches.slice(0, 1))!
     const code = kernel!.code.code.slice()

@@ -31,8 +31,8 @@ function lockOf(end: GpuClaim) {
   return end.lock
 }
 
-describe('the lock of a GPU', () => {
-  it('is held by one run at a time; the next run learns which run it waits for', async () => {
+describe('a GPU lock', () => {
+  it('is held by one run at a time, and tells the next run which run holds it', async () => {
     const gpu = newGpu()
     const first = lockOf(await claim(gpu).claimed)
     const second = claim(gpu)
@@ -52,7 +52,7 @@ describe('the lock of a GPU', () => {
     expect((await claim(newGpu(), false).claimed).state).toBe('held')
   })
 
-  it('without waiting reports the holder immediately', async () => {
+  it('reports its holder immediately to a run that does not wait', async () => {
     const gpu = newGpu()
     lockOf(await claim(gpu).claimed)
     const { claimed, told } = claim(gpu, false)

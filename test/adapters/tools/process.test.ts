@@ -11,7 +11,7 @@ const run = (
 ) => runProcess({ file: process.execPath, args: ['-e', script], onStdoutLine, onSpawn })
 
 describe('a listener that throws', () => {
-  it('ends the program, and the caller gets its error with a kind', async () => {
+  it("ends the program, and the caller gets the listener's error with a kind", async () => {
     let pid = 0
     const lines: string[] = []
     const failing = run(
@@ -77,13 +77,13 @@ describe('a program that does not end normally', () => {
       },
     })
     expect(reader).toMatchObject({ reading: 0, length: 3_000_000 })
-    // When the program ends, the rest of the pipe arrives in one part. Without backpressure, there
-    // would be 46 parts.
+    // When the program ends, the rest of the pipe arrives in one part. Without backpressure, it
+    // would arrive in 46 parts.
     expect(reader.most).toBeLessThan(4)
     expect([exitCode, stdout]).toEqual([0, 'x'.repeat(10)])
   })
 
-  it('is canceled together with all programs that share its signal, on any number of cores and without a warning', async () => {
+  it('is canceled together with all programs that share its abort signal, on any number of cores and without a warning', async () => {
     const warnings: string[] = []
     const listen = ({ name }: Error) => warnings.push(name)
     process.on('warning', listen)

@@ -1,6 +1,5 @@
 /**
- * Tests the raw output of tools: raw.jsonl rows, compressed recordings, and folders of older
- * sessions.
+ * Tests raw tool output: raw.jsonl rows, compressed recordings, and the folders of older sessions.
  */
 import { appendFile, mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -71,7 +70,7 @@ describe('raw.jsonl', () => {
     expect(await readRaw(dir, 'ncu/c')).toBeNull()
   })
 
-  it('stores a stream of one megabyte with gzip compression, and this machine’s folders as placeholders', async () => {
+  it('stores a 1 MB stream with gzip compression, and this machine’s folders as placeholders', async () => {
     const dir = await tempDir()
     const text = 'at /home/someone/cache/x.cu\n'.repeat(40_000)
     const own = { ...call('ncu/page'), argv: ['/home/someone/ncu'] }
@@ -134,7 +133,7 @@ describe('raw.jsonl', () => {
     ['cut off', '{"key":"ncu/b",', /raw\.jsonl:2 is damaged: it is not JSON/],
     ['of another shape', '{"key":"ncu/b"}', /raw\.jsonl:2 is damaged/],
   ])(
-    'with a row that is %s is rejected with its file and row number',
+    'with a row that is %s is rejected with an error that names the file and row',
     async (_what, row, message) => {
       const dir = await tempDir()
       await rawRecorder(dir, []).record(call('ncu/a'), 'a', '')
@@ -146,7 +145,7 @@ describe('raw.jsonl', () => {
     },
   )
 
-  it('with a stream that cannot be unpacked is rejected when that call is read', async () => {
+  it("with a stream that cannot be unpacked is rejected when that stream's call is read", async () => {
     const dir = await tempDir()
     await rawRecorder(dir, []).record(call('ncu/a'), 'a', '')
     const bad = { ...call('ncu/page'), stdout: { gzip: 'bm8gZ3ppcA==' }, stderr: '' }
@@ -158,7 +157,7 @@ describe('raw.jsonl', () => {
     )
   })
 
-  it('with a stream that expands endlessly is rejected before it fills the memory', async () => {
+  it('with a stream that expands endlessly is rejected before the stream fills memory', async () => {
     const dir = await tempDir()
     const megabyte = gzipSync(Buffer.alloc(2 ** 20))
     const bomb = Buffer.concat(Array.from({ length: 257 }, () => megabyte)).toString('base64')
@@ -220,7 +219,7 @@ describe('the raw output of a recording', () => {
     expect(contentOf(Buffer.from(page.stdout.brotli, 'base64'))).toBe(long)
   })
 
-  it('has the same bytes for the same output, even when it is packed again', async () => {
+  it('has the same bytes for the same output, even if packed again', async () => {
     const dir = await session()
     const bytes = await packRecordedRaw(dir)
     expect(await packRecordedRaw(dir)).toEqual(bytes)
@@ -258,7 +257,7 @@ describe('the raw output of a recording', () => {
     remedy: message('files.rawLeft'),
   })
 
-  it('that is truncated anywhere is rejected with its file name', async () => {
+  it('that is truncated at any point is rejected with an error that names the file', async () => {
     const bytes = await packRecordedRaw(await session())
     for (const length of [0, 1, 100, bytes.length - 1]) {
       const folder = await recordingOf(bytes.subarray(0, length))
@@ -268,7 +267,7 @@ describe('the raw output of a recording', () => {
     }
   })
 
-  it('with a changed byte is either rejected or read as before', async () => {
+  it('with a changed byte is either rejected or read correctly', async () => {
     const dir = await tempDir()
     await rawRecorder(dir, []).record(call('ncu/version'), 'ncu 2025.3\n', 'hm\n')
     const bytes = await packRecordedRaw(dir)
@@ -291,7 +290,7 @@ describe('the raw output of a recording', () => {
     expect(refused).toBeGreaterThan(bytes.length * 0.95)
   })
 
-  it('with a changed figure is rejected by its checksum, because Brotli has none', async () => {
+  it('with a changed value is rejected by our checksum, because Brotli has no checksum', async () => {
     const content = contentOf(await packRecordedRaw(await session()))
     const folder = await recordingOf(brotliCompressSync(content.replace('2025.3', '2025.4')))
     await expect(openRaw(folder)).rejects.toMatchObject(
@@ -299,14 +298,14 @@ describe('the raw output of a recording', () => {
     )
   })
 
-  it('that expands endlessly is rejected before it fills the memory', async () => {
+  it('that expands endlessly is rejected before it fills memory', async () => {
     const folder = await recordingOf(brotliCompressSync(Buffer.alloc(65 * 2 ** 20), fast))
     await expect(openRaw(folder)).rejects.toMatchObject(
       refusal(recordedRaw(folder), 'it expands to more than 64 MiB.'),
     )
   })
 
-  it('with a row of another shape is rejected with its file and row number', async () => {
+  it('with a row of another shape is rejected with an error that names the file and row', async () => {
     const rows = '{"key":"ncu/b"}\n'
     const folder = await recordingOf(
       brotliCompressSync(`${JSON.stringify({ sha256: sha256(rows) })}\n${rows}`),
@@ -315,8 +314,8 @@ describe('the raw output of a recording', () => {
   })
 })
 
-describe('the folder of older versions', () => {
-  it('is read like current rows in call order, with missing streams as empty', async () => {
+describe('the raw-output folder of an older version', () => {
+  it('is read in call order like current rows, and missing streams are read as empty', async () => {
     const dir = await older()
     const raw = await openRaw(dir)
     expect(raw.keys).toEqual(['ncu/version', 'ncu/page'])
@@ -337,7 +336,7 @@ describe('the folder of older versions', () => {
       expect(await readRaw(second, key)).toEqual(await readRaw(dir, key))
   })
 
-  it('is rejected with the name of a damaged file', async () => {
+  it('is rejected with an error that names the damaged file', async () => {
     const dir = await older()
     await writeFile(join(dir, 'raw', 'ncu', 'version.json'), '{')
     await expect(openRaw(dir)).rejects.toThrow(/version\.json is damaged/)

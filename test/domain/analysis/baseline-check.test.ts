@@ -166,7 +166,7 @@ describe('the check against a baseline', () => {
       /^The sessions differ in the type of the inputs/,
     ],
     ['ladder', (session) => (session.ladder.id = 'other'), /^The ladder/],
-  ])('cannot decide with another %s', (_what, change, why) => {
+  ])('cannot decide if the sessions differ in their %s', (_what, change, why) => {
     const now = recording()
     change(now.session)
     const found = check(now)
@@ -188,7 +188,7 @@ describe('the check against a baseline', () => {
     expect([at(1.1), at(1.5)]).toEqual(['unresolved', 'slower'])
   })
 
-  it('cannot decide if no rung has a time, or for two empty sessions', () => {
+  it('cannot decide if no rung has a time or if both sessions are empty', () => {
     const empty = recording()
     empty.session.rungs = []
     expect(check(empty, 3, empty).verdict).toBe('unresolved')
@@ -240,8 +240,8 @@ describe('the check against a baseline', () => {
   })
 })
 
-describe('if the time of the reference changed', () => {
-  it("normalizes if every rung's time changed by the same factor, and reports the normalization", () => {
+describe("a check in which the reference's time changed", () => {
+  it("normalizes the times if every rung's time changed by the same factor, and reports the normalization", () => {
     for (const [factor, clock] of [
       [1.06, 0.94],
       [0.94, 1.06],
@@ -256,7 +256,7 @@ describe('if the time of the reference changed', () => {
     }
   })
 
-  it('still finds the rung that changed more', () => {
+  it('still finds a rung that changed more', () => {
     const slow = check(drifted(1.06, 1, { [id]: 1.08 }))
     expect([slow.normalized, row(slow, id).verdict, row(slow, first).verdict]).toEqual([
       true,
@@ -277,7 +277,7 @@ describe('if the time of the reference changed', () => {
     })
   })
 
-  it('does not normalize if the reference changed too much, or if only the reference changed', () => {
+  it('does not normalize the times if the reference changed too much, or if only the reference changed', () => {
     const far = check(drifted(1.5))
     expect([far.verdict, far.normalized]).toEqual(['fail', false])
     expect(row(far, id).why).toMatch(
@@ -317,7 +317,7 @@ describe('the headline', () => {
       }
   })
 
-  it('has the same counts as the rows, in many sessions', () => {
+  it('has the same counts as the rows, for many sessions', () => {
     let state = 11
     const random = (below: number): number => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0

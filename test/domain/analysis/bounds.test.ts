@@ -49,9 +49,7 @@ describe('the bottleneck', async () => {
   const classOf = (session: Session, id: string): BottleneckClass | undefined =>
     bottleneckOf(session, rungOf(session, id)!)?.class
 
-  /**
-   * A rung without a clear limit: it has 3.88 waves, no unit above 30 %, and mixed stall reasons.
-   */
+  /** A rung without a clear limit, with 3.88 waves, no unit above 30 %, and mixed stall reasons. */
   const figures: Record<string, number> = {
     wavesPerSm: 3.88,
     fmaUtilization: 30,
@@ -150,21 +148,21 @@ describe('the bottleneck', async () => {
         expect(judge({ ...waits, dramUtilization }).class).toBe('dram-bandwidth')
     })
 
-    it('treats stalls in front of a unit near its limit as confirmation', () => {
+    it('treats stalls on a unit near its limit as confirmation', () => {
       expect(judge({ stallMioThrottle: 30, lsuDataUtilization: 74 })).toMatchObject({
         ...{ class: 'lsu-mio', also: [], leaning: false },
         evidence: [{ id: 'stallMioThrottle' }, { id: 'lsuDataUtilization' }],
       })
     })
 
-    it('lists a unit at its limit in addition to an idle part of the GPU', () => {
+    it('lists a unit at its limit in addition to idle parts of the GPU', () => {
       expect(judge({ wavesPerSm: 0.2, fmaUtilization: 82 })).toMatchObject({
         ...{ class: 'tail', also: ['fma-issue'] },
         evidence: [{ id: 'wavesPerSm' }, { id: 'fmaUtilization' }],
       })
     })
 
-    it('is marked as a tendency if the busiest unit is between the thresholds', () => {
+    it("is marked as a tendency if the busiest unit's utilization is between the two thresholds", () => {
       expect(judge({ l2Utilization: 66 })).toMatchObject({ class: 'l2-bandwidth', leaning: true })
     })
 
@@ -184,7 +182,7 @@ describe('the bottleneck', async () => {
       })
     })
 
-    it('derives the share of device memory from bytes and time if the memory is known', () => {
+    it('derives device memory utilization from bytes and time if the memory is known', () => {
       const session = {
         ...at4096,
         ceilings: { fp32Gflops: null, l1GBs: null, l2GBs: null, dramGBs: 4000 },
@@ -206,7 +204,7 @@ describe('the bottleneck', async () => {
       expect(bottleneckOf(at4096, rungWith({}))).toBeNull()
     })
 
-    it('is null for an emulated rung, because it has no times and its small size does not fill the GPU', () => {
+    it('is null for an emulated rung, because the rung has no times and its small size does not fill the GPU', () => {
       const emulated: Session = { ...at4096, target: { kind: 'emulated', name: 'h200' } }
       const small = made({ wavesPerSm: 0.06 })
       expect(bottleneckOf(at4096, small)).toMatchObject({ class: 'tail' })
@@ -229,7 +227,7 @@ describe('the bottleneck', async () => {
     })
   })
 
-  it('agrees with the limiting unit in the causes of a step, for every recorded rung', async () => {
+  it("agrees with the limiting unit in each step's causes, for every recorded rung", async () => {
     const told: Partial<Record<UnitId, readonly BottleneckClass[]>> = {
       fma: ['fma-issue'],
       issue: ['fma-issue'],
@@ -260,7 +258,7 @@ describe('the bottleneck', async () => {
       expect(missing).toEqual([])
     })
 
-    it('with only card metrics: a busy FMA pipe and a tail can be identified, and the rest is unknown', () => {
+    it('can be identified from card metrics only for a busy FMA pipe and a tail', () => {
       expect(classOf(at8192, '00_cublas')).toBe('fma-issue')
       expect(classOf(at1024, '06_float4')).toBe('tail')
       expect(classOf(at8192, '01_naive')).toBe('unknown')
@@ -333,7 +331,7 @@ describe('the roofline', () => {
       expect(memory.dram.value.evidence).toBe('derived')
     })
 
-    it('are not guessed without a clock or GPU, for other architectures, or for product-specific rates', () => {
+    it('are not guessed if the clock or GPU is unknown, for other architectures, or for product-specific rates', () => {
       const reason = (device: Device | null) => ceilingsOf({ device }).compute.fp32.value.reason
       expect(said(reason(null))).toBe('The session does not specify a GPU.')
       expect(said(reason({ ...h200, smClockMaxMHz: null }))).toBe(
@@ -382,7 +380,7 @@ describe('the roofline', () => {
     expect(paths.l2.map(({ rung: id }) => id)).toEqual(['02_b', '01_a', '03_c'])
   })
 
-  it('omits rungs without a position and gives the reason, and has no point at zero', () => {
+  it('omits rungs without a position, gives the reason, and has no point at zero', () => {
     const { paths, missing } = roofline(
       climbed([
         withTraffic('01_failed', null, { reason: 'It crashed.' }),
@@ -403,7 +401,7 @@ describe('the roofline', () => {
     })
   })
 
-  it('uses the counters of an import for its operations and time', () => {
+  it("uses an import's counters for its operations and time", () => {
     const count = (value: number, unit = 'inst') => ({ value, unit })
     const op = (name: string) => `smsp__sass_thread_inst_executed_op_${name}_pred_on.sum`
     const imported = withTraffic('k', null, {
@@ -422,7 +420,7 @@ describe('the roofline', () => {
     expect(found.arithmetic).toBe('fp32')
   })
 
-  it('does not attribute operations of the FP32 pipe to the tensor pipe', async () => {
+  it('does not attribute FP32-pipe operations to the tensor pipe', async () => {
     // In two rungs, the tensor pipe is busy for 1.7 % of the cycles, but all additions are FP32
     // instructions.
     const sum = await readSession(join(recordingsDir, 'reduction-h200'))
@@ -466,25 +464,25 @@ describe('the instruction mix', async () => {
   describe.each(ids)('%s at the standard level', (id) => {
     const own = ids.filter((one) => one !== '00_cublas').includes(id)
 
-    it('has a figure for each metric, counted or derived', () => {
+    it('has a measured or derived figure for each metric', () => {
       const metrics = byRung.get(id)!
       expect(metricsThen.length).toBeGreaterThan(40)
       for (const { id: metric, derived } of metricsThen)
         expect(metrics[metric]?.evidence, metric).toBe(derived ? 'derived' : 'measured')
     })
 
-    it('assigns at least 98 % and at most all of the lanes to categories', () => {
+    it('assigns between 98 % and 100 % of the lanes to categories', () => {
       const sum = instructionKinds.reduce((so, kind) => so + value(id, kind), 0)
       const whole = lanes * value(id, 'instructions')
       expect(sum).toBeLessThanOrEqual(whole)
       expect(sum / whole).toBeGreaterThan(0.98)
     })
 
-    it('counts the operations of the product, and includes FFMA in the FP32 instructions', () => {
+    it("counts the product's operations, and includes FFMA in the FP32 instructions", () => {
       const operations = value(id, 'fp32Operations')
       expect(operations).toBeGreaterThanOrEqual(product)
       expect(operations).toBeLessThan(1.002 * product)
-      // In addition to the FFMA, the kernel does one multiplication by alpha per element of C.
+      // In addition to the FFMAs, the kernel multiplies each element of C by alpha once.
       if (own) expect(operations - product).toBe(1024 ** 2)
       expect(value(id, 'ffmaInstructions')).toBeLessThanOrEqual(value(id, 'fp32Instructions'))
     })
@@ -499,7 +497,7 @@ describe('the instruction mix', async () => {
     })
   })
 
-  it('shows that the share of FFMA rises over the ladder from less than a quarter to 89%', () => {
+  it('shows that the share of FFMA rises along the ladder from less than a quarter to 89%', () => {
     expect(value('01_naive', 'ffmaShare')).toBeCloseTo(22.5, 1)
     expect(value('03_shared_tile', 'ffmaShare')).toBeCloseTo(37.8, 1)
     expect(value('06_float4', 'ffmaShare')).toBeCloseTo(89.1, 1)
@@ -518,7 +516,7 @@ describe('the instruction mix', async () => {
     expect(bottleneckOf(session, rung)).toMatchObject({ class: expected, missing: [] })
   })
 
-  describe('operations of a rung that uses the tensor pipe', () => {
+  describe('the operation count of a rung that uses the tensor pipe', () => {
     const onTensor = (tensor: number): Session => ({
       ...session,
       rungs: session.rungs.slice(0, 1).map((rung) => ({
@@ -531,14 +529,14 @@ describe('the instruction mix', async () => {
       })),
     })
 
-    it("are the product's operation count, because FP32 counters do not include tensor operations", () => {
+    it("is the product's operation count, because FP32 counters do not include tensor operations", () => {
       expect(roofline(onTensor(44)).paths.dram[0]).toMatchObject({
         basis: 'tensor',
         operations: product,
       })
     })
 
-    it('are the counted operations if the pipe only shows noise', () => {
+    it('is the counted number if the tensor pipe shows only noise', () => {
       expect(roofline(onTensor(0.04)).paths.dram[0]).toMatchObject({ basis: 'counted' })
       expect(Math.max(...ids.map((id) => value(id, 'tensorUtilization')))).toBe(0.04)
     })
@@ -566,7 +564,7 @@ describe('the instruction mix', async () => {
       expect(metrics.integerShare?.evidence).toBe('derived')
     })
 
-    it('reports that the GPU lacks a counter that was requested but not reported', () => {
+    it('reports that the GPU lacks a counter that was requested but has no value', () => {
       const metrics = toMetrics([without(launches[1]!)], 'standard', asked)
       expect(said(metrics.ffmaInstructions?.reason)).toMatch(
         /^ncu did not report .* on this GPU\.$/,
@@ -607,7 +605,7 @@ describe('the instruction mix', async () => {
       )
     })
 
-    it('never uses the reason of another metric, such as an excluded rung or a counter that was not requested', () => {
+    it("never uses another metric's reason, such as an excluded rung or a counter that was not requested", () => {
       const kernelsDiffer = unavailable('%', message('figures.kernelsDiffer', { count: 3 }))
       const excluded = unavailable('%', message('records.profilingSkipped'))
       const opened = (metrics: RungResult['metrics'], target = session.target) =>

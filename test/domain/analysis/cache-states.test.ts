@@ -25,7 +25,7 @@ const sides = [
 ] as const
 
 describe('two sessions with different L2 contents', () => {
-  it('have no ratio of their times, and no verdict', () => {
+  it('have no time ratio and no verdict', () => {
     expect(areTimesRanked(warm, cold)).toBe(false)
     expect(speedup(sides[0].rung, sides[1].rung)).toBeNull()
     expect(compareRungs(...sides).time).toEqual({
@@ -34,7 +34,7 @@ describe('two sessions with different L2 contents', () => {
     })
   })
 
-  it('are unresolved per pair and in total, and each side includes its cache state', () => {
+  it('are unresolved per pair and overall, and each side includes its cache state', () => {
     const { pairs, total } = compareSessions(warm, cold)
     expect(pairs[0]).toMatchObject({
       ...{ timeA: 2, timeB: 1, ratio: null, change: null, verdict: 'unresolved' },
@@ -44,7 +44,7 @@ describe('two sessions with different L2 contents', () => {
     expect(total.ratio).toBeNull()
   })
 
-  it('have no causes, but a reason', () => {
+  it('have no causes, only the reason for the missing causes', () => {
     const why = whyOf(...sides)
     expect(why).toMatchObject({ verdict: 'unknown', causes: [] })
     expect(inEnglish(why.reason!)).toBe(
@@ -52,7 +52,7 @@ describe('two sessions with different L2 contents', () => {
     )
   })
 
-  it('are not shown side by side on several machines', () => {
+  it('have no comparable times across machines', () => {
     const { timesComparable, rungs } = across([warm, cold])
     expect(timesComparable).toBe(false)
     expect(rungs[0]!.on.map((side) => side?.cacheState)).toEqual(['warm', 'cold'])
@@ -73,7 +73,7 @@ describe('two sessions with different L2 contents', () => {
     expect(warning(cold, warm)[0]).toContain('kernel-ladder run')
   })
 
-  it('suggest both commands if neither was cold and the rungs differ', () => {
+  it('suggest measuring each session again if neither was cold and the rungs differ', () => {
     const dirty = inState('cold-dirty')
     dirty.rungs.push(rung('02_tile', 1))
     expect(warning(warm, dirty)[0]).toMatch(/--rungs 01_naive .* && .*--rungs 01_naive,02_tile/)
@@ -91,7 +91,7 @@ describe('two sessions with the same L2 contents', () => {
     )
   })
 
-  it('may be sessions without times', () => {
+  it('may lack times', () => {
     const { cacheState: _, ...settings } = warm.settings
     expect(areTimesRanked({ ...warm, settings }, cold)).toBe(true)
   })

@@ -21,7 +21,7 @@ describe('the climb of gemm-fp32', () => {
       .forEach((rung, index) => expect(stepTo(recorded, rung)!.from).toBe(climb.rungs[index]))
   })
 
-  it('is the product of its own steps, not of all steps in the table', () => {
+  it('claims the product of its own steps, not of all steps in the table', () => {
     const product = (factors: number[]) => factors.reduce((all, factor) => all * factor, 1)
     const steps = climb.rungs.slice(1).map((rung) => stepTo(recorded, rung)!.factor)
     expect(product(steps)).toBeCloseTo(climb.factor, 6)
@@ -76,13 +76,13 @@ describe('a step', () => {
     return said && inEnglish(said)
   }
 
-  it('shows the rung that it starts from, if it is not in the previous row', () => {
+  it('shows the rung that it starts from, if that rung is not in the previous row', () => {
     expect(words(0)).toBeNull()
     expect(words(1)).toBe('2.00×')
     expect(words(2)).toBe('4.00× from 01_naive')
   })
 
-  it('does not exist without both times, or between times with different L2 contents', () => {
+  it('does not exist if a time is missing, or between times with different L2 contents', () => {
     expect(stepTo(made, made.rungs[3]!)).toBeNull()
     const mixed = session([rung('01', 8), rung('02', 4)])
     mixed.rungs[0]!.timing!.cacheState = 'warm'

@@ -1,6 +1,6 @@
 /**
- * Tests comparing two rungs: their figures, whether the figures are comparable, and the effect of a
- * change on the time.
+ * Tests the comparison of two rungs: their figures, comparability, and the effect of a change on
+ * the time.
  */
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
@@ -53,7 +53,7 @@ describe('figures', async () => {
     ).metrics.find((delta) => delta.id === id)?.verdict
 
   describe('the comparison of two rungs', () => {
-    it('computes how much faster b is than a', () => {
+    it('computes the speedup of b over a', () => {
       const { time } = compare(rung('01_naive'), rung('02_coalesced'))
       expect(time.verdict).toBe('better')
       expect(time.speedup).toBeCloseTo(
@@ -91,7 +91,7 @@ describe('figures', async () => {
       expect(verdict(id, measured(a), measured(b))).toBe(expected)
     })
 
-    it('gives no verdict on a count that is negligible in its total', () => {
+    it('gives no verdict on a count that is a negligible part of its total', () => {
       const counted = (conflicts: number, bits: number): RungResult => ({
         ...rung('05_thread_tile_2d'),
         metrics: {
@@ -118,7 +118,7 @@ describe('figures', async () => {
       expect(compare(timed(1), timed(1.006)).time.verdict).toBe('worse')
     })
 
-    it('treats an uncollected side as unknown, not as zero', () => {
+    it('treats a metric that one side did not collect as unknown, not as zero', () => {
       const missing: MetricValue = { value: null, unit: '%', evidence: 'unavailable', reason: 'x' }
       expect(verdict('fmaUtilization', missing, measured(5))).toBe('unknown')
       expect(verdict('fmaUtilization', measured(0), measured(5))).toBe('better')
@@ -147,7 +147,7 @@ describe('figures', async () => {
       expect(predicted('08_warp_tile', '08_half_block')).toBe(false)
     })
 
-    it('lists the parameters that differ between two variants of one source, and none for two sources', () => {
+    it('lists the parameters that differ between two variants of one source, and none for different sources', () => {
       const { parameters } = compare(rung('08_warp_tile'), rung('08_half_block'))
       expect(parameters).toEqual([
         { name: 'BM', a: 128, b: 64 },
@@ -209,7 +209,7 @@ describe('figures', async () => {
       expect(rungBefore(session, '00_cublas')).toBeUndefined()
     })
 
-    it('does not exist for a rung whose header has the reference as its predecessor', async () => {
+    it('does not exist for a rung whose header names the reference as its predecessor', async () => {
       const tensor = await readSession('resources/recordings/gemm-tensor-h200-4096')
       expect(rungOf(tensor, '51_wmma_naive')?.after).toBe('50_cublas_tensor')
       expect(rungBefore(tensor, '51_wmma_naive')).toBeUndefined()
@@ -252,7 +252,7 @@ describe('comparability and the effects of changes', () => {
         expect(comparability(withFused, withFused).warnings).toEqual([])
       })
 
-      it('may differ from the result of the reference, which the ratio refers to', () => {
+      it("may differ from the reference's result, to which the ratio refers", () => {
         expect(ratioWarning(session, plain)).toBeNull()
         expect(inEnglish(ratioWarning(session, fused)!)).toBe(
           '02_coalesced computes the product, a bias and ReLU; its ratio is relative to 00_cublas, which computes the product only.',
@@ -374,7 +374,7 @@ describe('comparability and the effects of changes', () => {
         expect(links[0]!.counters.map(({ id }) => id)).toContain('sharedLoadBankConflicts')
       })
 
-      it('that only adds lines has no opcodes to compare with', () => {
+      it('that only adds lines has no old opcodes to compare with', () => {
         const { links } = chain(
           [hunk([5, 4], [5, 6])],
           side([instruction(5, 'MOV', 1)]),

@@ -46,7 +46,7 @@ describe('derived metrics', () => {
   const h200 = { computeCapability: '9.0', smCount: 132 }
 
   describe.each(captured.rungs)('the launch of $rung on an H200', ({ runner, ncu, metrics }) => {
-    it('is the same according to the runner and ncu: grid, block, registers, shared memory, clusters', () => {
+    it('has the same grid, block, registers, shared memory, and clusters according to the runner and ncu', () => {
       const told = (launches: Launch[]) =>
         launches.map(({ grid, block, resources }) => {
           const { barriers: _, carveOutBytes: __, ...rest } = resources
@@ -55,7 +55,7 @@ describe('derived metrics', () => {
       expect(told(runner)).toEqual(told(ncu))
     })
 
-    it('determines the values that ncu measures without counters, or no figure if this is impossible', () => {
+    it('determines the values that ncu derives without counters, or gives the reason if it cannot', () => {
       const derived = derivedMetrics(runner, captured.device)
       for (const [id, value] of Object.entries(metrics)) {
         const own = derived[id]!
@@ -75,7 +75,7 @@ describe('derived metrics', () => {
     const derivedOf = (launches: Launch[], device = h200) =>
       derivedMetrics(launches, device)['theoreticalOccupancy']
 
-    it('are one figure for several kernels if all kernels have the same value, otherwise none', () => {
+    it('are a single figure if all kernels have the same value, and otherwise do not exist', () => {
       expect(said(derivedOf([launch(), launch()]))).toMatchObject({
         value: 50,
         evidence: 'derived',
@@ -143,7 +143,7 @@ describe('the lead figure', () => {
   describe('a rung is described', () => {
     const copied = of(copy, usualProblem(copy, { N: 1e9 }))
 
-    it('by bytes per second and the share of measured memory bandwidth, if no operations are counted', () => {
+    it('by bytes per second and its share of the measured memory bandwidth, if no operations are counted', () => {
       const rung = { timing: timing(2.5, null), flags: [] }
       expect(leadOf(copied)).toMatchObject({ of: 'bytes', roof: { value: { value: 4_000 } } })
       expect(leadFigure(copied, rung)).toEqual({
@@ -154,7 +154,7 @@ describe('the lead figure', () => {
       expect(leadText({ ...copied, ceilings: undefined, device: null }, rung)).toBe('3.20 TB/s')
     })
 
-    it('without a share if it would exceed 100 %, and with the reason', () => {
+    it('without a share, but with the reason, if the share would exceed 100 %', () => {
       const fast = { timing: timing(1.9, null), flags: [] }
       expect(leadFigure(copied, fast)).toMatchObject({
         share: null,
@@ -169,7 +169,7 @@ describe('the lead figure', () => {
       })
     })
 
-    it('by operations per second if the task needs more per byte than the GPU can compute', () => {
+    it('by operations per second if the task needs more operations per byte than the GPU can compute', () => {
       const large = of(gemm, gemmProblem(4096))
       expect(leadOf(large).of).toBe('operations')
       expect(leadText(large, { timing: timing(2.5, 54_976), flags: [] })).toBe('55.0 TFLOP/s')
@@ -180,7 +180,7 @@ describe('the lead figure', () => {
       expect(leadOf(of(gemm, gemmProblem(256, 256, 256, { dtype: 'bf16' }))).of).toBe('bytes')
     })
 
-    it('by no figure without a time, and by operations in an import', () => {
+    it('by no figure if there is no time, and by operations in an import', () => {
       expect(leadFigure(copied, { timing: null, flags: [] })).toBeNull()
       expect(leadOf({ ladder: { task: null }, problem: null, device }).of).toBe('operations')
     })
@@ -190,7 +190,7 @@ describe('the lead figure', () => {
 describe('sample intervals', () => {
   const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1)
 
-  /** Returns a seeded generator, uniform in [0, 1). */
+  /** Returns a seeded generator of numbers uniform in [0, 1). */
   function uniform(seed: number): () => number {
     let state = seed
     return () => {
@@ -200,7 +200,7 @@ describe('sample intervals', () => {
   }
 
   describe('the interval of a median', () => {
-    it('needs six samples', () => {
+    it('requires at least six samples', () => {
       expect(fewestSamples).toBe(6)
       expect(medianInterval(upTo(5))).toBeNull()
       expect(medianInterval(upTo(6))).toEqual({ low: 1, high: 6 })
@@ -211,7 +211,7 @@ describe('sample intervals', () => {
       [8, 1, 8],
       [9, 2, 8],
       [15, 4, 12],
-    ])('is between order statistics: of %i samples, %i and %i', (count, low, high) => {
+    ])('for %i samples is between order statistics %i and %i', (count, low, high) => {
       expect(medianInterval(upTo(count).toReversed())).toEqual({ low, high })
     })
 
@@ -235,7 +235,7 @@ describe('sample intervals', () => {
       expect(held / runs).toBeGreaterThan(0.95)
     })
 
-    it('determines the interval of a ratio', () => {
+    it('determines the interval of a ratio of medians', () => {
       expect(ratioInterval({ low: 2, high: 4 }, { low: 4, high: 8 })).toEqual({ low: 1, high: 4 })
     })
   })
@@ -272,14 +272,14 @@ describe('planned passes', () => {
       expect(all.seconds - some.seconds).toBeCloseTo(profileSeconds('deep', { medianMs: 262 }), 6)
     })
 
-    it('counts the passes of each kernel of a launch', () => {
+    it('counts the passes of each kernel in a launch', () => {
       const [one, three] = [1, 3].map((kernels) =>
         profileSeconds('standard', { medianMs: 0.01, kernels }),
       )
       expect(three! / one!).toBeCloseTo(3, 1)
     })
 
-    it('includes the compilation of rungs when they are loaded, and one import', () => {
+    it('includes the compilation of rungs at load time, and one import', () => {
       const estimate = (...prepared: { seconds: number; loadSeconds?: number }[]) =>
         planProfile({
           ...{ level: 'card', computeCapability: '9.0' },
@@ -293,7 +293,7 @@ describe('planned passes', () => {
       expect(measured - estimate()).toBeCloseTo(12.1, 1)
     })
 
-    it('omits rungs that are expected to exceed a limit, but none of unknown duration', () => {
+    it('omits rungs that are expected to exceed a limit, but no rung of unknown duration', () => {
       const { rungs: planned } = planProfile({
         level: 'deep',
         computeCapability: '9.0',
@@ -304,7 +304,7 @@ describe('planned passes', () => {
       expect(planned[2]).toEqual({ id: '07_unknown', seconds: null, skipped: false })
     })
 
-    it('reports if the known cost is from a different GPU', () => {
+    it('reports whether the known cost is from a different GPU', () => {
       const on = (computeCapability: string | null): boolean =>
         planProfile({ level: 'card', computeCapability, rungs }).otherGpu
       expect([on('9.0'), on('8.6'), on(null)]).toEqual([false, true, true])

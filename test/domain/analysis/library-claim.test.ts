@@ -1,5 +1,5 @@
 /**
- * Tests that "faster than the library" is claimed only if single, burst and sustained launches
+ * Tests that "faster than the library" is claimed only if single, burst, and sustained launches
  * agree.
  */
 import { describe, expect, it } from 'vitest'
@@ -29,7 +29,7 @@ describe('a rung', () => {
     expect(claimOf(ratios)).toBe(claim)
   })
 
-  it('is not judged without a reference in the same run, if it is the reference, or if it is wrong', () => {
+  it('is not judged if the run has no reference, or if the rung is the reference or is wrong', () => {
     expect(claimOf({})).toBeUndefined()
     const made = beside({ single: 2, burst: 2, sustained: 2 })
     expect(libraryClaim(made, made.rungs[0]!)).toBeNull()
@@ -38,7 +38,7 @@ describe('a rung', () => {
     expect(claimWords(made)).toBeNull()
   })
 
-  it('is not judged against a reference with other types', () => {
+  it('is not judged against a reference with different data types', () => {
     const made = beside({ single: 2, burst: 2, sustained: 2 })
     const { ladder } = made
     const [reference, own] = ladder.rungs
@@ -53,7 +53,7 @@ describe('a rung', () => {
 describe('the claims about a session', () => {
   const words = (ratios: Ratios) => inEnglish(claimWords(beside(ratios))!)
 
-  it('have the ratio for every kind of timing', () => {
+  it('have a ratio for every kind of timing', () => {
     expect(words({ single: 1.02, burst: 1.01, sustained: 1.04 })).toBe(
       '01_own is faster than 00_library in all three timing modes: single launches 1.02×, bursts 1.01×, sustained 1.04×.',
     )
@@ -68,7 +68,7 @@ describe('the claims about a session', () => {
     )
   })
 
-  it('suggest no further run if one kind of timing proves that it is not faster', () => {
+  it('suggest no further run if one kind of timing proves that the rung is not faster', () => {
     expect(words({ single: 0.79 })).toBe('01_own against 00_library: single launches 0.790×.')
     expect(words({ single: 1.1, burst: 0.9 })).toBe(
       '01_own against 00_library: single launches 1.10×, bursts 0.900×.',

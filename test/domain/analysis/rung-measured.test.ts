@@ -95,7 +95,7 @@ describe('the measurements of a rung', () => {
     expect(changed[tile]).toMatchObject({ device: 'NVIDIA H200', changed: [tile] })
   })
 
-  it('need no readable or writable cache', async () => {
+  it('do not require a readable or writable cache', async () => {
     const setup = await keeping()
     const folder = join(setup.machine.folders.cache, 'measured')
     await writeFile(folder, 'a file where the folder would be')
@@ -103,7 +103,7 @@ describe('the measurements of a rung', () => {
     expect(found[tile]).toEqual(measured[tile])
   })
 
-  it('exist for every rung of every shipped ladder with a recording, at the ladder’s parameters', async () => {
+  it('exist for every rung of every shipped ladder that has a recording, with the ladder’s parameters', async () => {
     const [listed, setup] = [await listRecordings(recordingsDir), await keeping()]
     for (const each of catalog.ladders) {
       const found = await measuredRungs(setup, catalog, each.id)
@@ -114,7 +114,7 @@ describe('the measurements of a rung', () => {
     }
   })
 
-  it('use another recording of the same problem for a missing counter, and include its name', () => {
+  it("use another recording of the same problem for a missing counter, and include the recording's name", () => {
     const without = structuredClone(at4096)
     for (const { metrics } of without.session.rungs) delete metrics['sharedLoadWavefronts']
     const deep = recordings.find(({ name }) => name === 'gemm-fp32-h200-4096-deep')!
@@ -144,7 +144,7 @@ describe('the measurements of a rung', () => {
     expect(measuredWords(found)).toMatch(/sharedLoads \S+ M → \S+ M \(expected up, went down\)/)
   })
 
-  it('report changed code, for the rung and for the next rung', () => {
+  it('report changed code in the rung and in the next rung', () => {
     const changed = measuredOf(
       ladder,
       edited(tile, '#include', '#define CHANGED\n#include'),
@@ -167,7 +167,7 @@ describe('the measurements of a rung', () => {
     }
   })
 
-  it('do not exist for a ladder without a recording', async () => {
+  it('do not exist for a ladder that has no recording', async () => {
     expect(measuredOf({ ...ladder, id: 'another' }, today, recordings, alike)).toEqual({})
     expect(await measuredRungs(await keeping(), catalog, 'another')).toEqual({})
   })
@@ -197,7 +197,7 @@ describe('the sources of rungs', () => {
     }
   })
 
-  it('of older sessions contain measurements, which are not copied', () => {
+  it('from older sessions contain measurements, which are not copied', () => {
     const recorded = at4096.sources[tile]!
     const copy = copyHeader(recorded, { rung: 'x', title: 'x', after: tile, idea: 'x' })
     expect(copy).not.toContain('Measured on')

@@ -14,7 +14,7 @@ const value = (of: number): MetricValue => ({ value: of, unit: 'inst', evidence:
 const none: MetricValue = { value: null, unit: 'inst', evidence: 'unavailable' }
 
 describe('the columns of a table without times', () => {
-  it('are the counters of any rung, even if another rung is unsupported', () => {
+  it('include the counters of any rung, even if another rung is unsupported', () => {
     const rungs = [rung({}), rung({ instructions: value(5), sharedLoadBankConflicts: value(0) })]
     expect(hasTimes({ rungs })).toBe(false)
     expect(countedColumns({ rungs })).toEqual(['instructions', 'sharedLoadBankConflicts'])

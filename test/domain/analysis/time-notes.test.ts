@@ -18,7 +18,7 @@ const state = {
 }
 
 describe('a time', () => {
-  it('that settled without disturbance has no notes, and neither has a time in an older session', () => {
+  it('that settled without disturbance has no notes, and neither does a time in an older session', () => {
     expect(notes({})).toEqual([])
     expect(notes({ clockMHz: 1500, referenceClockMHz: 1510 })).toEqual([])
     expect(notes({ late: 0, includesHost: false, gpuMs: 0.9, emptyMs: 0.002 })).toEqual([])
@@ -45,7 +45,7 @@ describe('a time', () => {
     ])
   })
 
-  it('below 10 µs has the GPU time, if CUPTI was available', () => {
+  it('below 10 µs has a note with the GPU time, if CUPTI was available', () => {
     expect(ownGpuMs(timing({ medianMs: 0.0099, gpuMs: 0.007 }))).toBe(0.007)
     expect(ownGpuMs(timing({ medianMs: 0.01, gpuMs: 0.007 }))).toBeNull()
     expect(ownGpuMs(timing({ medianMs: 0.004, gpuMs: null }))).toBeNull()

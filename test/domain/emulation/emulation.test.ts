@@ -19,7 +19,7 @@ const job = capturedJob(rung, capture.seed)
 describe('a job that is split into parts', () => {
   const much = 1e9
 
-  it('has the same counts and results as the whole job', () => {
+  it('has the same counts and results as the unsplit job', () => {
     const whole = emulateJob(job)
     const parts = partsOf(job, 3, much)
     expect(parts.map(({ blocks }) => blocks!.first)).toEqual([
@@ -69,7 +69,7 @@ describe('a job', () => {
     (path) => path,
   )
 
-  it('returns counts and results, and changes no input', () => {
+  it('returns counts and results without changing its inputs', () => {
     expect(answer.stop).toBeNull()
     expect(answer.kernels).toHaveLength(1)
     expect(answer.changedInputs).toEqual([])
@@ -200,13 +200,13 @@ describe('a check', () => {
     expect(one(output(rule, floats(NaN, 2, 3, 4), doubles(NaN, 2, 3, 4))).passed).toBe(false)
   })
 
-  it('that is exact accepts 0 for -0 and nothing else', () => {
+  it('that is exact also accepts 0 for -0, but no other value', () => {
     const exact = { kind: 'exact' } as const
     expect(one(output(exact, floats(0, 1, 2, 3), floats(-0, 1, 2, 3))).passed).toBe(true)
     expect(one(output(exact, floats(0, 1, 2, 3), floats(0, 1, 2, 4))).mismatches).toBe(1)
   })
 
-  it('that is exact distinguishes integers and NaN that print the same', () => {
+  it('that is exact distinguishes integers and NaNs that print the same', () => {
     const words = (...values: bigint[]) => new Uint8Array(new BigInt64Array(values).buffer)
     const integers = output(
       { kind: 'exact' },
@@ -253,7 +253,7 @@ describe('a size', () => {
     expect(shrunk(task, at(7), () => false).sizes).toEqual({ n: 1 })
   })
 
-  it('is halved if buffers are large, even if the kernel reads little of them', () => {
+  it('is halved if buffers are large, even if the kernel reads only a small part of them', () => {
     const sparse = {
       ...(task as object),
       buffers: { table: { dtype: 'f32', shape: ['n', 1000], access: 'in' } },
@@ -273,7 +273,8 @@ describe('a size', () => {
   it.each([
     // Halving n once more would violate the step of 128.
     [['n % 128 == 0'], { n: 384, m: 9 }, { n: 128, m: 1 }],
-    // The constraint relates both sizes. They are halved together as long as possible.
+    // The constraint ties the two sizes together. The sizes are halved together for as long as
+    // possible.
     [['n == 4 * m'], { n: 96, m: 24 }, { n: 12, m: 3 }],
     // A scalar determines the step of n, and m has a lower bound.
     [['n % step == 0', 'm >= 5'], { n: 90, m: 40 }, { n: 3, m: 5 }],

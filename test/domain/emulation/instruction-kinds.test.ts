@@ -7,8 +7,8 @@ import { opcodeFamily, type DeepProfile } from '../../../src-main/domain/session
 import { openSession } from '../../../src-main/services/sessions/open-session'
 
 /**
- * Returns the minimum and maximum count of each category. ncu's totals include only threads whose
- * predicate is true. Its counts per instruction include all threads.
+ * Returns each category's minimum and maximum count. ncu's totals include only threads whose
+ * predicate is true. ncu's per-instruction counts include all threads.
  */
 function boundsOf({ kernels }: DeepProfile): Map<string, [number, number]> {
   const bounds = new Map(instructionKinds.map((kind) => [kind, [0, 0] as [number, number]]))
@@ -24,7 +24,7 @@ function boundsOf({ kernels }: DeepProfile): Map<string, [number, number]> {
   return bounds
 }
 
-/** Rungs with warps that wait in loops. The number of iterations differs between ncu's passes. */
+/** Rungs in which warps wait in loops. The number of iterations differs between ncu's passes. */
 const spins = new Set(
   ['00_cudnn', '06_ping_pong', '58_persistent', '58_overlapped_epilogue'].concat(
     ...['76_multicast_nt', '78_staggered_nt', '80_overlapped_epilogue_nt'],
@@ -58,7 +58,7 @@ const more = [
   'transpose-h200-deep',
 ]
 
-describe('the instruction categories add up to the counts of an H200', () => {
+describe('the instruction categories add up to the counts from an H200', () => {
   it.each(recordings)('in %s', agrees)
   it.each(more)('in %s', { tags: ['thorough'] }, agrees)
 })

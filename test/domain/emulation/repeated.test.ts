@@ -51,7 +51,7 @@ function answerOf(kernel: string, changes: Partial<EmulationJob> = {}) {
 const right = (outputs: ReadonlyMap<string, Uint8Array>): boolean =>
   Buffer.from(outputs.get('out')!).equals(Buffer.from(doubled))
 
-describe('a job with contents for an earlier run', () => {
+describe('a job with buffer contents for an earlier run', () => {
   it('runs until its persistent state no longer changes', () => {
     const { outputs, again, unsettled, kernels } = answerOf('resets')
     expect([outputs, ...again].map(right)).toEqual([true, true])
@@ -59,7 +59,7 @@ describe('a job with contents for an earlier run', () => {
     expect(kernels).toHaveLength(1)
   })
 
-  it('detects results of earlier inputs', () => {
+  it('detects results computed from earlier inputs', () => {
     expect(right(answerOf('remembers').outputs)).toBe(false)
   })
 
@@ -109,7 +109,7 @@ describe('a job with contents for an earlier run', () => {
         ...changes,
       })
 
-    it('detects results of the previous launch', () => {
+    it('detects results left by the previous launch', () => {
       const late = [{ before: 0, to: dummyAddress(2), from: own, value: 0, bytes }]
       const { outputs, again } = withOwn(dummyAddress(1), own, { memory: late })
       expect(right(outputs)).toBe(false)
@@ -123,7 +123,7 @@ describe('a job with contents for an earlier run', () => {
     })
   })
 
-  it('does the one-time work once, while the buffers contain no data', () => {
+  it('does one-time work only once, while the buffers contain no data', () => {
     const own = dummyAddress(firstAllocation)
     const bytes = 4 * threads
     const copied = { to: own, from: dummyAddress(1), value: 0, bytes }

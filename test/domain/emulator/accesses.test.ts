@@ -77,8 +77,8 @@ function emulated(access: string, mask: number, offsets: number[]): number[] {
 }
 
 /**
- * Measured copies of one warp. The lanes form `rows` groups. Their addresses are computed from the
- * description in each row of the file.
+ * Measured copies by one warp. The warp's lanes form `rows` groups. The lanes' addresses are
+ * computed from the description in each row of the file.
  */
 const copies = readFileSync(
   new URL('../../captures/accesses/copies-h200.csv', import.meta.url),
@@ -144,7 +144,7 @@ describe('copies from global to shared memory, measured one by one on an H200', 
 })
 
 describe('accesses measured one by one on an H200', () => {
-  it('include 1056 rows and 24 kinds of accesses', () => {
+  it('include 1056 accesses of 24 kinds', () => {
     expect(rows).toHaveLength(1056)
     expect(new Set(rows.map((row) => row.access)).size).toBe(24)
   })
@@ -181,7 +181,7 @@ describe('the hardware counters of shared memory', () => {
     offsets: row['byteOffsets']!.split(' ').map(Number),
   })
 
-  it('match the rule for every load and store', () => {
+  it("match the emulator's rule for every load and store", () => {
     const own = measured.filter(({ access }) => /^(ld|st)\d+$/.test(access!))
     expect(own).toHaveLength(441 + 348)
     for (const row of own) {
@@ -219,7 +219,7 @@ describe('the hardware counters of shared memory', () => {
   })
 })
 
-describe('a row of a box of 8 floats', () => {
+describe('a row in a box of 8 floats', () => {
   const row = (toShared: boolean, size: number, at: number) => {
     const map = {
       elementBytes: 4,

@@ -69,7 +69,7 @@ describe('a * b + c for floats', () => {
     }
   })
 
-  it('differs from rounding twice if the double is halfway between two floats', () => {
+  it('differs from rounding twice if the rounded double is halfway between two floats', () => {
     // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24 is halfway between two floats, so the addend decides the
     // rounding.
     const a = 1 + 2 ** -12
@@ -80,7 +80,7 @@ describe('a * b + c for floats', () => {
     expect(fusedMultiplyAdd(a, a, 0)).toBe(1 + 2 ** -11)
   })
 
-  it('keeps the signs of zero, infinity and NaN', () => {
+  it('keeps the signs of zero, infinity, and NaN', () => {
     expect(fusedMultiplyAdd(-0, 1, -0)).toBe(-0)
     expect(fusedMultiplyAdd(1, 1, -1)).toBe(0)
     expect(fusedMultiplyAdd(Infinity, 1, -Infinity)).toBeNaN()
@@ -117,7 +117,7 @@ describe.each(['e4m3', 'e5m2'] as const)('%s', (name) => {
   const type = smallFloats[name]
   const codes = Array.from({ length: type.finite + 1 }, (_, code) => code)
 
-  it('is decoded and encoded to the same bits', () => {
+  it('is decoded and then encoded to the same bits', () => {
     for (const code of codes) {
       expect(eightBits(smallOf(code, type), type)).toBe(code)
       expect(eightBits(smallOf(code | 0x80, type), type)).toBe(code | 0x80)
@@ -160,7 +160,7 @@ describe('a uniform f64', () => {
     ])
   })
 
-  it('is not exact in a float, so a copy through float fails an exact check', () => {
+  it('cannot be represented exactly as a float, so a copy through float fails an exact check', () => {
     expect(doubles.filter((value) => Math.fround(value) === value)).toEqual([])
     const bytesOf = (values: number[]) => new Uint8Array(new Float64Array(values).buffer)
     const throughFloat = { actual: bytesOf(doubles.map(Math.fround)), expected: bytesOf(doubles) }
@@ -179,7 +179,7 @@ describe('a uniform f64', () => {
   })
 })
 
-describe('infinities and NaN among the inputs', () => {
+describe('infinities and NaNs among the inputs', () => {
   const length = 5
   const lines = (dtype: string, bytes: number, read: (view: DataView, at: number) => number) => {
     const filled = new Uint8Array(9 * length * bytes)

@@ -1,5 +1,5 @@
 /**
- * Assembles instructions from text in the format of NVIDIA's disassembler. Tests can therefore
+ * Assembles instructions from text in the format of NVIDIA's disassembler. This allows tests to
  * contain readable programs.
  */
 import { halfBits } from '../../../src-main/domain/emulator/float'

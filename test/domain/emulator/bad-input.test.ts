@@ -35,7 +35,7 @@ function refusal(code: Uint8Array): [string, string] | null {
 }
 
 describe('machine code', () => {
-  it('of an unknown architecture is rejected with the names of the known ones', () => {
+  it('for an unknown architecture is rejected with the names of the known architectures', () => {
     expect(refusal(packedRow('cubins.jsonl', 'limits-100.cubin').bytes)).toEqual([
       'The machine code is for sm_100, whose encoding is unknown.',
       expect.stringContaining('sm_75, sm_80, sm_86, sm_89, sm_90'),
@@ -45,7 +45,7 @@ describe('machine code', () => {
   it.each([
     ['a cubin', limits],
     ['a fat binary', library],
-  ])('that is truncated or damaged is either rejected or read: %s', (_, whole) => {
+  ])('that is truncated or damaged is either rejected or read (%s)', (_, whole) => {
     expect(refusal(whole)).toBeNull()
     const said = new Set<string>()
     for (let part = 1; part < 12; part++) {

@@ -48,7 +48,7 @@ function run(kernel: string, n: number, more: Partial<EmulationJob> = {}) {
 }
 
 describe('calls to functions outside a kernel', () => {
-  it('print thread by thread', () => {
+  it('print output thread by thread', () => {
     const { printed, reason, out } = run('prints', 42)
     expect(reason).toBeNull()
     expect(out[79]).toBe(79)
@@ -112,7 +112,7 @@ it('the emulator reports a fault in a CUDA header at the line of the call in use
   expect(isToolkitHeader('/usr/include/cuda_fp16.hpp')).toBe(true)
 })
 
-/** Formats the given strings, bigints (as integers) and doubles. */
+/** Formats the given strings, bigints (as integers), and doubles. */
 const print = (format: string, ...given: (string | bigint | number)[]): string => {
   const rest = [...given]
   const next = () => rest.shift()

@@ -82,7 +82,7 @@ describe('legal control flow in code from nvcc', () => {
   })
 
   it.each(['waitsForTheClock', 'waitsForTheLowClock', 'waitsForTheTimer'])(
-    'ends a loop that waits for a clock, regardless of the wait: %s',
+    'ends a loop that waits for a clock, regardless of how long the wait is: %s',
     (kernel) => {
       expect(run(kernel, 500)).toMatchObject({ stop: null, out: each(() => 1), readsClock: true })
       const second = run(kernel, 1_000_000_000)

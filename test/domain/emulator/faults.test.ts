@@ -108,7 +108,7 @@ describe('a fault in code from nvcc is reported with its line, thread and block'
 })
 
 describe('a bulk copy', () => {
-  it('from another block of the cluster arrives and causes no race after a wait for its barrier', () => {
+  it('from another block in the cluster arrives and causes no race after a wait on its barrier', () => {
     const { findings, out } = run('rightCopyAcross', { n: 64, blocks: 2 })
     expect(findings).toEqual([])
     const backwards = Array.from({ length: 64 }, (_, at) => 63 - at)
@@ -120,18 +120,18 @@ describe('a bulk copy', () => {
     ])
   })
 
-  it('arrives and causes no race after a wait for its barrier', () => {
+  it('arrives and causes no race after a wait on its barrier', () => {
     const { findings, out } = run('rightCopy', { n: 64 })
     expect(findings).toEqual([])
     expect([...out.subarray(0, 64)]).toEqual(Array.from({ length: 64 }, (_, at) => 63 - at))
   })
 
-  it('causes a race without a wait for its barrier', () => {
+  it('causes a race if no thread waits on its barrier', () => {
     const { findings } = run('copyNotWaitedFor', { n: 64 })
     const race = findings.find(({ kind }) => kind === 'race')!
     const lines = [race.line!, race.otherLine!].sort((x, y) => x - y)
     expect(lines[1]).toBe(lineOf('copied', 'race'))
-    // The copy is a statement that spans several lines.
+    // The statement with the copy spans several lines.
     expect(source.slice(lines[0]! - 5, lines[0]).join()).toContain('cp.async.bulk')
   })
 

@@ -1,5 +1,5 @@
 /**
- * Flips every bit of a sample of the instruction forms and compares the effects with the stored
+ * Flips every bit in a sample of the instruction forms, and compares the effects with the stored
  * result. `npm run readme -- bits` flips the bits of all forms.
  */
 import { readFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ it('a flipped bit changes the result, is rejected, or has no effect for a known 
   }
 })
 
-it('docs/evidence/emulation.md contains the list of bits without effect', () => {
+it('docs/evidence/emulation.md contains the list of bits that have no effect', () => {
   const page = readFileSync(new URL('../../../docs/evidence/emulation.md', import.meta.url), 'utf8')
   const lines = (text: string): string[] =>
     text.split('\n').map((line) =>

@@ -1,7 +1,8 @@
 /**
  * Flips each bit of each instruction form that nvcc emitted for sm_90 (test/captures/sass). A
  * flipped bit changes the instruction's effect, makes the emulator reject the instruction, or has
- * no effect. The functions return the bits without effect. A test compares them with a stored list.
+ * no effect. The functions return the bits that have no effect. A test compares these bits with a
+ * stored list.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -64,8 +65,8 @@ const fields = [
 ]
 
 /**
- * Returns encodings of a form with other registers and predicates. The emulator accepts all of
- * them.
+ * Returns encodings of a form that use other registers and predicates. The emulator accepts all of
+ * these encodings.
  */
 function variants({ name, words }: Form, count: number): Words[] {
   const next = seeded(name.length * 7919 + words.length)
@@ -106,7 +107,7 @@ const differInHints = (one: Instruction, other: Instruction): boolean =>
 export interface Flips {
   /** Number of executed instructions with a flipped bit. */
   runs: number
-  /** Bits whose flip was accepted but changed nothing in any state. */
+  /** Bits whose flip was accepted but changed no result in any state. */
   quiet: number[]
   /** The reason the unflipped form is rejected, or null. */
   refused: string | null

@@ -12,7 +12,7 @@ import {
 } from '../../emulated-captures'
 import { countersPath, linesOf, rowsOf } from '../../../scripts/lib/emulation-table'
 
-// The emulator's worker sets the same flag. Node versions after 20 do not need it.
+// The emulator's worker sets the same flag. Node versions after 20 do not need the flag.
 if (process.version.startsWith('v20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
 /** Lines of the table in the docs, without the padding that the formatter adds. */
@@ -32,8 +32,8 @@ function numbersOf(rung: CapturedRung, { contents }: RungRun, name: string): Flo
 }
 
 /**
- * Returns the largest error of C = A B over a sample of the elements of C. Errors are relative to
- * the sum of the absolute products.
+ * Returns the largest error of C = A B over a sample of elements in C. Errors are relative to the
+ * sum of the absolute products.
  */
 function worstError(title: string, rung: CapturedRung, run: RungRun): number {
   const [m, n, k] = /(\d+) x (\d+) x (\d+)/.exec(title)!.slice(1).map(Number) as [

@@ -38,9 +38,7 @@ interface Compared {
   unequal: string[]
 }
 
-/**
- * Executes the trials and compares all words of memory and registers with the results of the H200.
- */
+/** Executes the trials and compares all words of memory and registers with the H200's results. */
 function compare(
   trials: readonly Trial[],
   answers: readonly Answer[],
@@ -63,7 +61,8 @@ function compare(
     found.inputs++
     found.forms.add(form)
     const { words, findings } = outcome
-    // If an instruction stopped the GPU, the emulator must reject it or report a fault.
+    // If an instruction stopped the GPU, the emulator must reject the instruction or report a
+    // fault.
     if (status !== 0) {
       if (findings.length === 0) found.unequal.push(`${index} ${text}: the GPU answered ${status}`)
       continue
@@ -111,7 +110,7 @@ describe('instructions that nvcc emits for sm_90, with varied registers and memo
     ])
   })
 
-  it('have equal results when they are compiled', () => {
+  it('have the same results when compiled', () => {
     for (const way of ['compiled', 'portable'] as const) {
       const seen = new Set<string>()
       const { inputs, unequal } = compare(trials, answers, way, (form) => {
@@ -126,7 +125,7 @@ describe('instructions that nvcc emits for sm_90, with varied registers and memo
   })
 })
 
-describe('encodings that differ by one bit from those of nvcc', () => {
+describe('encodings that differ by one bit from those that nvcc emits', () => {
   it('match in every word or are rejected', () => {
     const trials = decodeTrials(read('neighbors-h200.in'))
     const answers = decodeAnswers(read('neighbors-h200.out'))

@@ -17,7 +17,7 @@ interface Setup {
   input?: number[]
   /** Number of words in the output buffer. The buffer's address is the second parameter. */
   output?: number
-  /** The assembled program. Set it to avoid assembling the program again. */
+  /** The assembled program. Set this to avoid assembling the program again. */
   code?: ReturnType<typeof assemble>
   options?: Partial<LaunchOptions>
 }
@@ -94,7 +94,7 @@ describe('a divergent warp', () => {
   IADD3 R0, R0, 0x1, RZ
   ${storeR0}`
 
-  it('executes both sides and reconverges', () => {
+  it('executes both sides of a branch and reconverges', () => {
     const { out, count } = run(program)
     expect(out).toEqual(threads.map((thread) => thread + (thread < 8 ? 101 : 201)))
     // Each side of the branch runs separately. The code after the branch runs only once.
@@ -192,7 +192,7 @@ describe('a lock that the lanes of a warp acquire in turn', () => {
     },
   )
 
-  it('is never released if no lane yields', () => {
+  it('is never released if no waiting lane yields', () => {
     expect(() => run(program('NOP'), { options: { limit: 1e4 } })).toThrow(
       expect.objectContaining({ reason: 'too-long' }),
     )
@@ -249,7 +249,7 @@ describe('a block barrier', () => {
     )
   })
 
-  it('is reported if only part of a warp reaches it', () => {
+  it('is reported if only part of a warp reaches the barrier', () => {
     const { findings } = run(`
   S2R R1, SR_TID.X
   ISETP.GE.AND P0, PT, R1, 0x10, PT

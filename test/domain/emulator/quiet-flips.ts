@@ -5,7 +5,7 @@
  */
 import type { Instruction, Operand } from '../../../src-main/domain/sass/instruction'
 
-/** How flipping one bit changes the decoded instruction. */
+/** The change in the decoded instruction after one bit is flipped. */
 export interface Change {
   mnemonic: string
   /** The removed modifiers and the added modifiers, such as `U32 > S32`. */

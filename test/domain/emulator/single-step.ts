@@ -47,7 +47,7 @@ const localAt = 0x20000
 const localBytes = 512
 const memoryBytes = localAt + lanes * localBytes
 
-/** Values at or near which instructions change their behavior. */
+/** Values at or near which the behavior of instructions changes. */
 const edges = [
   ...[0, 1, 2, 8, 31, 32, 33, 64, -1, -2, 0x7fffffff, -0x80000000, 0x80, 0xff, 0x8000, 0xffff],
   // 1, the next larger float, -1, 0.5, 2.5, 3.5, denormal numbers, the largest number, infinity and
@@ -168,7 +168,7 @@ export class SingleStep {
     for (let lane = 0; lane < lanes; lane++) this.views.words[index * lanes + lane] = value(lane)
   }
 
-  /** Sets the registers of an instruction to values near its immediate. */
+  /** Sets an instruction's registers to values near its immediate. */
   private near({ operands }: Instruction): void {
     const immediate = operands.find((operand) => operand.kind === 'immediate')
     const value = immediate?.kind === 'immediate' ? immediate.bits : 0x12345
@@ -182,7 +182,7 @@ export class SingleStep {
         this.row(registers + operand.index, () => value + ((this.seed + operand.index) % 3) - 1)
   }
 
-  /** Sets the address registers of an operand to accessible addresses. */
+  /** Sets an operand's address registers to accessible addresses. */
   private address(operand: MemoryOperand, space: string, apart: number): void {
     const start = { global: globalAt + 0x2000, shared: 0x4000, local: 0x100 }[space]!
     const target = (lane: number): number => start + (space === 'local' ? 0 : lane * apart)

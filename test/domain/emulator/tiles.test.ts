@@ -18,7 +18,7 @@ const [header, ...lines] = readFileSync(
   .split('\n')
   .map((line) => line.split(','))
 
-/** The kernel's mangled name, and the arguments that precede and follow the numbers of a row. */
+/** The kernel's mangled name, and the arguments that precede and follow the numbers in a row. */
 const kernels: Readonly<
   Record<string, readonly [string, before: KernelArgument[], after: KernelArgument[]]>
 > = {
@@ -76,7 +76,7 @@ function emulated({ name, grid, block, numbers }: (typeof rows)[number]) {
 
 const measuredOf = (names: RegExp) => rows.filter(({ name }) => names.test(name))
 
-describe('the hardware counters of whole kernels on an H200', () => {
+describe('the H200 hardware counters for whole kernels', () => {
   it('match the emulator for strided loads and stores', () => {
     const own = measuredOf(/^strided/)
     expect(own).toHaveLength(18)
@@ -87,7 +87,8 @@ describe('the hardware counters of whole kernels on an H200', () => {
     const own = measuredOf(/^groupProducts/)
     expect(own).toHaveLength(6)
     expect(own.map(emulated)).toEqual(own.map(({ measured }) => measured))
-    // In each row, the total counter is 12 higher, regardless of the number of products.
+    // In each row, the total counter exceeds the wavefront counter by 12, regardless of the number
+    // of products.
     expect(own.map(({ all, measured }) => all - measured.wavefronts)).toEqual(Array(6).fill(12))
   })
 

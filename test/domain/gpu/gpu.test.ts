@@ -119,7 +119,7 @@ describe('occupancy', async () => {
       }
     })
 
-    it('has as many waves as ncu reports', () => {
+    it('yields as many waves as ncu reports', () => {
       for (const launch of launches) {
         const { blocksPerSm } = occupancy(limitsOf(launch), resourcesOf(launch))
         const [x, y, z] = launch.grid!
@@ -197,7 +197,7 @@ describe('occupancy', async () => {
       { threads: 1024, registers: 72 },
       'One block needs 73728 registers, but an SM has only 65536.',
     ],
-  ])('returns the reason that a block with %j cannot run', (given, reason) => {
+  ])('gives the reason that a block with %j cannot run', (given, reason) => {
     const found = occupancy(hopper, kernel(given))
     expect(found).toMatchObject({ blocksPerSm: 0, percent: 0, limiters: [] })
     expect(inEnglish(found.unlaunchable!)).toBe(reason)
@@ -295,7 +295,7 @@ describe('waves', () => {
   // Another test compares the waves of every recorded launch with ncu.
 
   describe('waves of a grid', () => {
-    it('include the fill of the last wave and the efficiency', () => {
+    it('include the fill of the last wave, and the efficiency', () => {
       expect(wavesOf(1024, 132, 2)).toEqual({
         blocks: 1024,
         slots: 264,
@@ -306,11 +306,11 @@ describe('waves', () => {
       })
     })
 
-    it('have no tail if the grid fills them exactly', () => {
+    it('have no tail if the grid fills every wave exactly', () => {
       expect(wavesOf(264, 132, 2)).toMatchObject({ wholeWaves: 1, lastWaveFill: 1, efficiency: 1 })
     })
 
-    it('are a fraction of a wave if the grid is smaller than the GPU', () => {
+    it('are a fraction of one wave if the grid is too small to fill the GPU', () => {
       expect(wavesOf(66, 132, 1)).toMatchObject({ waves: 0.5, lastWaveFill: 0.5, efficiency: 0.5 })
     })
 

@@ -17,7 +17,7 @@ const series = (normal: () => number, levels: readonly (readonly [number, number
   )
 
 describe('change points', () => {
-  it('are rarely found if nothing changed', () => {
+  it('are rarely found if the times did not change', () => {
     const normal = noise(7)
     const wrong = Array.from({ length: 200 }, () => changePoints(series(normal, [[30, 1]]))).filter(
       (found) => found.length > 0,
@@ -25,7 +25,7 @@ describe('change points', () => {
     expect(wrong.length).toBeLessThanOrEqual(6)
   })
 
-  it('are found at a step of 2 %, at most one session away', () => {
+  it('are found within one session of a 2 % step', () => {
     const normal = noise(8)
     const found = Array.from({ length: 100 }, () =>
       changePoints(
@@ -39,7 +39,7 @@ describe('change points', () => {
     expect(right.length).toBeGreaterThanOrEqual(95)
   })
 
-  it('are found at each of several small steps, up and down', () => {
+  it('are found at each of several small steps up and down', () => {
     const creeping = series(noise(9), [
       [10, 1],
       [10, 1.02],

@@ -32,8 +32,8 @@ const catalog = await readCatalog(new URL('../../../cuda-kernels', import.meta.u
 const softmax = catalog.tasks.get('softmax')!
 const fill = { kind: 'uniform', lo: '60', hi: '100' } as const
 
-describe('the inputs of a lab', () => {
-  it('replace the fill of their buffer, and nothing else in the task', () => {
+describe("a lab's inputs", () => {
+  it('replace only the fill of their buffer in the task', () => {
     const { task, faults } = withInputs(softmax, { x: fill })
     expect(faults).toEqual([])
     expect(task).toEqual({
@@ -56,7 +56,7 @@ describe('the inputs of a lab', () => {
     ['of a result', { y: fill }, 'reads no buffer named y'],
     ['from a file', { x: { kind: 'file', path: 'x.npy' } as const }, 'cannot fill a buffer'],
     ['of a name that is not known', { x: { ...fill, hi: 'nope' } }, 'nope'],
-  ])('are rejected %s', (_, inputs, why) => {
+  ])('%s are rejected', (_, inputs, why) => {
     expect(
       withInputs(softmax, inputs)
         .faults.map(({ message }) => inEnglish(message))
@@ -65,8 +65,8 @@ describe('the inputs of a lab', () => {
   })
 })
 
-describe('the tokens of a source', () => {
-  it('exclude comments, layout and includes, and treat all names, numbers and strings as equal', () => {
+describe('source tokens', () => {
+  it('exclude comments, layout, and includes, and treat all names, numbers, and strings as equal', () => {
     expect(
       normalizedTokens(
         '#include <cmath>\n  # include "x.h"\n// a\nint n /* b\n*/ = 0x1f; // c\nf<<<g, 1.5e3f>>>("a\\"b", \'\\n\');\n#define N 3\n',
@@ -74,7 +74,7 @@ describe('the tokens of a source', () => {
     ).toEqual('int v = 0 ; v <<< v , 0 >>> ( "" , "" ) ; # v v 0'.split(' '))
   })
 
-  it('end an unclosed string at its line end and an unclosed comment at the end of the file', () => {
+  it('end an unclosed string at the end of its line, and an unclosed comment at the end of the file', () => {
     expect(normalizedTokens('"open\nx')).toEqual(['""', 'v'])
     expect(normalizedTokens('"open\\\nx')).toEqual(['""', 'v'])
     expect(normalizedTokens('x /* open')).toEqual(['v'])
@@ -177,7 +177,7 @@ function judged(of: Record<string, [counter: number, part?: number]>) {
 }
 
 describe('a lab about bank conflicts', () => {
-  it('collects the counters per instruction', () => {
+  it('collects counters per instruction', () => {
     expect(profileLevelOf(lab)).toBe('deep')
     expect(profileLevelOf({ ...lab, predictions: [], checks: lab.checks.slice(0, 0) })).toBe('none')
   })
@@ -198,7 +198,7 @@ describe('a lab about bank conflicts', () => {
     expect(statuses).toEqual(['failed', 'failed'])
   })
 
-  it('falls back to the counter for all rungs if one has no structural count, and reports the fallback', () => {
+  it('falls back to the counter for all rungs if one rung has no structural count, and reports the fallback', () => {
     const { statuses, sentences, prediction } = judged({
       before: [20_693_591],
       [submissionId]: [3_998_212, 0],
@@ -230,7 +230,7 @@ describe('a lab for the emulator', () => {
     expect(small.checks.map(({ id }) => id)).toEqual(lab.checks.map(({ id }) => id))
   })
 
-  it('allows proportionally fewer conflicts for less work, and the same sectors per request', () => {
+  it('allows proportionally fewer conflicts for less work, and the same number of sectors per request', () => {
     const bounds = (id: string) => {
       const { lab } = labs.find((one) => one.lab.id === id)!
       return [lab, emulatedLab(lab, taskOf(lab))].map(
@@ -245,7 +245,7 @@ describe('a lab for the emulator', () => {
   })
 })
 
-describe('the status of an outcome', () => {
+describe("an outcome's status", () => {
   const check = (kind: CheckResult['kind'], id: string, status: CheckResult['status']) =>
     ({ kind, id, status, title: '', sentence: '', figures: [] }) as CheckResult
   const right = check('correctness', 'right', 'passed')
@@ -278,11 +278,11 @@ describe('the status of an outcome', () => {
     expect(completesLab({ status: 'passed', target, checks: [...checks] })).toBe(counts)
   })
 
-  it('is ignored if it is not a pass', () => {
+  it('completes the lab only if it is a pass', () => {
     expect(completesLab({ status: 'failed', target: live, checks: [right] })).toBe(false)
   })
 
-  it('requires a counter that detects the starter, and times if available', () => {
+  it('requires a counter that detects the starter, and times if they are available', () => {
     const checks = [right, metric('passed'), untimed]
     expect(outcomeStatus(checks, { times: false }, ['fast'])).toBe('unavailable')
     expect(outcomeStatus(checks, { times: true }, ['loads'])).toBe('unavailable')

@@ -16,13 +16,13 @@ import { inEnglish } from '../../../src-main/domain/text/english'
 const faultsOf = (settings: BuildSettings): string[] =>
   settingsFaults(settings).map(({ path, message }) => `${path.join('.')}: ${inEnglish(message)}`)
 
-describe('flags of a rung', () => {
+describe("a rung's flags", () => {
   it.each([
     ['--use_fast_math'],
     ['-use_fast_math', '-fmad=false', '--expt-relaxed-constexpr'],
     ['-Xptxas', '-dlcm=ca', '-O1', '-Xcompiler', '-fopenmp'],
     ['-L$HPC_SDK/lib64', '-diag-suppress=177', '-diag-suppress', '177,20012'],
-  ])('include %s', (...flags) => {
+  ])('may include %s', (...flags) => {
     expect(faultsOf({ flags })).toEqual([])
   })
 
@@ -41,17 +41,17 @@ describe('flags of a rung', () => {
     ['-L/a b', 'has spaces'],
     ['-diag-suppress 177', 'has spaces; write one word per entry: "-diag-suppress", "177"'],
     ['other.cu', 'flags.0: "other.cu" is not a flag: flags start with "-".'],
-  ])('do not include %s', (flag, sentence) => {
+  ])('must not include %s', (flag, sentence) => {
     expect(faultsOf({ flags: [flag] }).join()).toContain(sentence)
   })
 
-  it.each([['-o'], ['--output-file=x'], ['x.ptx']])('do not pass %s on to ptxas', (value) => {
+  it.each([['-o'], ['--output-file=x'], ['x.ptx']])('must not pass %s to ptxas', (value) => {
     expect(faultsOf({ flags: ['-Xptxas', value] }).join()).toContain(
       `flags.0: -Xptxas cannot have the value "${value}".`,
     )
   })
 
-  it('that need a value are not last', () => {
+  it('that need a value must not be last', () => {
     expect(faultsOf({ flags: ['-Xcompiler'] })).toEqual([
       'flags.0: -Xcompiler cannot have the value "".',
     ])
@@ -66,7 +66,7 @@ it('an include directory must be inside the folder, absolute, or below a variabl
   ])
 })
 
-it('an unknown key, an unknown standard and a library with a path are rejected', () => {
+it('an unknown key, an unknown standard, and a library with a path are rejected', () => {
   for (const settings of [{ optimize: true }, { std: 'c++11' }, { libraries: ['/lib/x.so'] }])
     expect(BuildSettings.safeParse(settings).success).toBe(false)
 })

@@ -11,18 +11,18 @@ describe('former ids', async () => {
   const { ladders } = await readCatalog(join(root, 'cuda-kernels'))
   const today = new Set(ladders.flatMap(({ rungs }) => rungs.map(entryId)))
 
-  it.each(Object.entries(formerIds))('%s is now %s, and no rung of another name', (old, now) => {
+  it.each(Object.entries(formerIds))('%s now refers to %s, and to no other rung', (old, now) => {
     expect(today).toContain(now)
     expect(today).not.toContain(old)
     expect(Object.keys(formerIds)).not.toContain(now)
   })
 
-  it('find a current rung, and an old session’s rung by the current id', () => {
+  it('find a current rung, and allow the current id to find an old session’s rung', () => {
     expect(findById([{ id: '08_warp_tile' }], '11_warp_tile')).toEqual({ id: '08_warp_tile' })
     expect(findById([{ id: '11_warp_tile' }], '08_warp_tile')).toEqual({ id: '11_warp_tile' })
   })
 
-  it('are overridden by a rung that has the id now', () => {
+  it('are overridden by a rung that now has that id', () => {
     const own = [{ id: '08_warp_tile' }, { id: '11_warp_tile' }]
     expect(selectRungs(own, ['11_warp_tile'], 'mine')).toEqual([{ id: '11_warp_tile' }])
   })

@@ -66,7 +66,7 @@ describe('the registry', () => {
       }
     })
 
-    it('has the seven card metrics at the card level', () => {
+    it('has seven metrics at the card level', () => {
       for (const id of cardMetricIds) expect(metricDefinition(id)?.level).toBe('card')
       expect(metricsAtLevel('none')).toEqual([])
       expect(metricsAtLevel('card').length).toBeLessThan(metricsAtLevel('standard').length)
@@ -79,7 +79,7 @@ describe('the registry', () => {
       expect(missing).toEqual([])
     })
 
-    it('contains only alternative names that some chip has', () => {
+    it('contains only alternative names that exist on at least one chip', () => {
       const unknown = metricDefinitions
         .flatMap(({ ncu }) => ncu)
         .filter((name) => !ncuOwn.test(name) && !known.names[baseName(name)])

@@ -1,6 +1,6 @@
 /**
- * Tests the backtest over the shipped recordings. Its tables must match the docs, and its scores
- * must reach these minimums.
+ * Tests the backtest over the shipped recordings. The backtest's tables must match the docs, and
+ * its scores must reach these minimums.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,23 +22,23 @@ const past = pastOf(steps)
 const groups = groupsOf(backtest(steps, past))
 
 describe('the backtest', () => {
-  it('uses the shipped gains; run `npm run next` after a change to a move or recording', () => {
+  it('uses the shipped gains (run `npm run next` after a change to a move or recording)', () => {
     expect(recordedPast, landedPath).toEqual(past)
   })
 
-  it('matches the tables in docs', async () => {
+  it('matches the tables in the docs', async () => {
     for (const [path, part] of backtestParts(steps, past))
       expect(await documentWith(path, [['backtest', part]])).toBe(
         readFileSync(join(projectRoot, path), 'utf8'),
       )
   })
 
-  it('covers every step from a rung with counters of the standard level', () => {
+  it('covers every step from a rung that has standard-level counters', () => {
     expect(groups.all.length).toBeGreaterThan(200)
     expect(groups.deep.length).toBeGreaterThan(30)
   })
 
-  it('suggests the actual move among its first three in 79 % of all steps, and in 88 % of steps with a gain', () => {
+  it('suggests the actual move among its first three moves in 79 % of all steps, and in 88 % of steps with a gain', () => {
     expect(scoreOf(groups.all).first).toBeGreaterThanOrEqual(0.79)
     expect(scoreOf(groups.worthwhile).first).toBeGreaterThanOrEqual(0.88)
   })

@@ -7,14 +7,14 @@ const outcome = (ms: number | null, to = '03_tile_copy') =>
   outcomeOf(forecast, { id: '03_tile', ms: 10 }, { id: to, ms })
 
 describe('the outcome of a forecast', () => {
-  it('is within, slower or faster than the predicted times', () => {
+  it('is within, slower than, or faster than the predicted range', () => {
     expect(outcome(7)).toEqual({ verdict: 'within', lowMs: 5, highMs: 10, ms: 7 })
     expect(outcome(10.04)!.verdict).toBe('within')
     expect(outcome(10.2)!.verdict).toBe('slower')
     expect(outcome(4)!.verdict).toBe('faster')
   })
 
-  it('does not exist for another pair, or without a time', () => {
+  it('does not exist for another pair of rungs, or if there is no time', () => {
     expect(outcome(7, '04_other')).toBeNull()
     expect(outcome(null)).toBeNull()
     expect(outcomeOf(null, { id: '03_tile', ms: 1 }, { id: '03_tile_copy', ms: 1 })).toBeNull()

@@ -1,6 +1,6 @@
 /**
- * Tests on recordings when each move applies. A move must apply to the rung before the step that
- * made the move. It must not apply after its cause was removed.
+ * Uses recordings to test when each move applies. A move must apply to the rung before the step
+ * that made the move. A move must not apply after its cause was removed.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -212,7 +212,7 @@ const cases: Case[] = [
 describe.each(cases)('the move $move', ({ move: id, applies, not, evidence }) => {
   const move = moveOf(id)!
 
-  it('applies if its cause takes time, and lists the counters', async () => {
+  it('applies if its cause takes time, and lists the counters that show this', async () => {
     const facts = await factsOfRung(...applies)
     const found = move.find(facts)
     expect(found).not.toBeNull()

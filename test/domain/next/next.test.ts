@@ -1,6 +1,5 @@
 /**
- * Tests the recommendations for a rung: steps with figures, their limits, and behavior with little
- * data.
+ * Tests the recommendations for a rung, including figures, limits, and behavior with little data.
  */
 import { describe, expect, it } from 'vitest'
 import { boundOf, timeLeft } from '../../../src-main/domain/next/bound'
@@ -29,7 +28,7 @@ const limit = async (name: string, rung: string, over: Partial<RungResult> = {})
 const ids = ({ steps }: Next): string[] => steps.map(({ id }) => id)
 
 describe('the steps', () => {
-  it('are up to five, each with a sentence, figures, evidence and an example of another ladder', async () => {
+  it('number at most five, each with a sentence, figures, evidence, and an example from another ladder', async () => {
     const next = Next.parse(await advise('gemm-fp32-h200-4096', '05_thread_tile_2d'))
     expect(next.steps).toHaveLength(5)
     for (const step of next.steps) {
@@ -67,13 +66,13 @@ describe('the steps', () => {
 })
 
 describe('the limit', () => {
-  it('of a kernel at the DRAM limit has its share of the measured bandwidth', async () => {
+  it('of a kernel at the DRAM limit includes its share of the measured bandwidth', async () => {
     expect(await limit('reduction-h200', '10_last_block')).toMatch(
       /^At the limit of DRAM \(9\d\.\d % of 4\.48 TB\/s\)\. Only fewer bytes would help\.$/,
     )
   })
 
-  it('of a kernel at the tensor limit has both utilizations and the highest recorded one', async () => {
+  it('of a kernel at the tensor limit includes its utilizations and the highest recorded utilization', async () => {
     expect(await limit('gemm-bf16-h200-4096', '80_overlapped_epilogue_nt')).toMatch(
       /^At the limit of the tensor pipe \(9\d\.\d % of the launch, 9\d\.\d % while SMs have a block; highest recorded: 96\.0 %\)\. Only less arithmetic/,
     )
@@ -92,10 +91,10 @@ describe('the limit', () => {
   })
 })
 
-describe('if little is known', () => {
+describe('when little is known', () => {
   const bare = { metrics: {} }
 
-  it('a rung with a wrong result or failure gets no step', async () => {
+  it('a rung that fails or has a wrong result gets no step', async () => {
     for (const status of ['wrong', 'failed', 'unsupported', 'not-run'] as const) {
       const next = await advise('gemm-fp32-h200-4096', '01_naive', { status })
       expect(next.steps).toEqual([])
@@ -123,7 +122,7 @@ describe('if little is known', () => {
     expect(inEnglish(next.limit)).toMatch(/has no counters/)
   })
 
-  it('card metrics yield a remedy, but no step that needs more counters', async () => {
+  it('card metrics yield a remedy, but no step that requires more counters', async () => {
     for (const { id } of (await recorded('gemm-fp32-h200-1024')).rungs.slice(1)) {
       const next = await advise('gemm-fp32-h200-1024', id)
       expect(next.steps).toEqual([])
@@ -169,7 +168,7 @@ describe('if little is known', () => {
       expect(moves).not.toContain(id)
   })
 
-  it('a kernel of a library gets its limit and no step, since its code cannot be changed', async () => {
+  it('a library kernel gets its limit but no step, because its code cannot be changed', async () => {
     const program = await recorded('feed-forward-h200')
     const library = program.rungs.find(({ id }) => id.includes('nvjet'))!
     const next = nextOf({ session: program, rung: library })
@@ -180,7 +179,7 @@ describe('if little is known', () => {
     expect(inEnglish(nextOf({ session: own, rung: fused }).limit)).not.toMatch(/library/)
   })
 
-  it('a memory-bound kernel of a program gets the step to fuse with its neighbor', async () => {
+  it('a memory-bound kernel in a program gets the step to fuse it with its neighbor', async () => {
     const session = await recorded('feed-forward-h200-fused')
     const fused = session.rungs.find(({ id }) => id.includes('bias_gelu'))!
     const find = (side: Side) => moveOf('fuse')!.find(factsOf(side)!)
@@ -189,7 +188,7 @@ describe('if little is known', () => {
     expect(find({ session: { ...session, rungs: [fused] }, rung: fused })).toBeNull()
   })
 
-  it('a rung that is a whole program suggests profiling it', async () => {
+  it('a rung that is a whole program gets the suggestion to profile it', async () => {
     const next = await advise('gemm-fp32-h200-4096', '01_naive', {
       program: { command: ['./a.out'], exitCode: 0, output: null },
     })
@@ -198,13 +197,13 @@ describe('if little is known', () => {
   })
 })
 
-describe('the time of a rung', () => {
+describe("a rung's time", () => {
   const predictedIn = (ms: number): PredictedTime => ({
     ...{ evidence: 'predicted', ms, lowMs: ms / 2, highMs: 2 * ms, limiter: 'fma' },
     ...{ model: 'a test', class: 'compute', widened: [], extrapolated: false },
   })
 
-  it('is measured, predicted or from the profiler, in this order', async () => {
+  it('is taken from the measurement, the prediction, or the profiler, in this order', async () => {
     const { rung } = await sideOf('gemm-fp32-h200-4096', '01_naive')
     const predicted = predictedIn(2)
     expect(timeOfRung({ ...rung, predicted })).toMatchObject({ evidence: 'measured' })
@@ -220,7 +219,7 @@ describe('the time of a rung', () => {
     expect(timeOfRung({ ...rung, timing: null })).toBeNull()
   })
 
-  it('of a prediction yields recommendations with predicted times', async () => {
+  it('that is predicted yields recommendations with predicted times', async () => {
     const { session, rung } = await sideOf('gemm-fp32-h200-4096', '05_thread_tile_2d')
     const predicted = { ...rung, timing: null, predicted: predictedIn(5) }
     expect(nextOf({ session, rung: predicted }).steps[0]!.msNow).toBe(5)
@@ -259,7 +258,7 @@ describe('the bound', () => {
     expect(factsOf(side)!.without).toEqual({ latency: 0.4 })
   })
 
-  it('of a replacement is its known time', async () => {
+  it('for a replacement is based on its known time', async () => {
     const facts = await factsOfRung('gemm-fp32-h200-4096', '05_thread_tile_2d')
     expect(boundOf(facts, { replaced: 0.5 })).toBe(2)
   })
@@ -312,7 +311,7 @@ describe('the forecast', () => {
     )
   })
 
-  it('has recorded steps of every ladder with counters', () => {
+  it('has recorded steps from every ladder with counters', () => {
     expect(recordedPast.landed.length).toBeGreaterThan(200)
     expect(new Set(recordedPast.landed.map(({ ladder }) => ladder)).size).toBeGreaterThan(12)
   })

@@ -23,7 +23,7 @@ const steps = [
   ...capture.kernels.flatMap(({ tries }) => tries),
 ]
 
-it('the public ladders match the tables in docs', async () => {
+it('the public ladders match the tables in the docs', async () => {
   const parts = [
     ['public', publicLaddersPart(capture)],
     ['kernels', kernelsPart(capture)],
@@ -43,7 +43,7 @@ it('the public ladders mention only moves that exist', () => {
   expect(named.filter((move) => !known.has(move))).toEqual([])
 })
 
-it('a suggestion counts as in range up to the tolerance', () => {
+it('a suggestion within the tolerance counts as in range', () => {
   const step = {
     ...steps[0]!,
     made: ['pad'],

@@ -38,7 +38,7 @@ describe('a stall', () => {
     expect(tracedStalls(kernel)[0]!.share).toBe(1)
   })
 
-  it('is traced over the back edge of a loop to the load of the previous iteration', () => {
+  it("is traced across a loop's back edge to the load in the previous iteration", () => {
     const kernel = code(
       ['FFMA R6, R4, R7, R6', { long_sb: 50 }],
       ['LDG.E R4, desc[UR4][R2.64]'],

@@ -4,7 +4,7 @@ import { spreadOver } from '../../../src-main/domain/emulator/spread'
 import { compareClusters } from '../../../src-main/domain/prediction/block-sample'
 
 describe('clusters sampled from a grid', () => {
-  it('cover all quarters of the columns', () => {
+  it('cover every quarter of the columns', () => {
     const [columns, rows] = [64, 16]
     const reached = spreadOver(columns * rows, 24).map((cluster) => cluster % columns)
     const quarters = new Set(reached.map((column) => Math.floor(column / (columns / 4))))
@@ -21,7 +21,7 @@ describe('clusters sampled from a grid', () => {
 })
 
 describe('compared clusters', () => {
-  it('are considered equal after a small sample, and after a smaller one if clusters are large', () => {
+  it('are considered equal after a small sample, and after an even smaller sample if clusters are large', () => {
     const ran: number[] = []
     const work = compareClusters(1000, 500, (cluster) => (ran.push(cluster), 505))
     expect(work).toEqual({ differ: false, mean: 500, longest: 500, error: 0 })
@@ -30,8 +30,8 @@ describe('compared clusters', () => {
     expect(ran.length).toBe(14)
   })
 
-  // This pattern occurs in causal attention. The index of a block within its head determines how
-  // many keys the block reads.
+  // This pattern occurs in causal attention. A block's index within its head determines how many
+  // keys the block reads.
   it.each([
     ['grows', (cluster: number) => 10 * (1 + (cluster % 64))],
     ['shrinks', (cluster: number) => 10 * (64 - (cluster % 64))],

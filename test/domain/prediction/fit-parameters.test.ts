@@ -31,17 +31,17 @@ const without = (benchmark: string): Measurement[] =>
 
 const valuesOf = (all: readonly Measurement[]): GpuParameters['values'] => fitParameters(all).values
 
-describe('the fit of an H100', () => {
+describe('the parameters fitted for an H100', () => {
   const gpu = fitParameters(lines)
 
-  it('uses the name from the GPU table, and is not marked as validated', () => {
+  it('have the name from the GPU table, and are not marked as validated', () => {
     expect(gpu).toMatchObject({
       ...{ name: 'h100', gpu: 'NVIDIA H100 80GB HBM3', computeCapability: '9.0' },
       validated: false,
     })
   })
 
-  it('has every parameter, within its range, from measurements', () => {
+  it('are complete, within their ranges, and based on measurements', () => {
     expect(Object.keys(gpu.values)).toEqual(parameterIds)
     for (const id of parameterIds) {
       expect(isPlausible(id, gpu.values[id].value), id).toBe(true)
@@ -64,7 +64,7 @@ describe('the fit of an H100', () => {
     expect(gpu.values[id].value / value).toBeCloseTo(1, 1)
   })
 
-  it('uses a value exactly as printed, with its spread and its source', () => {
+  it('include each value exactly as printed, with its spread and source', () => {
     const line = lines.find(({ benchmark }) => benchmark === 'latency.ldsm')!
     expect(gpu.values.latencyLdsm).toEqual({
       ...{ value: line.cycles, evidence: 'measured', spread: line.spread },
@@ -72,7 +72,7 @@ describe('the fit of an H100', () => {
     })
   })
 
-  it('describes how a derived value was computed', () => {
+  it('describe how a derived value was computed', () => {
     expect(gpu.values.barrierPerWarp).toMatchObject({
       evidence: 'derived',
       source: '(latency.barrier, warps 32) less (latency.barrier, warps 1), over 31',
@@ -105,7 +105,7 @@ describe('the inputs of a value', () => {
   })
 })
 
-describe('a GPU without WGMMA, bulk copies and try_wait', () => {
+describe('a GPU without WGMMA, bulk copies, and try_wait', () => {
   const ampere = changed(({ benchmark }) => benchmark === 'gpu', {
     name: 'NVIDIA A100-SXM4-40GB',
     computeCapability: '8.0',

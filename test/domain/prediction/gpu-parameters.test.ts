@@ -17,7 +17,7 @@ const files = readdirSync(folder)
 const read = (file: string): string => readFileSync(join(folder, file), 'utf8')
 
 describe('the built-in parameter files', () => {
-  it('cover the H200, H100, A100, T4 and RTX 3090', () => {
+  it('cover the H200, H100, A100, T4, and RTX 3090', () => {
     expect(files).toEqual(['a100.json', 'h100.json', 'h200.json', 'rtx-3090.json', 't4.json'])
   })
 
@@ -34,7 +34,7 @@ describe('the built-in parameter files', () => {
   })
 
   it.each(files)(
-    '%s claims a measurement only if benchmark output of the GPU is stored',
+    '%s claims a measurement only if benchmark output from that GPU is stored',
     (file) => {
       const kept = readdirSync(join(root, 'test/captures/calibrate')).includes(`${file}l`)
       const { values } = readGpuParameters(read(file), file)
@@ -110,11 +110,14 @@ describe('an invalid file', () => {
       /zzzzzzzzzzzz/,
       /^Remove it\.$/,
     ],
-  ])('that %s is rejected with the name and a remedy', (_, change, sentence, remedy) => {
-    expect(refusal(withValues(change))).toMatchObject({
-      ...{ kind: 'input', statement: saying(sentence), remedy: saying(remedy) },
-    })
-  })
+  ])(
+    'that %s is rejected with an error that has the name and a remedy',
+    (_, change, sentence, remedy) => {
+      expect(refusal(withValues(change))).toMatchObject({
+        ...{ kind: 'input', statement: saying(sentence), remedy: saying(remedy) },
+      })
+    },
+  )
 
   it.each([
     ['nothing', ''],

@@ -15,12 +15,12 @@ const h100 = { smCount: 132, l1Bytes: 256 * 1024 }
 const plan = (over: Partial<LaunchShape> = {}) =>
   planLaunch({ ...shape, ...over }, smLimits('9.0')!, h100)!
 
-describe('the plan of a launch', () => {
+describe('a launch plan', () => {
   it('contains the resident blocks per SM and the clusters of the busiest SM', () => {
     expect(plan()).toMatchObject({ resident: 4, clustersOfSm: 8, sms: 132, clustersPerWave: 528 })
   })
 
-  it('of a launch with fewer blocks than SMs uses one SM per block', () => {
+  it('uses one SM per block if a launch has fewer blocks than SMs', () => {
     expect(plan({ blocks: 10 })).toMatchObject({ resident: 1, clustersOfSm: 1, sms: 10 })
   })
 

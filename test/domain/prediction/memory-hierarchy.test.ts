@@ -50,7 +50,7 @@ describe('a load', () => {
     expect(own.load(1, 10, 1, true)).toBe(first)
   })
 
-  it('that bypasses L1 reads from L2 the second time', () => {
+  it('that bypasses L1 reads from L2 on the second access', () => {
     const own = memory()
     own.load(0, 10, 15, false)
     const again = own.load(5000, 10, 15, false) - 5000
@@ -58,13 +58,13 @@ describe('a load', () => {
     expect(again).toBeLessThan(values.latencyDram)
   })
 
-  it('that several SMs share counts only a fraction of the DRAM bytes', () => {
+  it('that several SMs share counts only its fraction of the DRAM bytes', () => {
     const own = memory({ sms: 132, readers: 4 })
     own.load(0, 10, 15, true)
     expect(own.traffic.dramReadBytes).toBe(32)
   })
 
-  it('in a later wave finds the data of the previous wave in L2', () => {
+  it("in a later wave finds the previous wave's data in L2", () => {
     const own = memory({ leftInL2: 1 })
     own.startLaterWave()
     own.load(0, 10, 15, true)

@@ -101,14 +101,14 @@ describe('nine elementwise kernels that were replaced by one GELU', () => {
     expect(first).toContain('GeluCUDAKernelImpl')
   })
 
-  it('are a split if the order of sessions is reversed', () => {
+  it('are a split if the order of the sessions is reversed', () => {
     const { fused, answer } = compare([fill, ...whole], [fill, ...chain])
     expect(fused).toMatchObject([{ from: ['01_kernel'], verdict: 'slower' }])
     expect(fused[0]!.to).toHaveLength(9)
     expect(inEnglish(answer[0]!)).toContain('Split: 1 kernel became 9 kernels')
   })
 
-  it('are no fusion if the new kernel moves more bytes, because it then does different work', () => {
+  it('are not a fusion if the new kernel moves more bytes, because it then does different work', () => {
     const bytes = (samples: Sample[], l2Bytes: number) =>
       samples.map((one) => ({ ...one, l2Bytes }))
     const { fused, changes, onlyA } = compare(
@@ -169,7 +169,7 @@ describe('a kernel that was replaced by several kernels, one of them with the sa
     ['does as much as before', [reduce(1)], [reduce(1), named('reduce_final', 0.1)]],
     ['stands beside other work', [reduce(1, 1e6)], [reduce(0.5, 5e5), named('log', 0.1, 1e3)]],
     ['is faster beside a kernel of another name', [reduce(1)], [reduce(0.5), named('log', 0.4)]],
-  ])('is no split if it %s', (_, before, after) => {
+  ])('is not a split if it %s', (_, before, after) => {
     const { pairs, fused, onlyB } = compare([fill, ...before, store], [fill, ...after, store])
     expect([pairs.length, fused, onlyB.length]).toEqual([3, [], 1])
   })
@@ -184,7 +184,7 @@ it('a kernel that was renamed and launched one more time is replaced, not split'
   expect([fused, changes.map(({ kind }) => kind)]).toEqual([[], ['replaced']])
 })
 
-it('a session without times does not claim that the runner timed it', () => {
+it('a session without times does not claim that the runner timed its kernels', () => {
   const [a, b] = [program('a', [fill]), program('b', [fill])]
   const untimed = { ...a, rungs: a.rungs.map(({ profiledTime: _, ...rung }) => rung) }
   const { answer, comparable, pairs } = compareSessions(untimed, b)
@@ -213,7 +213,7 @@ describe('a functor', () => {
     expect(briefName('tile<float>(float *)')).toBe('tile<float>')
   })
 
-  it('distinguishes kernels of one template, but not element types', () => {
+  it('distinguishes kernels from one template, but not element types', () => {
     expect(compare([{ name: multiply, ms: 1 }], [{ name: gelu, ms: 1 }]).pairs).toEqual([])
     const half = multiply.replaceAll('float', 'c10::Half')
     const { pairs } = compare([{ name: multiply, ms: 1 }], [{ name: half, ms: 1 }])
@@ -236,7 +236,7 @@ describe('equal names', () => {
     for (const { by } of found.pairs) expect(by).toMatch(/\+work$/)
   })
 
-  it('are paired by similar work if each does slightly less', () => {
+  it('are paired by similar work if each kernel does slightly less work', () => {
     const less = [twenty, five, fifteen, ten].map((one) => ({
       ...one,
       instructions: one.instructions! * 0.9,
@@ -248,7 +248,7 @@ describe('equal names', () => {
 })
 
 describe('invalid input', () => {
-  it('from different GPUs gives the reasons and no ratio', () => {
+  it('from different GPUs gives reasons and no ratio', () => {
     const [a, b] = [program('a', chain), program('b', whole)]
     const found = compareSessions(a, { ...b, device: { ...b.device!, name: 'NVIDIA T4' } })
     expect(found.comparable.ok).toBe(false)
@@ -262,7 +262,7 @@ describe('invalid input', () => {
     [[], whole],
     [whole, []],
     [[], []],
-  ])('without any kernel gives a message that identifies the empty session', (a, b) => {
+  ])('without any kernels gives a message that identifies the empty session', (a, b) => {
     const { answer, comparable, pairs, fused } = compare(a, b)
     expect([comparable.ok, pairs, fused]).toEqual([false, [], []])
     expect(answer.map(inEnglish).join(' ')).toContain('has no kernels')

@@ -84,7 +84,7 @@ it('launches with the same name and shape are one kernel', () => {
   ])
 })
 
-it('the hottest kernels are the one to twenty kernels that took 95 % of the time', () => {
+it('the hottest kernels are the kernels that took 95 % of the time, from one to twenty kernels', () => {
   const names = (launches: PreviewLaunch[]) =>
     hottest(previewKernels(launches)).map(({ name }) => name)
   expect(names([launch('a', 4), launch('b', 90), launch('c', 6)])).toEqual(['b', 'c'])
@@ -137,7 +137,7 @@ describe('a kernel’s name', () => {
     expect(parseKernelName(name)).toEqual({ path, base, template, parameters })
   })
 
-  it('is shortened in the middle, and only if it is too long', () => {
+  it('is shortened in the middle if it is too long', () => {
     expect(shortened('abcdefgh', 8)).toBe('abcdefgh')
     expect(shortened('abcdefghi', 8)).toBe('abcd…ghi')
     const long = shortName(`void f<${'Argument, '.repeat(40)}128>(int)`)
@@ -146,7 +146,7 @@ describe('a kernel’s name', () => {
   })
 })
 
-it('kernels with the same name have different titles: by shape, then by number', () => {
+it('kernels with the same name have titles that differ in shape, or otherwise in number', () => {
   const at = (name: string, grid: number, block = 256) => ({
     name,
     grid: [grid, 1, 1] as [number, number, number],
@@ -178,7 +178,7 @@ const tile = (width: number, ms: number | number[], more: Partial<SampleKernel> 
 })
 
 /**
- * Returns 14 launches. Twelve use the same template, some with equal arguments. Two of the
+ * Returns 14 launches. Twelve launches use the same template, some with equal arguments. Two of the
  * launches run different kernels.
  */
 const fourteen = (): SampleKernel[] => [
@@ -226,7 +226,7 @@ describe('two reports of 14 launches', () => {
     expect(total.ratio).toBeCloseTo(total.timeB! / total.timeA!, 12)
   })
 
-  it('include how each pair was found', () => {
+  it('record how each pair was found', () => {
     const { pairs } = compareSessions(before, kernels('after', edited))
     expect(pairs[0]!.by).toBe('function+template+grid+block+range+order')
     expect(pairs[5]!.by).toBe('function+template+grid+block+range')
@@ -242,7 +242,7 @@ describe('a pair', () => {
       pair.by,
     ])
 
-  it('agrees in as many properties as possible: template arguments, shapes, range', () => {
+  it('shares as many template arguments, shapes, and ranges as possible', () => {
     expect(
       pairsOf(
         [tile(1, 1), tile(2, 1), { name: 'g()', ms: 1, range: 'x' }],
@@ -260,7 +260,7 @@ describe('a pair', () => {
     expect(pairsOf([{ name: 'a::f()', ms: 1 }], [{ name: 'b::f()', ms: 1 }])).toEqual([])
   })
 
-  it('does not depend on the position in the list', () => {
+  it("does not depend on the kernels' positions in the list", () => {
     expect(
       pairsOf(
         [
@@ -287,7 +287,7 @@ describe('a verdict', () => {
   const verdict = (a: number | number[], b: number | number[]) =>
     compareSessions(kernels('a', [tile(1, a)]), kernels('b', [tile(1, b)])).pairs[0]!.verdict
 
-  it('on single launches is undecided within their usual variation', () => {
+  it('on single launches is undecided within the usual variation of a launch', () => {
     expect([1, 1.03, 1.05, 1.08, 0.9].map((ms) => verdict(1, ms))).toEqual([
       'same',
       'same',
@@ -297,7 +297,7 @@ describe('a verdict', () => {
     ])
   })
 
-  it('follows from the spread of several launches', () => {
+  it('is based on the spread if there are several launches', () => {
     const around = (ms: number, spread: number) =>
       Array.from({ length: 20 }, (_, n) => ms * (1 + spread * (n / 19 - 0.5)))
     expect(verdict(around(1, 0.02), around(1.05, 0.02))).toBe('slower')
@@ -306,7 +306,7 @@ describe('a verdict', () => {
     expect(verdict(around(1, 1), around(1, 1))).toBe('unresolved')
   })
 
-  it('is undecided without times', () => {
+  it('is undecided if there are no times', () => {
     expect(verdict(0, 1)).toBe('unresolved')
   })
 })
@@ -321,7 +321,7 @@ describe('kernels without a counterpart', () => {
     { name: 'last()', ms: 1 },
   ]
 
-  it('between the same neighbors were fused, split or replaced', () => {
+  it('were fused, split, or replaced if they are between the same neighbors', () => {
     const parts = [
       { name: 'mean()', ms: 1 },
       { name: 'scale()', ms: 2 },
@@ -335,7 +335,7 @@ describe('kernels without a counterpart', () => {
     ])
   })
 
-  it('in one NVTX range belong together at any position', () => {
+  it('belong together at any position if they are in the same NVTX range', () => {
     const [x, y] = ['x', 'y'].map((range) => [
       { name: `${range}1()`, ms: 1, range },
       { name: `${range}2()`, ms: 1, range },
@@ -354,14 +354,14 @@ describe('kernels without a counterpart', () => {
     ])
   })
 
-  it('in all other positions were added or removed', () => {
+  it('were added or removed in all other cases', () => {
     expect(changesOf([f, g], [f, { name: 'new()', ms: 1 }, g])).toEqual([['added', 0, 1, null]])
     expect(changesOf([f, { name: 'old()', ms: 1 }, g], [f, g])).toEqual([['removed', 1, 0, null]])
   })
 })
 
 describe('sessions of several kinds', () => {
-  it('of one ladder are paired by rung, with the runner’s times', () => {
+  it('from one ladder are paired by rung, with the runner’s times', () => {
     const { pairs, comparable, onlyA, total } = compareSessions(ladder, ladder)
     expect(comparable).toEqual({ ok: true, reasons: [] })
     expect(pairs).toHaveLength(ladder.rungs.length)
@@ -371,7 +371,7 @@ describe('sessions of several kinds', () => {
     expect(total.ratio).toBe(1)
   })
 
-  it('of a ladder and an import are paired by kernel, and their times are not compared', () => {
+  it('from a ladder and an import are paired by kernel, and their times are not compared', () => {
     const rung = ladder.rungs.find(({ profile }) => profile?.kernels.length === 1)!
     const [kernel] = rung.profile!.kernels
     const own = kernels('import', [{ name: kernel!.name, ms: 1 }])
@@ -382,7 +382,7 @@ describe('sessions of several kinds', () => {
     expect(comparable.reasons.map(inEnglish).join()).toContain('times from the runner')
   })
 
-  it('without a kernel in common give that as the reason', () => {
+  it('that have no kernel in common give that as the reason', () => {
     const { comparable } = compareSessions(
       kernels('a', [{ name: 'f()', ms: 1 }]),
       kernels('b', [{ name: 'g()', ms: 1 }]),
@@ -390,13 +390,13 @@ describe('sessions of several kinds', () => {
     expect(comparable.reasons.map(inEnglish).join()).toContain('No kernel')
   })
 
-  it('of 500 kernels are paired quickly', () => {
+  it('with 500 kernels are paired quickly', () => {
     const many = Array.from({ length: 500 }, (_, n) => tile(n % 7, 1 + (n % 13)))
     expect(compareSessions(kernels('a', many), kernels('b', many.slice(3))).pairs).toHaveLength(497)
   })
 })
 
-it("a comparison reports that an import has only a report's first launches", () => {
+it('a comparison reports if an import has only the first launches of a report', () => {
   const first: Session = {
     ...kernels('long', [{ name: 'scale', ms: 1 }]),
     warnings: [

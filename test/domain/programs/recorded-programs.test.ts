@@ -22,10 +22,10 @@ const [before, after] = [session('before'), session('after')]
 const sum = (times: readonly (number | null)[]): number =>
   times.reduce<number>((all, time) => all + (time ?? Number.NaN), 0)
 
-describe('a GELU of several operators that was replaced by one operator', () => {
+describe('a GELU made of several operators that was replaced by a single operator', () => {
   const found = compareSessions(before, after)
 
-  it('is reported as a fusion of five kernels into one, in the first sentence of the answer', () => {
+  it("is reported as a fusion of five kernels into one in the answer's first sentence", () => {
     expect(found.fused).toHaveLength(1)
     expect([found.fused[0]!.from.length, found.fused[0]!.to.length]).toEqual([5, 1])
     expect(found.fused[0]!.ratio).toBeLessThan(0.1)
@@ -34,7 +34,7 @@ describe('a GELU of several operators that was replaced by one operator', () => 
     )
   })
 
-  it('pairs the matrix product, the scaling of weights, the random numbers and the sum', () => {
+  it('leaves the matrix product, weight scaling, random numbers, and sum as pairs', () => {
     expect(found.pairs).toHaveLength(4)
     expect([found.onlyA, found.onlyB]).toEqual([[], []])
     const fused = new Set(found.fused.flatMap(({ from, to }) => [...from, ...to]))
@@ -62,7 +62,7 @@ describe('a GELU of several operators that was replaced by one operator', () => 
   })
 })
 
-describe('kernels of the same name that a program launches in the opposite order', () => {
+describe('kernels with the same name that two programs launch in opposite order', () => {
   it('are paired by their grids', () => {
     const { pairs, fused } = compareSessions(session('many-forward'), session('many-reversed'))
     expect(fused).toEqual([])

@@ -11,7 +11,7 @@ import { propose, type KernelLaunch } from '../../../src-main/domain/proposal/pr
 import { parameterKind, signatureOf } from '../../../src-main/domain/proposal/signature'
 import { ladderText, rungText, type Origin } from '../../../src-main/domain/proposal/write'
 
-describe('the signature of a kernel', () => {
+describe("a kernel's signature", () => {
   it.each([
     ['add(float const*, float*, int)', 'add', 'add', ['float const*', 'float*', 'int']],
     ['void sum<float, 512>(float*, int)', 'sum<float, 512>', 'sum', ['float*', 'int']],
@@ -19,7 +19,7 @@ describe('the signature of a kernel', () => {
     ['void f<g(int)>(char)', 'f<g(int)>', 'f', ['char']],
     ['plain', 'plain', 'plain', null],
     ['none()', 'none', 'none', []],
-  ])('%s is launched as it is written', (name, call, base, types) => {
+  ])('%s is parsed into a name and parameter types', (name, call, base, types) => {
     expect(signatureOf(name)).toEqual({ call, base, types })
   })
 
@@ -35,12 +35,15 @@ describe('the signature of a kernel', () => {
       'Point*',
       { kind: 'unsupported', why: 'points to Point, which is no element type of a ladder' },
     ],
-  ])('a parameter of type %s can be passed by a ladder, or has a reason why not', (type, kind) => {
-    expect(parameterKind(type)).toEqual(kind)
-  })
+  ])(
+    'a parameter of type %s can be passed by a ladder or has the reason why it cannot',
+    (type, kind) => {
+      expect(parameterKind(type)).toEqual(kind)
+    },
+  )
 })
 
-describe('a number of elements', () => {
+describe('an element count', () => {
   const sizes = [
     { name: 'rows', value: 128 },
     { name: 'cols', value: 1000 },
@@ -57,22 +60,22 @@ describe('a number of elements', () => {
     [256_000, ['rows', 'cols', '2']],
     [1001, ['cols + 1']],
     [1_000_000, ['cols', 'cols']],
-  ])('%i is the product of sizes that it equals', (elements, expected) => {
+  ])('%i is expressed as a product of sizes', (elements, expected) => {
     expect(shape(elements)).toEqual(expected)
   })
 
-  it('is unexplained if no formula gives it', () => {
+  it('is unexplained if no formula matches', () => {
     expect(shape(77_777)).toBeNull()
   })
 
-  it('lists the alternatives if sizes are equal', () => {
+  it('has alternatives if sizes are equal', () => {
     const square = ['M', 'N', 'K'].map((name) => ({ name, value: 64 }))
     expect(shapeText(elementsOf('d_B', 4096, square)!.count)).toEqual(['K', 'N'])
     expect(elementsOf('d_B', 4096, square)!.others).toContain('M * N')
   })
 })
 
-describe('a number of blocks', () => {
+describe('a block count', () => {
   const sizes = [
     { name: 'width', value: 1000 },
     { name: 'height', value: 1000 },
@@ -86,11 +89,11 @@ describe('a number of blocks', () => {
     ])
   })
 
-  it('depends on another size along y than along x', () => {
+  it('depends on different sizes along x and y', () => {
     expect(expressionText(blocksOf(1, 63, 16, sizes, ['width']).count)).toBe('ceil(height / 16)')
   })
 
-  it('remains a constant if no size explains it', () => {
+  it('remains constant if no size explains the count', () => {
     expect(expressionText(blocksOf(0, 17, 256, sizes, []).count)).toBe('17')
   })
 })
@@ -157,7 +160,7 @@ const origin: Origin = {
 describe('a proposed ladder', () => {
   const proposal = propose(launch)
 
-  it('has sizes, scalars and buffers from the launch', () => {
+  it('has sizes, scalars, and buffers from the launch', () => {
     expect(proposal.sizes).toEqual([{ name: 'n', value: 100_000, why: null }])
     expect(proposal.scalars).toEqual([{ name: 'max_value', dtype: 'f32', value: 0.5 }])
     expect(proposal.buffers.map(({ name, access }) => [name, access])).toEqual([
@@ -172,13 +175,13 @@ describe('a proposed ladder', () => {
     ])
   })
 
-  it('is linked with the libraries whose headers the file includes, and marks this as a guess', () => {
+  it('is linked with the libraries whose headers the file includes, and marks these libraries as a guess', () => {
     expect(ladderText(proposal, origin)).not.toContain('build:')
     const text = ladderText(proposal, { ...origin, libraries: ['cufft', 'curand'] })
     expect(text).toMatch(/^build:\n {2}libraries: \[cufft, curand\] # guess: /m)
   })
 
-  it('has fixed sizes if no formula gives the number of blocks', () => {
+  it('has fixed sizes if no formula matches the number of blocks', () => {
     expect(propose({ ...launch, grid: [132, 1, 1] }).fixed).not.toBeNull()
     expect(proposal.fixed).toBeNull()
   })
@@ -201,7 +204,7 @@ describe('a proposed ladder', () => {
     expect(buffers[1]!.guesses).toEqual(['one element per block'])
   })
 
-  it('never explains two dimensions of a grid by the same number of elements', () => {
+  it('never derives two grid dimensions from the same number of elements', () => {
     const [x, y] = launch.parameters
     const square: KernelLaunch = { ...launch, grid: [391, 391, 1], parameters: [x!, y!] }
     expect(propose(square).fixed).not.toBeNull()
@@ -216,7 +219,7 @@ describe('a proposed ladder', () => {
     expect(invented).toMatch(/ {4}n: 100000 # guess: the program’s own numbers are not known/)
   })
 
-  it('includes the file unchanged, sets its variables and launches its kernel', () => {
+  it("includes the file unchanged, sets the file's variables, and launches its kernel", () => {
     const text = rungText(proposal, origin)
     expect(text).toContain(
       '"-Wunused-function"\n#include "original/scale.cuh"\n#pragma GCC diagnostic pop',

@@ -73,7 +73,7 @@ describe('statistics', () => {
     )
 
     it.each([0.001, 0.3, 1, 4, 30, 1000])(
-      'agrees with the closed forms to twelve digits at %f',
+      'agrees with the closed-form values to twelve digits at %f',
       (t) => {
         const ofOne = Math.atan2(1, t) / Math.PI
         const ofTwo = 1 / (2 + t * t + t * Math.sqrt(2 + t * t))
@@ -100,9 +100,9 @@ describe('statistics', () => {
   })
 
   describe('false discovery', () => {
-    it('rejects all hypotheses up to the last p-value below its step', () => {
-      // The thresholds at 1 % are 0.25, 0.5, 0.75 and 1 %. The third value passes although the
-      // second does not.
+    it('rejects all hypotheses up to the last p-value below its threshold', () => {
+      // The step thresholds at 1 % are 0.25, 0.5, 0.75, and 1 %. The third p-value is below its
+      // threshold, although the second is not.
       expect(rejected([0.002, 0.006, 0.0074, 0.5], 0.01)).toEqual([true, true, true, false])
       expect(rejected([0.004, 0.6, 0.7, 0.8], 0.01)).toEqual([false, false, false, false])
       expect(rejected([0.009], 0.01)).toEqual([true])
@@ -128,9 +128,9 @@ describe('verdicts', () => {
     /** Relative noise per sample. `process` is the relative noise per process and build. */
     sample: number
     process: number
-    /** Relative effect of the memory position on the builds loaded first, second and third. */
+    /** Relative effect of the memory position on the builds loaded first, second, and third. */
     places?: readonly [number, number, number]
-    /** The relative change of the clock over a round. */
+    /** The relative clock change during a round. */
     drift: number
   }
 
@@ -190,7 +190,7 @@ describe('verdicts', () => {
       expect(count(all, 'same')).toBeGreaterThan(900)
     })
 
-    it('find a planted slowdown of 1 % and more', () => {
+    it('find a planted slowdown of 1 % or more', () => {
       for (const [index, factor] of [1.01, 1.02, 1.05].entries()) {
         const all = verdictsOf(200, factor, 10 + index)
         expect(count(all, 'slower')).toBeGreaterThanOrEqual(190)
@@ -211,7 +211,7 @@ describe('verdicts', () => {
       expect(count(verdictsOf(100, 1 / 1.02, 20), 'faster')).toBeGreaterThanOrEqual(95)
     })
 
-    it('never report a change of exactly the threshold as same or slower', () => {
+    it('are unresolved if a change is exactly at the threshold', () => {
       const all = verdictsOf(200, 1.005, 30)
       expect(count(all, 'unresolved')).toBeGreaterThanOrEqual(190)
     })
@@ -231,7 +231,7 @@ describe('verdicts', () => {
       oldCycles: cycles.map((value) => value && value / 2),
     })
 
-    it('has the mean of the log ratios of its rounds, each of which is a median over blocks', () => {
+    it('has the mean log ratio of its rounds, and each round has the median over its blocks', () => {
       const rounds = [round([2, 2, 2, 2, 90, 90], [1, 1, 1, 1, 1, 1]), round([8, 8], [1, 1])]
       expect(timeRatio(rounds)?.ratio).toBeCloseTo(4)
       expect(timeRatio(rounds.slice(1))).toBeNull()
@@ -242,14 +242,14 @@ describe('verdicts', () => {
       expect(timeRatio([round([1.1, 1.2], [1, 1.32]), round([1.1, 1.2], [1, 1.32])])?.ratio).toBe(1)
     })
 
-    it('has cycles only for complete blocks with cycle counts', () => {
+    it('has a cycle ratio only from blocks in which every measurement has a cycle count', () => {
       const ms = [1, 1, 1, 1]
       const rounds = [round(ms, ms, [4, 4, null, 4]), round(ms, ms, [6, 6, 6, 6])]
       expect(cycleRatio(rounds)?.ratio).toBeCloseTo(2)
       expect(cycleRatio([round(ms, ms), round(ms, ms)])).toBeNull()
     })
 
-    it('counts as changed only if it changes by more than unchanged code does', () => {
+    it('counts as changed only if it changes by more than unchanged code varies', () => {
       const like = (copies: number[]): Round[] =>
         copies.map((ms) => ({ ...round([1, 1], [1, 1]), copyMs: [ms, ms] }))
       const [quietest, usual, worst] = [like([1, 1]), like([1.02, 1.02]), like([1, 1.2])]
@@ -257,8 +257,8 @@ describe('verdicts', () => {
       expect(spread).toBeCloseTo(2, 6)
       expect(spreadOfSameCode([[]])).toBeNull()
       expect(thresholdPercent(0.5, spread)).toBe(spread)
-      // The threshold is from the rung's own interval. A 20 % change in one of two rounds gives an
-      // interval of hundreds of percent.
+      // The threshold is derived from the rung's own interval. A 20 % change in one of two rounds
+      // gives an interval of hundreds of percent.
       expect(thresholdOf(usual, 0.5)).toBeCloseTo(2, 6)
       expect(thresholdOf(quietest, 0.5)).toBe(0.5)
       expect(thresholdOf(worst, 0.5)).toBeGreaterThan(100)
@@ -269,7 +269,7 @@ describe('verdicts', () => {
       expect(verdicts(new Map([['a', slow]]), spread).get('a')).toBe('same')
     })
 
-    it('counts as changed only if it changes by more than its own unchanged code does', () => {
+    it('counts as changed only if it changes by more than its own unchanged code varies', () => {
       const slow = simulate(noise(3), 1.02)
       const unsteady = slow.map((one, index) => ({
         ...one,

@@ -1,7 +1,7 @@
 /**
- * Compares the disassembler with NVIDIA's. The encodings are from `cuobjdump -sass` of CUDA 13.0 on
- * five architectures. They cover every rung, lab and template, and kernels that use most of CUDA
- * C++. test/gpu/sass-pairs.mjs collects them.
+ * Compares our disassembler with NVIDIA's. The encodings are from `cuobjdump -sass` of CUDA 13.0 on
+ * five architectures. The encodings cover every rung, lab, and template, and kernels that use most
+ * of CUDA C++. test/gpu/sass-pairs.mjs collects them.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ interface Pair {
   architecture: number
   address: number
   words: Words
-  /** Number of similar encodings. It is set only for the first pair of each kind. */
+  /** Number of similar encodings. The number is set only for the first pair of each kind. */
   count: number
   text: string
 }
@@ -43,8 +43,8 @@ const decode = ({ words, address, architecture }: Pair): Instruction | UnknownIn
   decodeInstruction(words, address, architecture)
 
 /**
- * Matches instructions that no kernel in this project needs. They are sparse, 1-bit, 4-bit and FP8
- * warp matrix products, and rare cluster operations.
+ * Matches instructions that no kernel in this project needs. These are sparse, 1-bit, 4-bit, and
+ * FP8 warp matrix products, and rare cluster operations.
  */
 const unsupported = /^(@\S+ )?(BMMA|HMMA\.SP|IMMA\.\d+\.S4|QMMA|REDAS|STAS)\b/
 
@@ -113,7 +113,7 @@ describe('an instruction', () => {
     decodeInstruction(words, 0x20, 90)
   const plain = { negated: false, absolute: false, inverted: false, suffixes: [] }
 
-  it('has operands with their kinds', () => {
+  it('has an operand list with the kind of each operand', () => {
     // @!P1 LDG.E.128 R12, desc[UR6][R4.64+0x10]
     expect(of(0x040c9981, 0x00001006, 0x0c1e1d00, 0x001e2200)).toEqual({
       address: 0x20,
@@ -137,7 +137,7 @@ describe('an instruction', () => {
     })
   })
 
-  it('has a float or a negative integer as its immediate', () => {
+  it('can have a float or a negative integer as its immediate', () => {
     // FFMA R4, -R3, R5, 1 and IADD3 R4, R5, -0x1, RZ
     expect(of(0x03047423, 0x3f800000, 0x00000105, 0x000fc800)).toMatchObject({
       operands: [

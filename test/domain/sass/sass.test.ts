@@ -31,7 +31,7 @@ const names = (registers: readonly number[]) => registers.map(nameOf).join(' ')
 
 describe('a decoded instruction', () => {
   it.each([
-    // The text is from ncu, for a kernel that multiplies FP8 with A in registers.
+    // The text is from ncu for a kernel that multiplies FP8 matrices with A in registers.
     [
       0xe0000c58387df3n,
       0xfe2000c7008ffn,
@@ -42,11 +42,11 @@ describe('a decoded instruction', () => {
       0xfe60008000818n,
       'QGMMA.64x64x32.F32.E4M3.E4M3 R24, R100, gdesc[UR8], R24, gsb0',
     ],
-    // The words are from nvcc, for the other types and operands.
+    // For the other types and operands, the words are from nvcc.
     [0x81879f3n, 0xfe60008003818n, 'QGMMA.64x8x32.F32.E5M2.E5M2 R24, gdesc[UR8], R24, gsb0'],
     [0x41c187df3n, 0xfe60008002818n, 'QGMMA.64x8x32.F32.E4M3.E5M2 R24, R28, gdesc[UR4], R24, gsb0'],
     [0x41c187df1n, 0xfe60008040018n, 'IGMMA.64x8x32.U8.S8 R24, R28, gdesc[UR4], R24, gsb0'],
-  ])('of the words %s and %s is printed as %s', (low, high, text) => {
+  ])('with the words %s and %s is printed as %s', (low, high, text) => {
     const words = [low, low >> 32n, high, high >> 32n].map((word) => Number(word & 0xffffffffn))
     const [a, b, c, d] = words
     const instruction = decodeInstruction([a!, b!, c!, d!], 0, 90)
@@ -54,7 +54,7 @@ describe('a decoded instruction', () => {
   })
 })
 
-describe('the registers of an instruction', () => {
+describe("an instruction's registers", () => {
   it.each([
     // The columns are the instruction text, the written registers, and the read registers.
     ['FFMA R3, R13, R18.reuse, -R3', 'R3', 'R13 R18 R3'],
@@ -89,14 +89,14 @@ describe('the registers of an instruction', () => {
     ['WARPSYNC R5', '', 'R5'],
     ['@P0 EXIT', '', 'P0'],
     ['BAR.SYNC.DEFER_BLOCKING 0x0', '', ''],
-  ])('%s writes and reads its registers', (text, writes, reads) => {
+  ])('are determined for %s', (text, writes, reads) => {
     const use = registersOf(text)
     expect(names(use.writes)).toBe(writes)
     expect(names(use.reads)).toBe(reads)
     expect(use.guarded).toBe(text.startsWith('@'))
   })
 
-  it('of a warpgroup instruction depend on the number of columns of its tile', () => {
+  it('depend on the tile width for a warpgroup instruction', () => {
     const { writes, reads } = registersOf('HGMMA.64x256x16.F32 R24, gdesc[UR4], R24, gsb0')
     expect(writes).toHaveLength(128)
     expect(names(reads.slice(0, 5))).toBe('UR4 UR5 UR6 UR7 R24')
@@ -159,7 +159,7 @@ describe('live registers', () => {
     expect(live.map(({ predicate }) => predicate)).toEqual([0, 0, 0, 0, 0, 1, 1, 0, 0])
   })
 
-  it('begin at the first write of a value, even if the write has a guard', () => {
+  it('begin at the first write of a value, even if the write is predicated', () => {
     const live = liveRegisters(
       code(
         'MOV R1, RZ',
@@ -172,7 +172,7 @@ describe('live registers', () => {
     expect(live.map(({ general }) => general)).toEqual([1, 1, 2, 2, 0])
   })
 
-  it('are computed for twenty thousand instructions', () => {
+  it('can be computed for twenty thousand instructions', () => {
     const body = Array.from(
       { length: 19_998 },
       (_, at) => `FFMA R${at % 200}, R1, R2, R${at % 200}`,
@@ -182,9 +182,9 @@ describe('live registers', () => {
   })
 })
 
-// Compare a rung's cubin with ncu's listing in the deep recording, including source lines. Both
-// contain the same machine code. 03_shared_tile.cubin was built from the recorded rung with the
-// same flags: -DSTEPS=2 -DTILE=32.
+// Compare a rung's cubin with ncu's listing in the deep recording, including source lines. The
+// cubin and the recording contain the same machine code. 03_shared_tile.cubin was built from the
+// recorded rung with the same flags: -DSTEPS=2 -DTILE=32.
 
 const cubin = packedRow('cubins.jsonl', '03_shared_tile.cubin').bytes
 

@@ -1,5 +1,5 @@
 /**
- * Tests that version 3 has the L2 contents for every time, and that version 2 files are read
+ * Tests that version 3 records the L2 contents for every time, and that version 2 files are read
  * correctly.
  */
 import { describe, expect, it } from 'vitest'
@@ -21,7 +21,7 @@ interface Upgraded {
 }
 const upgrade = (session: unknown) => sessionFrom2(session) as Upgraded
 
-describe('a session of version 2', () => {
+describe('a version 2 session', () => {
   it('that did not flush L2 has times with a warm L2', () => {
     const { schema, settings: now, rungs } = upgrade(version2(false))
     expect(schema).toBe(3)
@@ -42,27 +42,27 @@ describe('a session of version 2', () => {
     expect(stateOf(true)).toEqual({ ...burst, cacheState: 'unknown' })
   })
 
-  it('of programs has unknown L2 contents, and no cache state in its settings', () => {
+  it('with programs has unknown L2 contents, and no cache state in its settings', () => {
     const rungs = [{ id: '01', program: { command: ['./a.out'] }, timing: { medianMs: 2 } }]
     const { settings: now, rungs: after } = upgrade(version2(false, rungs))
     expect(now).toEqual(settings)
     expect(after[0]!.timing).toEqual({ medianMs: 2, cacheState: 'unknown' })
   })
 
-  it('without a time has no state', () => {
+  it('without a time has no cache state', () => {
     const { settings: now, rungs } = upgrade(version2(false, [{ id: '01', timing: null }]))
     expect(now).toEqual(settings)
     expect(rungs).toEqual([{ id: '01', timing: null }])
   })
 
-  it('is not modified in place, with any content', () => {
+  it('is not modified in place, whatever its content', () => {
     const given = version2(true, [{ id: '01', timing: { medianMs: 2, burst } }])
     const before = JSON.stringify(given)
     sessionFrom2(given)
     expect(JSON.stringify(given)).toBe(before)
   })
 
-  it('that is damaged is passed through, and the schema rejects it', () => {
+  it('that is damaged is passed through and then rejected by the schema', () => {
     for (const value of [null, 7, 'x', [], {}, { settings: 'none' }])
       expect(sessionFrom2(value)).toEqual(value)
     const rungs = [null, 7, { timing: 'fast' }, { timing: { burst: 7 } }]
@@ -74,8 +74,8 @@ describe('a session of version 2', () => {
   })
 })
 
-describe('an HTML report of version 2', () => {
-  it('has sessions of version 3', () => {
+describe('a version 2 HTML report', () => {
+  it('has version 3 sessions after it is read', () => {
     const report = { report: 2, sessions: [{ session: version2(false), sources: {} }] }
     expect(frozenReportFrom2(report)).toEqual({
       report: 3,

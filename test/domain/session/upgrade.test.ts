@@ -1,5 +1,5 @@
 /**
- * Tests that files of older versions are upgraded when read. Files that are damaged or of an
+ * Tests that files of older versions are upgraded when read. Files that are damaged or have an
  * unknown version are rejected.
  */
 import { readFileSync } from 'node:fs'
@@ -22,7 +22,8 @@ const captured = (name: string): string =>
   readFileSync(join(root, 'test/captures/sessions', name), 'utf8')
 
 /**
- * A live run written by version 2. Its rungs crash, hang, give wrong results, or do not compile.
+ * A live run written by version 2. The run's rungs crash, hang, give wrong results, or do not
+ * compile.
  */
 const failures2 = captured('failures-2.json')
 const attempt = captured('attempt-passed.json')
@@ -73,7 +74,7 @@ describe('versions', () => {
     it.each([
       [{ schema: 4 }, /^The file was not changed\. Update kernel-ladder to open it\.$/],
       [{ device: 'H200' }, /^The file was not changed\. Use a backup/],
-    ])('with %j has an error message of one line, and a remedy', (change, remedy) => {
+    ])('with %j yields a one-line error message and a remedy', (change, remedy) => {
       const changed = JSON.stringify({ ...(JSON.parse(text) as object), ...change })
       expect(() => parseSession(changed, 'session.json')).toThrow(
         expect.objectContaining({
@@ -97,18 +98,18 @@ describe('versions', () => {
       [reason('records.crashed', { stage: null, signal: '' }), /rungs\[1\]\.reason/],
       [{ sentences: [] }, /rungs\[1\]\.reason/],
       [{ sentences: [reason('records.exploded', {})] }, /rungs\[1\]\.reason/],
-    ])('of schema 3 is rejected for a reason that is %j', (value, why) => {
+    ])('with schema 3 is rejected for a rung reason that is %j', (value, why) => {
       expect(() => parseSession(damaged(now, 'rungs.1.reason', value), 'session.json')).toThrow(why)
     })
 
-    it('may have text in addition to a message, as in JSON documents for scripts', () => {
+    it('may have text in addition to a message, as in JSON output for scripts', () => {
       const hung = { ...message('records.notReached'), text: 'It was not reached.' }
       const { rungs } = parseSession(damaged(now, 'rungs.1.reason', hung), 'session.json')
       expect(rungs[1]?.reason).toEqual(message('records.notReached'))
     })
   })
 
-  describe('a session of version 2', () => {
+  describe('a version 2 session', () => {
     it('is unchanged on disk', async () => {
       const dir = await tempDir()
       await writeFile(join(dir, 'session.json'), failures2)
@@ -136,7 +137,7 @@ describe('versions', () => {
     })
   })
 
-  describe('an attempt at a lab', () => {
+  describe('a lab attempt', () => {
     it.each([
       ['outcome.schema', 3, /schema 3, but this version reads only up to 2/],
       ['outcome.schema', 1, /schema 1, which is no longer read/],

@@ -48,14 +48,14 @@ describe('a target', () => {
     expect(RunRequest.shape.target.safeParse(text).success).toBe(false)
   })
 
-  it('is in the help text in every notation, and labs list only the notations that they support', () => {
+  it('is in the help text in every notation, and lab help lists only the notations that labs support', () => {
     const ways = 'local recorded recorded:<name> static:<gpu> emulated emulated:<gpu> <machine>'
     expect(targetUsage.split(', ')).toEqual(expect.arrayContaining(ways.split(' ')))
     expect(labTargets).toEqual(expect.arrayContaining(['local', 'recorded', 'emulated']))
     expect(labTargets).not.toContain('static:<gpu>')
   })
 
-  it('without a GPU is emulated first, then recorded, then static', () => {
+  it('on a machine without a GPU is emulated first, then recorded, then static', () => {
     const kinds = runnableKinds.filter(({ kind }) => !can({ kind }).needsGpu)
     const order = ['emulated', 'recorded', 'static']
     expect(kinds.map(({ kind }) => kind).filter((kind) => order.includes(kind))).toEqual(order)
@@ -63,21 +63,21 @@ describe('a target', () => {
   })
 })
 
-describe('the capabilities of a kind', () => {
+describe("a target kind's capabilities", () => {
   it('distinguish builds from runs and replays', () => {
     const kinds = ['live', 'recorded', 'static', 'emulated', 'machine'] as const
     expect(kinds.filter((kind) => isBuiltOnly({ kind }))).toEqual(['static'])
     expect(kinds.filter((kind) => isMeasuredNow({ kind }))).toEqual(['live', 'machine'])
   })
 
-  it('include the built-in GPU that a static target names', () => {
+  it('include a built-in GPU for a static target', () => {
     expect(gpuOfTarget({ kind: 'static', name: 'h200' })).toMatchObject({ smCount: 132 })
     expect(gpuOfTarget({ kind: 'recorded', name: 'h200' })).toBeNull()
   })
 })
 
 describe('a session ref', () => {
-  it('refers to a recording, written like its target, or to a folder in the store', () => {
+  it('refers to a recording, in target notation, or to a folder in the store', () => {
     expect(recordingOf('recorded:mine')).toBe('mine')
     expect(recordingOf('mine')).toBeNull()
     for (const ref of ['recorded:mine', 'recorded', 'mine-2'])
@@ -87,7 +87,7 @@ describe('a session ref', () => {
   })
 })
 
-describe('the texts for every kind', () => {
+describe('the texts for every target kind', () => {
   it.each(['en', 'ko', 'zh-CN'])('exist in %s', (language) => {
     const file = `../../../src-renderer/locales/${language}/screens.json`
     const { targets } = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as {

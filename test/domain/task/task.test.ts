@@ -41,13 +41,13 @@ describe('expressions', () => {
       expect(valueOf(text)).toBe(value)
     })
 
-    it('gets the values of names from the caller', () => {
+    it('gets the values of its names from the caller', () => {
       expect(valueOf('ceil(m / 128) / smCount', { m: 4096, smCount: 16 })).toBe(2)
       expect(valueOf('your.sharedLoads / 2', { 'your.sharedLoads': 8 })).toBe(4)
       expect(namesIn(parseExpression('m * max(m, your.timeMs)'))).toEqual(['m', 'your.timeMs'])
     })
 
-    it('has no value if a name has none, or if it is not finite', () => {
+    it('has no value if a name has no value, or if the result is not finite', () => {
       expect(valueOf('smCount * 2')).toBeNull()
       expect(valueOf('1 / 0')).toBeNull()
     })
@@ -81,7 +81,7 @@ describe('problems', () => {
     })
   })
 
-  describe('the work of a problem', () => {
+  describe("a problem's work", () => {
     const problem = gemmProblem(64, 32, 16)
     it('is computed from the task’s expressions', () => {
       expect(flops(gemm, problem)).toBe(2 * 64 * 32 * 16)
@@ -101,11 +101,11 @@ describe('problems', () => {
       expect(isTensor(gemm, gemmProblem(8, 8, 8, { dtype: 'f16' }))).toBe(true)
     })
 
-    it('is labeled with the common name of the type', () => {
+    it('is labeled with the common name of the data type', () => {
       expect(optionsLabel(gemmProblem(8, 8, 8, { dtype: 'bf16' }))).toBe('BF16')
     })
 
-    it('a rung may have its own options and flags', () => {
+    it('may use options and flags that a rung sets', () => {
       expect(caseOf(problem, { options: { dtype: 'f16' }, flags: ['bias'] })).toEqual({
         ...problem,
         options: { dtype: 'f16' },
@@ -149,15 +149,18 @@ describe('problems', () => {
         'dtype = fp8 is not a valid type of the inputs.',
         'f32, f16, bf16',
       ],
-    ])('of %j is rejected with the name and the remedy', (choice, message, remedy) => {
-      expect(() => problemAt(gemm, choice, usual)).toThrow(
-        expect.objectContaining({
-          kind: 'input',
-          message,
-          remedy: saying(remedy),
-        }) as Error,
-      )
-    })
+    ])(
+      'of %j is rejected with an error that has the name and a remedy',
+      (choice, message, remedy) => {
+        expect(() => problemAt(gemm, choice, usual)).toThrow(
+          expect.objectContaining({
+            kind: 'input',
+            message,
+            remedy: saying(remedy),
+          }) as Error,
+        )
+      },
+    )
   })
 })
 
@@ -187,7 +190,7 @@ describe('generated headers', () => {
     work: { reads: 'ROWS', writes: 'ROWS' },
   })
 
-  it('a scalar that only inputs depend on is in no struct, and only in problems that set it', () => {
+  it('an input-only scalar is in no struct, and only in problems that set the scalar', () => {
     const { scalars, ...rest } = row
     const special = { dtype: 'i32' as const, value: 0, inputs: true as const }
     const task = Task.parse({ ...rest, scalars: { ...scalars, special } })
@@ -225,7 +228,7 @@ describe('generated headers', () => {
     expect(faults('f32', 'steps / 2')[0]).toMatch(/special is 0.5, but it must be 0 or/)
   })
 
-  describe('the headers that are generated from a task', () => {
+  describe('the headers generated from a task', () => {
     it.each([
       ['kl_task.h', taskHeader],
       ['kl_reference.h', referenceHeader],
@@ -233,7 +236,7 @@ describe('generated headers', () => {
       expect(header(gemm)).toBe(captured(name))
     })
 
-    it('end no comment early, and include the headers that declare their types', () => {
+    it('do not end a comment early, and include the headers that declare their types', () => {
       const header = taskHeader(row)
       expect(header).toContain('/* Generated from the task rows: Rows * / and columns. */\n#ifndef')
       expect(header).toContain('#include <cuda_fp16.h>\n')

@@ -53,14 +53,14 @@ describe('integer constants', () => {
   )
 })
 
-describe('the rules of a source', () => {
+describe("a source file's rules", () => {
   const space: Space = {
     axes: axes({ BM: [32, 64, 128], BN: [32, 64, 128], BK: [8, 16], TM: [4, 8, 16] }),
     rules: [],
   }
   const rules = rulesOf(source('04_thread_tile_1d'), names(space))
 
-  it('are its static_asserts with its constants inserted, and their messages', () => {
+  it('are its static_asserts with constants inserted, and their messages', () => {
     expect(rules).toHaveLength(5)
     expect(rules.map(({ why }) => why)).toContain(
       'BM / TM * BN must be at most 1024, the limit of threads per block',
@@ -88,7 +88,7 @@ describe('the rules of a source', () => {
     expect(allowed.length).toBeLessThan(combinations(space))
   })
 
-  it('are ignored in a comment, or if a name is ambiguous', () => {
+  it('are ignored if they are in a comment or if a name is ambiguous', () => {
     const both =
       'constexpr int k = A;\nvoid f() { constexpr int k = 2 * A; }\nstatic_assert(k < 1);'
     expect(rulesOf(both, new Set(['A']))).toEqual([])
@@ -100,13 +100,13 @@ describe('the rules of a source', () => {
     ])
   })
 
-  it('that a user adds may contain only parameters', () => {
+  it('that a user adds may refer only to parameters', () => {
     expect(parseRule('A * B <= 64', new Set(['A', 'B']))!.holds({ A: 8, B: 9 })).toBe(false)
     expect(parseRule('A * C <= 64', new Set(['A', 'B']))).toBeNull()
   })
 })
 
-describe('a space', () => {
+describe('a search space', () => {
   const rule = (text: string, over: string[]) => parseRule(text, new Set(over))!
   const huge: Space = {
     axes: axes(
@@ -122,7 +122,7 @@ describe('a space', () => {
     expect(countAllowed(few)).toBeNull()
   })
 
-  it('reports the rule that excludes all points', () => {
+  it('names the rule that excludes all points', () => {
     const none: Space = {
       axes: axes({ A: [1, 2], B: [3, 4] }),
       rules: [rule('A < B', ['A', 'B']), rule('A > B', ['A', 'B'])],
@@ -143,7 +143,7 @@ describe('a space', () => {
   })
 
   it.each(strategyNames.filter((name) => name !== 'exhaustive'))(
-    'of a billion points is searched at random by %s',
+    'with a billion points is searched at random by %s',
     (name) => {
       const strategy = makeStrategy(huge, { name, seed: 3, start: null, first: [] })
       const seen = new Set<string>()
@@ -167,7 +167,7 @@ describe('strategies', () => {
   }
   const allowed = countAllowed(space)!
   /**
-   * Returns a time that varies smoothly with the values, like kernel times with tile sizes. The
+   * Returns a time that varies smoothly with the values, as kernel times do with tile sizes. The
    * minimum is at (4, 2, 5).
    */
   const time = ({ A = 0, B = 0, C = 0 }: Point): number =>

@@ -34,14 +34,14 @@ describe('a waterfall', () => {
     }
   })
 
-  it('shows opposing effects of a faster step as added time', () => {
+  it('shows effects that oppose a faster step as added time', () => {
     const { bars } = between('08_warp_tile', '09_register_prefetch')!
     expect(bars[0]).toMatchObject({ cause: 'busy' })
     expect(bars[0]!.ms).toBeLessThan(-0.4)
     expect(bars.some(({ ms }) => ms > 0)).toBe(true)
   })
 
-  it('does not exist if the times are the same or one is unknown', () => {
+  it('does not exist if the times are the same or one time is unknown', () => {
     expect(between('13_split_k', '14_shape_dispatch')).toBeNull()
     const [a, b] = [rungOf(session, '05_thread_tile_2d')!, rungOf(session, '06_float4')!]
     const why = whyOf({ session, rung: a }, { session, rung: b })

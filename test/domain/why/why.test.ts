@@ -36,7 +36,7 @@ const step = (session: Session, a: string, b: string): Why =>
 const first = (session: Session, a: string, b: string): Cause => step(session, a, b).causes[0]!
 const ids = ({ metrics }: Cause): string[] => metrics.map(({ id }) => id)
 
-describe('the first cause', () => {
+describe('the top-ranked cause', () => {
   it('of prefetching is a busier FMA pipe with the same work, because warps wait less for memory', () => {
     const cause = first(fp32, '08_warp_tile', '09_register_prefetch')
     expect(inEnglish(cause.statement)).toMatch(
@@ -49,7 +49,7 @@ describe('the first cause', () => {
     ])
   })
 
-  it('of 128-bit access is fewer bank conflicts, as its header predicts, until another unit is the limit', () => {
+  it('of 128-bit access is fewer bank conflicts, as the header predicts, until another unit becomes the limit', () => {
     const { limits, causes } = step(fp32, '05_thread_tile_2d', '06_float4')
     expect(limits).toEqual({ a: 'l1Data', b: 'fma' })
     expect(inEnglish(causes[0]!.statement)).toBe(
@@ -57,7 +57,7 @@ describe('the first cause', () => {
     )
   })
 
-  it('of a thread tile is that it reads shared memory less often', () => {
+  it('of a thread tile is fewer reads from shared memory', () => {
     const cause = first(fp32, '03_shared_tile', '04_thread_tile_1d')
     expect(cause.id).toBe('work')
     expect(ids(cause)).toEqual(['lsuDataUtilization', 'sharedLoadWavefronts', 'sharedLoads'])
@@ -87,14 +87,14 @@ describe('the first cause', () => {
     expect(ids(causes[0]!)).toEqual(['fmaUtilization', 'achievedOccupancy'])
   })
 
-  it('of a larger thread tile is fewer issue slots for other instructions than FMAs', () => {
+  it('of a larger thread tile is fewer issue slots for instructions other than FMAs', () => {
     const { causes, unimportant } = step(fp32, '10_cp_async', '11_block_128x256')
     expect(causes.map(({ id }) => id)).toEqual(['instructions'])
     expect(ids(causes[0]!)).toContain('memoryInstructions')
     expect(unimportant.map(({ id }) => id)).toContain('issueSlotsBusy')
   })
 
-  it('of persistent blocks is a busier tensor pipe, fed with less traffic', () => {
+  it('of persistent blocks is a busier tensor pipe that needs less traffic', () => {
     const cause = first(tensor, '57_warp_specialized', '58_persistent')
     expect(cause.id).toBe('busy')
     expect(ids(cause)).toEqual([
@@ -106,7 +106,7 @@ describe('the first cause', () => {
     ])
   })
 
-  it('of WGMMA is that the tensor pipe needs less time for the same product', () => {
+  it('of WGMMA is less tensor-pipe time for the same product', () => {
     expect(first(tensor, '54_mma_sync', '56_wgmma_tma').id).toBe('work')
   })
 
@@ -145,7 +145,7 @@ describe('the first cause', () => {
     expect(inEnglish(other!.statement)).toBe('The SM clock went from 1725 MHz to 1740 MHz.')
   })
 
-  it('of a slower rung is the counter that increased', () => {
+  it('of a slowdown is the counter that increased', () => {
     const { verdict, causes } = step(sums, '01_interleaved_divergent', '02_interleaved_strided')
     expect(verdict).toBe('worse')
     expect(ids(causes[0]!)).toEqual([
@@ -155,7 +155,7 @@ describe('the first cause', () => {
     ])
   })
 
-  it('of fewer blocks than SMs is the SMs without a block, also at the card level', () => {
+  it('of a grid with fewer blocks than SMs is the SMs without a block, even at the card level', () => {
     const { causes, needs } = step(small, '10_cp_async', '11_block_128x256')
     expect(inEnglish(causes[0]!.statement)).toBe(
       'The grid has 32 blocks instead of 64 for 132 SMs, so an SM has a block 24.2 % of the time instead of 48.5 %.',
@@ -164,7 +164,7 @@ describe('the first cause', () => {
     expect(needs?.level).toBe('standard')
   })
 
-  it('of one launch instead of two is the time between launches', () => {
+  it('of one launch instead of two is the saved time between launches', () => {
     // With a warm L2, the kernels take the same time. The gap between the two launches is a tenth
     // of that time.
     const warm = structuredClone(sums)
@@ -184,7 +184,7 @@ describe('the first cause', () => {
 })
 
 describe('opposing effects of a step', () => {
-  it('are separated from its causes: time added to a faster step, time saved in a slower one', () => {
+  it('are separated from its causes, as time added to a faster step or saved in a slower step', () => {
     const there = step(small, '10_cp_async', '11_block_128x256')
     const factors = contributionsOf(there)
     expect(there.verdict).toBe('worse')
@@ -203,7 +203,7 @@ describe('every step of every recording', async () => {
     }),
   )
 
-  it('has shares of the step if all parts have the same direction, and none otherwise', () => {
+  it('has shares if all parts have the same direction, and no shares otherwise', () => {
     expect(steps.length).toBeGreaterThan(150)
     const kinds = { oneWay: 0, opposed: 0 }
     for (const { a, b } of steps) {
@@ -225,7 +225,7 @@ describe('every step of every recording', async () => {
     expect(Math.min(kinds.oneWay, kinds.opposed)).toBeGreaterThan(20)
   })
 
-  it('has factors whose product is the step, and prints no shares', () => {
+  it('has factors whose product is the speedup, and prints no shares', () => {
     for (const { a, b } of steps) {
       const why = whyOf(a, b)
       const times = timesOf(a, b)
@@ -239,7 +239,7 @@ describe('every step of every recording', async () => {
     }
   })
 
-  it('has the same causes in the reverse direction', () => {
+  it('has the same causes when reversed', () => {
     for (const { a, b } of steps) {
       const [there, back] = [whyOf(a, b), whyOf(b, a)]
       // The relative difference of two times depends slightly on which time is the base.
@@ -251,7 +251,7 @@ describe('every step of every recording', async () => {
 })
 
 describe('no cause', () => {
-  it('is given for two launches of one kernel; only the changed counters are listed', () => {
+  it('is given for two launches of one kernel, only the changed counters', () => {
     const { verdict, causes, unexplained, unimportant, reason } = step(
       fp32,
       '11_block_128x256',
@@ -301,15 +301,15 @@ describe('no cause', () => {
       side(small, '03_shared_tile'),
       'The counters of this level do not fully explain the step.',
     ],
-  ])('is given for %s; only a reason is', (_, a, b, reason) => {
+  ])('is given for %s, only a reason', (_, a, b, reason) => {
     const found = whyOf(a, b)
     expect(found.causes).toEqual([])
     expect(inEnglish(found.reason!)).toBe(reason)
   })
 })
 
-describe('sessions of the same rung', () => {
-  it('on two GPUs have a reason, and no verdict, ratio or cause', () => {
+describe('sessions with the same rung', () => {
+  it('on two GPUs have a reason instead of a verdict, ratio, and cause', () => {
     const other: Session = { ...fp32, device: { ...fp32.device!, name: 'NVIDIA H100' } }
     const found = whyOf(side(fp32, '09_register_prefetch'), side(other, '09_register_prefetch'))
     expect(found).toMatchObject({ verdict: 'unknown', causes: [], unexplainedFactor: null })
@@ -318,7 +318,7 @@ describe('sessions of the same rung', () => {
     )
   })
 
-  it('of imports are judged by the time under the profiler', () => {
+  it('from imports are judged by the time under the profiler', () => {
     const imported = (id: string, ns: number): Side =>
       side(fp32, id, {
         timing: null,
@@ -331,7 +331,7 @@ describe('sessions of the same rung', () => {
     expect([verdict, causes[0]!.id]).toEqual(['better', 'busy'])
   })
 
-  it('of several kernels in a range are judged by their total under the profiler', () => {
+  it('that have several kernels in a range are judged by the total time under the profiler', () => {
     const summed = (id: string, ms: number): Side =>
       side(fp32, id, {
         timing: null,
@@ -348,7 +348,7 @@ describe('sessions of the same rung', () => {
   })
 })
 
-describe('the source lines of a cause', () => {
+describe("a cause's source lines", () => {
   const instruction = (line: number, over: Partial<Instruction>): Instruction => ({
     index: 0,
     offset: 0,
@@ -390,7 +390,7 @@ describe('the source lines of a cause', () => {
     notes: [],
   }
 
-  it('are the lines at which warps stall for its reason, marked if the source changed', () => {
+  it('are the lines at which warps stall for that reason, marked if the source changed', () => {
     const { causes } = whyOf(
       { ...side(fp32, '08_warp_tile'), deep },
       side(fp32, '09_register_prefetch'),

@@ -46,7 +46,7 @@ export function trialsOfCaptures(): {
 }
 
 /**
- * Returns one encoding per form, with the guard `@!P2` or `@!UP2`, as input for NVIDIA's
+ * Returns one encoding per form, with the guard `@!P2` or `@!UP2`, as input to NVIDIA's
  * disassembler.
  */
 function guardedEncodings(...lists: readonly (readonly FormTrial[])[]): Uint8Array {

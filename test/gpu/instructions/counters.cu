@@ -1,7 +1,7 @@
-// Kernels for measuring counter rules of Hopper's shared and global memory. They run under ncu with the metrics in
-// run.sh. `counters patterns FILE` performs one access of one warp per line of FILE. `counters kernels` and
-// `counters tiles` perform one launch per rule. `counters launches` needs no ncu and prints the errors of launches that
-// a GPU rejects.
+// Kernels for measuring counter rules of Hopper's shared and global memory. They run under ncu with
+// the metrics in run.sh. `counters patterns FILE` performs one access by one warp for each line in
+// FILE. `counters kernels` and `counters tiles` perform one launch per rule. `counters launches`
+// needs no ncu and prints the errors of launches that a GPU rejects.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -29,7 +29,7 @@ __global__ void load64(const int *offsets, uint32_t mask, uint32_t *out) {
   if ((a ^ b) == 0x12345678) out[0] = 1;
 }
 
-// Generic accesses, whose memory space is known only at run time.
+// Performs generic accesses, whose memory space is known only at run time.
 __device__ __noinline__ float *choose(float *a, float *b, int which) { return which ? a : b; }
 __global__ void genericLoad(float *global, int shared_, int stride) {
   __shared__ float shared[4096];

@@ -141,7 +141,8 @@ void child(const std::vector<unsigned char> &cubin, const std::vector<unsigned c
   memcpy(&header, input.data(), sizeof header);
   const unsigned char *before = input.data() + sizeof header, *after = before + 16 * header.before;
   const unsigned char *trials = after + 16 * header.after;
-  // One buffer contains the state before, the state after, and global memory. It must not cross a multiple of 4 GiB.
+  // One buffer contains the state before, the state after, and global memory. The buffer must not
+  // cross a multiple of 4 GiB.
   unsigned char *device = nullptr;
   if (cudaMalloc(&device, 1 << 20) != cudaSuccess) _exit(3);
   uint32_t *in = (uint32_t *)device, *out = (uint32_t *)(device + 0x40000), *global = (uint32_t *)(device + 0x80000);
@@ -210,7 +211,7 @@ int main(int count, char **words) {
     const pid_t process = fork();
     if (process == 0) child(cubin, input, results, end);
     uint32_t last = shared->next;
-    // The first trial of a process gets more time, because it includes the startup of CUDA.
+    // The first trial of a process gets more time, because it includes CUDA startup.
     double moved = now() + 15;
     for (int status = 0; waitpid(process, &status, WNOHANG) == 0;) {
       usleep(2000);

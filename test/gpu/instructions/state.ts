@@ -13,7 +13,7 @@ export const rows = {
   uniform: 41,
   /** Uniform predicates UP0 to UP6, each 0 or 1. */
   uniformPredicates: 65,
-  /** 4 KiB of shared memory from 0x400. */
+  /** 4 KiB of shared memory, starting at 0x400. */
   shared: 72,
   end: 104,
 } as const

@@ -1,6 +1,6 @@
 /**
- * Creates trials of single instructions. They cover every form that nvcc emitted for sm_90
- * (test/captures/sass), with different registers, predicates and signs, in several states.
+ * Creates trials of single instructions. The trials cover every form that nvcc emitted for sm_90
+ * (test/captures/sass), with different registers, predicates, and signs, in several states.
  */
 import { isControl } from '../../../src-main/domain/emulator/control'
 import { isNothing } from '../../../src-main/domain/emulator/steps'
@@ -248,7 +248,7 @@ function trialOf(
 ): FormTrial | null {
   const next = seeded(seed)
   let words = from
-  // Data is in registers from R16 up. Addresses are in lower registers.
+  // Data is in R16 and above. Addresses are in lower registers.
   const data = [16, 20, 24, 28, 32, 36, 40, 44].sort(() => next() - 0.5)
   const uniforms = [16, 20, 24, 28].sort(() => next() - 0.5)
   if (variant > 0) {
@@ -276,7 +276,7 @@ function trialOf(
     const changed = put(words, at, 6, uniforms.shift() ?? 16)
     if (same(decode(changed), form)) words = changed
   }
-  // In half of the trials, only a part of the warp is active. Instructions that need the whole warp
+  // In half of the trials, only part of the warp is active. Instructions that need the whole warp
   // are excluded.
   const guarded = variant % 2 === 1 && !wholeWarp.test(form)
   words = put(words, 12, 4, guarded ? Math.floor(7 * next()) | (next() < 0.5 ? 8 : 0) : 7)

@@ -1,4 +1,5 @@
-// Tests the parts of the runner that need no GPU: small float types, compared with CUDA's conversions, and buffer fills.
+// Tests the parts of the runner that need no GPU: buffer fills, and small float types compared with
+// CUDA's conversions.
 #include "../../../cuda-kernels/runner/fill.hpp"
 
 #include <cuda_bf16.h>

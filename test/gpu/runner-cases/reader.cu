@@ -1,5 +1,5 @@
-// Adds up x, which is only read. With DIRTY, also overwrites a workspace of the same size, which fills L2 with dirty
-// lines.
+// Adds up the elements of x, which is read-only. With DIRTY, also overwrites a workspace of the
+// same size, which fills L2 with dirty lines.
 #include "kl_abi.h"
 
 struct KlTask {
