@@ -44,7 +44,7 @@ function keptValidator(key: string, make: () => object): ValidateFunction {
 export const isValid = (name: string, value: unknown): boolean =>
   keptValidator(name, () => schemaOf(name))(value)
 
-/** Returns the faults of a document according to the closed schema, which must list every field. */
+/** Returns a document's faults according to the closed schema, which must list every field. */
 export function faultsOf(name: string, value: unknown): string[] {
   const validate = keptValidator(`${name}, closed`, () => closed(schemaOf(name)) as object)
   validate(value)

@@ -1,8 +1,8 @@
 /**
- * Replays stored output of a real nvcc for built-in code. The output is stored by content in
- * test/captures/nvcc. The same source, headers, flags and compiler version give the same output, so
- * no code is compiled twice. Other code is compiled if nvcc is available, and cached in .cache until
- * it changes.
+ * Replays stored output from a real nvcc for built-in code. The output is stored by content hash in
+ * test/captures/nvcc. The same source, headers, flags, and compiler version give the same output,
+ * so no code is compiled twice. Other code is compiled if nvcc is available, and cached in .cache
+ * until it changes.
  *
  * A file of stored outputs belongs to one test file. After a change to kernels or flags, use an
  * nvcc of the stored version to update the outputs:
@@ -34,7 +34,7 @@ import { localMachine } from '../src-main/adapters/machine/local-machine'
 
 const cache = join(root, '.cache', 'nvcc')
 
-/** nvcc version that produced the stored outputs. */
+/** The nvcc version that produced the stored outputs. */
 const keptVersion = '13.0.88'
 
 interface Kept {
@@ -104,7 +104,7 @@ export interface KeptNvcc {
   /** Builds missing from the store, although this machine's nvcc version matches the stored version. */
   stale: readonly string[]
   /**
-   * Replaces the stored outputs with the outputs of this run. The whole test file must have run.
+   * Replaces the stored outputs with the outputs of this run. The entire test file must have run.
    */
   save(): void
 }
@@ -190,7 +190,7 @@ export async function keptNvcc(name: string, { artifacts = false } = {}): Promis
   const said: Record<string, Kept> = {}
   const expect = onceExpected()
   const hashes = new Map<string, Promise<string>>()
-  /** Returns the hash of a build. The path of a build identifies its inputs. */
+  /** Returns a build's hash. A build's path identifies its inputs. */
   const hashOf = (path: string): Promise<string> => {
     const found = hashes.get(path) ?? readFile(path).then(sha256)
     hashes.set(path, found)
@@ -231,7 +231,7 @@ export async function keptNvcc(name: string, { artifacts = false } = {}): Promis
   }
 
   /**
-   * Returns the launches of a library. The launches depend only on the probe, the library and the
+   * Returns a library's launches. The launches depend only on the probe, the library and the
    * request.
    */
   async function launches(call: ToolCall): Promise<ProcessResult> {

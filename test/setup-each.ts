@@ -1,4 +1,4 @@
-/** Runs once per test file. All tests of a file share imported state. */
+/** Runs once per test file. All tests in a file share imported state. */
 import { afterEach } from 'vitest'
 import { cleanUp } from './support'
 

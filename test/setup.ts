@@ -12,8 +12,8 @@ import { join } from 'node:path'
 const mostBytes = 2 ** 31
 
 /**
- * Creates an in-memory folder. Creating a file there takes a fortieth of the time on disk. Returns
- * null if programs cannot run from such a folder.
+ * Creates an in-memory folder. Creating a file there takes a fortieth of the time that it takes on
+ * disk. Returns null if programs cannot run from such a folder.
  */
 function folderInMemory(): string | null {
   const place = '/dev/shm'

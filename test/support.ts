@@ -38,7 +38,7 @@ export const gemmProblem = (
 
 // Functions that convert all statements in a value to English text.
 
-/** The same type with each statement replaced by text. */
+/** The given type with each statement replaced by text. */
 export type Said<T> = T extends string | number | boolean | null | undefined
   ? T
   : Exclude<Statement, string> extends T

@@ -25,7 +25,7 @@ export interface FakeCore extends Core {
   emit(message: RunMessage): void
   /** Releases `sessions.list`, which simulates a slow call. */
   release(): void
-  /** Paths that were passed to the import. */
+  /** Paths that were passed to the import call. */
   imported: string[]
   closed: number
 }

@@ -45,7 +45,7 @@ describe('the published schema of a lab', () => {
 })
 
 describe('the shipped labs', () => {
-  it('are in the order of their numbers, without a gap or a fault', () => {
+  it('are in numerical order, without gaps or faults', () => {
     expect(faults).toEqual([])
     const inOrder = [...labs].sort((a, b) => a.lab.order - b.lab.order)
     expect(inOrder.length).toBeGreaterThanOrEqual(12)
@@ -54,7 +54,7 @@ describe('the shipped labs', () => {
   })
 
   it.each(labs.map((lab) => [lab.id, lab] as const))(
-    '%s checks ragged shapes, a counter and the time, asks for a prediction, and has hints',
+    '%s checks ragged shapes, a counter, and the time, asks for a prediction, and has hints',
     (_, { lab, pictures }) => {
       const kinds = new Set(lab.checks.map(({ kind }) => kind))
       expect([...kinds]).toEqual(
@@ -116,7 +116,7 @@ describe('the shipped labs', () => {
     '%s has a complete header, and only a starter has a TODO',
     async (what, { lab, which }) => {
       const text = await readFile(sourceOf(lab, which), 'utf8')
-      // A lab's data type is in lab.md. A ladder's rung has it in its header.
+      // A lab's data type is in lab.md. A rung in a ladder has its data type in its header.
       const headed = text.includes('// @dtype')
         ? text
         : text.replace('// @idea', '// @dtype   f32\n// @idea')

@@ -1,7 +1,7 @@
 /**
  * Tests malformed and malicious input. Texts and reports are truncated at any byte, have flipped
- * bytes or missing columns, or are far too long. Some are designed to exhaust memory. No parser may
- * crash or hang, and no missing value may become a figure.
+ * bytes or missing columns, or are far too long. Some inputs are designed to exhaust memory. No
+ * parser may crash or hang, and no missing value may become a figure.
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../src-main/domain/errors'
@@ -64,15 +64,15 @@ const tables = {
 }
 
 describe.each(Object.entries(tables))('%s', (_name, text) => {
-  it('truncated anywhere gives exactly the unchanged launches before the cut', async () => {
+  it('truncated at any point gives exactly the launches before the cut, unchanged', async () => {
     const { launches: whole } = await stream(text)
     const random = generator(11)
     const cuts = Array.from({ length: 40 }, () => random(text.length))
     for (const cut of [0, 1, text.length - 1, text.length - 2, ...cuts]) {
       const { launches } = await stream(text.slice(0, cut))
       for (const [index, launch] of launches.entries()) {
-        // The details page has many rows per launch. The last launch may lack some metrics, but the
-        // others must be equal.
+        // The details page has many rows per launch. The last launch may lack some metrics, but all
+        // other launches must be equal.
         expect(whole[index]?.metrics, `cut at ${cut}`).toMatchObject(launch.metrics)
         const kept = launch.rules ?? []
         expect(whole[index]?.rules?.slice(0, kept.length) ?? []).toEqual(kept)
@@ -94,7 +94,7 @@ describe.each(Object.entries(tables))('%s', (_name, text) => {
   })
 })
 
-it('the raw page of a live ncu, truncated or flipped, is also parsed or rejected', () => {
+it('the raw page of a live ncu, even if truncated or altered, is parsed or rejected', () => {
   const text = tables['the raw page']
   for (let seed = 1; seed <= 40; seed += 1) {
     const damaged =
@@ -102,7 +102,7 @@ it('the raw page of a live ncu, truncated or flipped, is also parsed or rejected
     try {
       expectSound(parseNcuRawCsv(damaged).launches)
     } catch (error) {
-      // The CSV library reports this error itself. A run still keeps its times.
+      // The CSV library reports this error itself. A run still keeps its times in this case.
       expect(String(error)).toMatch(/KernelLadderError|CsvError|Quote|Delimiter/i)
     }
   }
@@ -143,7 +143,7 @@ describe('a report', () => {
     expect(parseNcuRep(zeros).launches).toEqual([])
   })
 
-  it('with millions of empty metrics in one launch is rejected before it fills the memory', () => {
+  it('with millions of empty metrics in one launch is rejected before it fills memory', () => {
     const metrics = 4_000_000
     const sized = (length: number): number[] => [0, 8, 16, 24].map((bits) => (length >> bits) & 255)
     const varint = (value: number): number[] =>
@@ -160,7 +160,7 @@ describe('a report', () => {
   })
 })
 
-describe('a report of many launches', () => {
+describe('a report with many launches', () => {
   it('is decoded up to the requested launch, and counted to the end', () => {
     const report = ncuReport('launches-two-rungs')
     const all = parseNcuRep(report)
@@ -215,7 +215,7 @@ describe('a table with', () => {
     },
   )
 
-  it('a missing identifying column is rejected with the column name', async () => {
+  it('a missing identifying column is rejected with an error that has the column name', async () => {
     const { launches, notes } = await stream(
       '"ID","Process ID","Block Size","a__b.sum"\n"0","7","(32, 1, 1)","5"\n',
     )
@@ -223,7 +223,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('no column "Kernel Name"')])
   })
 
-  it('no columns for grid and block, as from an older ncu, has its figures and an unknown shape', async () => {
+  it('no grid and block columns, as from an older ncu, has its figures and an unknown shape', async () => {
     const { launches, notes } = await stream(
       '"ID","Process ID","Process Name","Host Name","Kernel Name","Kernel Time","Context","Stream","a__b.sum"\n' +
         '"","","","","","","","","byte"\n"0","7","a","127.0.0.1","tile","2022-Mar-01 10:00:00","1","7","5"\n',
@@ -239,7 +239,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('cannot be read')])
   })
 
-  it('no row of units omits figures with ambiguous unit prefixes, with the reason', async () => {
+  it('no row of units omits figures with ambiguous unit prefixes, and gives the reason', async () => {
     const { launches } = await stream(
       `${header},"${metric}","launch__registers_per_thread","l1tex__t_sectors.sum"\n${launch},"2.5","32","10"\n`,
     )
@@ -284,7 +284,7 @@ describe('a table with', () => {
         alive += 1
         mostAlive = Math.max(mostAlive, alive)
         yield await Promise.resolve(block)
-        // If the reader requests the next block, it no longer needs this block.
+        // A reader that requests the next block no longer needs the current block.
         alive -= 1
       }
     }
@@ -294,7 +294,7 @@ describe('a table with', () => {
     expect(mostAlive).toBe(1)
   })
 
-  it('a million damaged rows has few notes', async () => {
+  it('a million damaged rows has only a few notes', async () => {
     const text = `${header},"a__b.sum"\n${'"0","7"\n'.repeat(1_000_000)}`
     const { launches, notes } = await stream(text)
     expect(launches).toEqual([])
@@ -337,7 +337,7 @@ describe('XML', () => {
     )
   })
 
-  it('of a GPU without a bus id still has the GPU name', () => {
+  it('for a GPU without a bus id still has the GPU name', () => {
     const text = '<nvidia_smi_log><gpu><product_name>X</product_name></gpu></nvidia_smi_log>'
     expect(parseNvidiaSmi(text).gpus).toMatchObject([
       { name: 'X', pciBusId: null, memoryTotalBytes: null, smClockMHz: null },

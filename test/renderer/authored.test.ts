@@ -152,7 +152,7 @@ describe.each(sets)("the authors' texts in %s", (_language, ladders, labWords) =
     expect(missing.map(({ at, text }) => `${at} (${hashOf(text)}): ${text}`)).toEqual([])
   })
 
-  it('have no translation of a removed English text', () => {
+  it('contain no translation of a removed English text', () => {
     const stale = all.filter(({ hashes }) => hashes.some((hash) => !known.has(hash)))
     expect(stale.map(({ at }) => at)).toEqual([])
     expect(all.filter(({ hashes, text }) => hashes.length === 0 || text === '')).toEqual([])
@@ -180,7 +180,7 @@ describe("an author's text", () => {
     )
   })
 
-  it('is shown in the language if any wording was translated, otherwise in English with a mark', () => {
+  it('is shown in the selected language if any wording was translated, and otherwise in English with a mark', () => {
     const [now, before, later] = ['one tile', 'a single tile', 'two tiles']
     learn('ladders', {
       rungs: { a: { [`idea ${hashOf(now)} ${hashOf(before)}`]: '타일 하나' } },
@@ -195,7 +195,7 @@ describe("an author's text", () => {
     expect(isBehind('rungs/b/idea', later)).toBe(false)
   })
 
-  it('is marked in a session according to the shipped rung, and not in a ladder folder', () => {
+  it('is marked in a session based on the shipped rung, but not in a ladder folder', () => {
     learn('ladders', koLadders)
     const ladder = {
       ...rows<Recorded>('sessions.jsonl').find(({ session }) => session === 'gemm-fp32-h200-4096')!

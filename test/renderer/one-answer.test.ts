@@ -40,8 +40,8 @@ async function askMcp(setup: Workplace['setup'], tool: string, input: object): P
 }
 
 /**
- * Returns the Compare screen of two sessions. It renders the real component, with all texts and
- * attributes.
+ * Returns the Compare screen of two sessions. The function renders the real component, with all
+ * texts and attributes.
  */
 async function askUi(a: Session, b: Session): Promise<string> {
   const app = createSSRApp(SessionPairs, { comparison: compareSessions(a, b) })
@@ -68,7 +68,7 @@ async function askCli(setup: Workplace['setup'], a: string, b: string): Promise<
 }
 
 describe('two programs', () => {
-  it('have the same answer in the command line, MCP, the report and the UI', async () => {
+  it('have the same answer in the command line, MCP, the report, and the UI', async () => {
     const setup = setupIn(await tempDir(), { kernelsDir: shippedKernels })
     const refs = ['feed-forward-h200', 'feed-forward-h200-fused'].map(recordedRef) as [
       string,
@@ -100,7 +100,7 @@ describe('two programs', () => {
     )
   })
 
-  it('have the same answer from their reports in the library', async () => {
+  it('have the same answer when the library reads their reports', async () => {
     const dir = await tempDir()
     const setup = setupIn(dir)
     const names = ['deep-twelve', 'deep-after'] as const
@@ -129,8 +129,8 @@ const onOtherGpu = (session: Session): Session => ({
 })
 const gpusDiffer = 'The GPUs differ: NVIDIA H200 and NVIDIA H100.'
 
-describe('sessions of two GPUs', () => {
-  it('have reasons and no ratio in every interface', async () => {
+describe('sessions from two GPUs', () => {
+  it('have reasons instead of a ratio in every interface', async () => {
     const dir = await tempDir()
     const setup = setupIn(dir, { kernelsDir: shippedKernels })
     const { session, sources } = await openSession(setup, recordedRef('softmax-h200-4096x4096'))

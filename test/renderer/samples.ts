@@ -151,7 +151,7 @@ export const started: RunEvent = {
 export const messages = (runId: string, events: RunEvent[]): RunMessage[] =>
   events.map((event, seq) => ({ runId, seq, event }))
 
-/** The texts of one language, by key. Keys may be nested. */
+/** One language's texts by key. Keys may be nested. */
 export type Words = { [key: string]: string | Words }
 
 /** Returns the value at a dotted key. */
@@ -169,7 +169,8 @@ export interface Sentence {
 }
 
 /**
- * Returns every sentence of a locale with its dotted key. A key may itself contain dots or signs.
+ * Returns every sentence of a locale with its dotted key. A key may itself contain dots or other
+ * symbols.
  */
 export const sentences = (words: Words, path: readonly string[] = []): Sentence[] =>
   Object.entries(words).flatMap(([key, value]) =>
@@ -185,7 +186,7 @@ export const placeholders = (text: string): string[] =>
   [...valueNames(text), ...(text.includes('$') ? ['$'] : [])].sort()
 
 /**
- * Returns the faults of a translation, one sentence per fault. The list is empty for a valid
+ * Returns a translation's faults, one sentence per fault. The list is empty for a valid
  * translation.
  */
 export function translationFaults(original: Words, translated: Words): string[] {

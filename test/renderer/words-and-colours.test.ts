@@ -45,7 +45,7 @@ describe('words and colors', () => {
       expect(lacking).toEqual([])
     })
 
-    it('are in the locale for each status, unit and format', () => {
+    it('are in the locale for each status, unit, and format', () => {
       for (const status of rungStatuses) expect(at(`status.${status}`)).toBeTypeOf('string')
       // A unit may contain a dot, so it cannot be part of a dotted key.
       for (const unit of units)
@@ -110,15 +110,15 @@ describe('words and colors', () => {
       // The pronunciation of these names cannot be determined from their letters.
       ['17_fastest은(는) 10_block을(를)', '17_fastest은(는) 10_block을(를)'],
       ['을(를)', '을(를)'],
-    ])('have the correct form in %s', (both, one) => {
+    ])('take the correct form in %s', (both, one) => {
       expect(withParticles(both)).toBe(one)
     })
 
-    it('follow a name in the preceding piece', () => {
+    it('agree with a name in the preceding piece', () => {
       expect(withParticles('은(는) 같습니다', '05_thread_tile')).toBe('은 같습니다')
     })
 
-    it('have only one notation for both forms', () => {
+    it('that have two forms are written in only one notation', () => {
       const every = withParticles(JSON.stringify(ko).replaceAll(/\{\w+\}/g, '한글'))
       expect(every).not.toMatch(/[은을이과]\/[는를가와]|\((?:[은는을를이가과와]|으|이)\)/)
     })
@@ -209,7 +209,7 @@ describe('translations', () => {
         'screen.a has the placeholders none in place of name',
       ],
       ['an empty sentence', { screen: { a: ' ', n: '{n}' } }, 'screen.a is empty'],
-    ])('has a fault for %s', (_what, translated, fault) => {
+    ])('has a fault if there is %s', (_what, translated, fault) => {
       expect(translationFaults(original, translated)).toContain(fault)
     })
 
@@ -220,7 +220,7 @@ describe('translations', () => {
     })
   })
 
-  describe('the language at the start', () => {
+  describe('the language at startup', () => {
     it.each([
       [['ko-KR', 'en-US'], 'ko'],
       [['zh-TW'], 'zh-CN'],

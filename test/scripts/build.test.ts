@@ -15,7 +15,7 @@ import { inputState, isFresh, removeStamp, writeStamp } from '../../scripts/lib/
 import { asAscii } from '../../scripts/vite/ascii'
 
 describe('builds', () => {
-  it('run once each, after their requirements', () => {
+  it('run once each, after the builds that they require', () => {
     expect(inOrder(['cli'])).toEqual(['renderer', 'report', 'cli'])
     expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'report', 'electron', 'cli'])
   })
@@ -69,7 +69,7 @@ describe('builds', () => {
   describe('the summary line', () => {
     const report = { numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, testResults: [] }
 
-    it('adds up the counts of Vitest', () => {
+    it("adds up Vitest's counts", () => {
       const all = [countTests(report, 0), countTests({ ...report, numPassedTests: 2 }, 0)]
       expect(closingLine(all)).toBe('7 passed, 0 failed')
       expect(closingLine([countTests({ ...report, numPendingTests: 1, numTodoTests: 1 }, 0)])).toBe(
@@ -87,7 +87,7 @@ describe('builds', () => {
       expect(countTests({ ...report, numFailedTests: 1, testResults }, 1).failed).toBe(1)
     })
 
-    it('excludes tests with the tag for thorough tests from the skipped tests', () => {
+    it('does not count tests tagged as thorough as skipped', () => {
       const assertionResults = [{ tags: ['thorough'] }, { tags: [] }, {}]
       expect(thoroughTests({ testResults: [{ assertionResults }] })).toBe(1)
       expect(thoroughTests(undefined)).toBe(0)
@@ -152,7 +152,7 @@ describe('stamps', () => {
       expect(isFresh(root, target)).toBe(false)
     })
 
-    it('is stale if it is damaged or removed', () => {
+    it('is stale if the stamp is damaged or removed', () => {
       put('out/result.stamp.json', '{"listing":')
       expect(isFresh(root, target)).toBe(false)
       removeStamp(root, target)
@@ -182,7 +182,7 @@ describe('stamps', () => {
 
 describe('budgets', () => {
   describe('a figure', () => {
-    it('at its budget passes, and above the budget fails', () => {
+    it('passes at its budget, and fails above it', () => {
       const { judge, summary } = budgetTally()
       const { most } = budget('interactive')
       expect(judge('interactive', most)).toBe('met, of 1000 ms')
@@ -197,7 +197,7 @@ describe('budgets', () => {
     })
   })
 
-  it('the summary has a line per figure, with its source', () => {
+  it('the summary has one line per figure, with its source', () => {
     const { judge, summary } = budgetTally()
     judge('slowFrames', 0, 'ladder')
     judge('slowFrames', 3, 'matrix')

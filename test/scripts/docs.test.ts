@@ -20,7 +20,7 @@ describe('the reference documents', () => {
       expect(readFileSync(join(root, path), 'utf8'), path).toBe(text)
   })
 
-  it('have a heading per metric, so that others can link to it', () => {
+  it('have one heading per metric, so that other pages can link to each metric', () => {
     const text = readFileSync(join(root, 'docs/reference/tables/metrics.md'), 'utf8')
     const headings = new Set(text.match(/^### .+$/gm))
     for (const { id } of metrics.metricDefinitions) expect(headings).toContain(`### ${id}`)
@@ -59,7 +59,7 @@ describe('licenses of dependencies', () => {
       expect(text).toContain(`\`${path.split('node_modules/').at(-1)}\``)
   })
 
-  it("are accepted for each package's use", () => {
+  it("are acceptable for each package's use", () => {
     expect(unaccepted(lockedPackages())).toEqual([])
     expect(
       unaccepted({

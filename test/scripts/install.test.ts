@@ -1,4 +1,4 @@
-/** Tests how the scripts find, install and run programs. */
+/** Tests how the scripts find, install, and run programs. */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -55,7 +55,7 @@ describe('dependencies', () => {
       expect(isInstalled(folder)).toBe(false)
     })
 
-    it('are stale if one is missing', () => {
+    it('are stale if a dependency is missing', () => {
       write('node_modules/.package-lock.json', {})
       expect(isInstalled(folder)).toBe(false)
     })
@@ -77,7 +77,7 @@ describe('dependencies', () => {
       expect(accepted.filter(isSupportedNode)).toEqual(accepted)
     })
 
-    it('call the npm that called them', () => {
+    it('call the npm that started them', () => {
       const env = { npm_execpath: '/x/npm-cli.js', npm_node_execpath: '/usr/bin/node' }
       expect(npmCommand(env)).toEqual({
         file: '/usr/bin/node',
@@ -197,7 +197,7 @@ describe('Electron', () => {
     expect(mayOpenWindow({ ...desktop, ...change })).toBe(false)
   })
 
-  describe('the download of Electron', () => {
+  describe('the Electron download', () => {
     let folder = ''
     beforeEach(() => {
       folder = mkdtempSync(join(tmpdir(), 'kernel-ladder-download-'))
@@ -246,7 +246,7 @@ describe('Electron', () => {
       for (const line of lines) expect(line).toMatch(/^ {2}\d+ of 30 MB$/)
     })
 
-    it('stops when no data arrives any more', async () => {
+    it('stops when no more data arrives', async () => {
       await expect(download(drip(8, 5000), { silenceMs: 300 })).rejects.toThrow(
         'nothing arrived for 0 s',
       )

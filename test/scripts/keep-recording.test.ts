@@ -1,5 +1,5 @@
 /**
- * Tests the conversion of a session folder to a built-in recording. Also tests the source store
+ * Tests the conversion of a session folder into a built-in recording. Also tests the source store
  * that recordings share.
  */
 import { existsSync } from 'node:fs'
@@ -77,7 +77,7 @@ async function forget(home: string, name: string): Promise<void> {
 const placesOf = (dir: string) => setupIn(dir, { recordingsDir: dir })
 
 describe('storing a session as a recording', () => {
-  it('adds a row, a file of raw output and the new sources, without loss of displayed data', async () => {
+  it('adds a row, a raw output file, and the new sources, without losing displayed data', async () => {
     const machine = await fakeMachine()
     const { folder } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
     const own = join(machine.dir, 'mine')
@@ -151,7 +151,7 @@ describe('storing a session as a recording', () => {
     ['another source than was measured', 'source', /is not the source that was measured/],
     ['no raw output', 'raw', /has no raw output/],
     ['no session.json', 'session', /is not a session/],
-  ])('rejects a session of %s, and leaves no files', async (_what, part, message) => {
+  ])('rejects a session with %s, and leaves no files', async (_what, part, message) => {
     const machine = await fakeMachine()
     const { folder } = await machine.run({ rungs: ['01_naive'] })
     if (part === 'source') await writeFile(join(folder!, 'sources/gemm/01_naive.cu'), '// edited')
@@ -179,14 +179,14 @@ describe('storing a session as a recording', () => {
     expect(sentencesOf(new TypeError('x is undefined'))).toBeUndefined()
   })
 
-  it('stores the session of a lab attempt and one row, and its code once', async () => {
+  it("stores a lab attempt's session, one row, and only one copy of its code", async () => {
     const machine = await fakeMachine()
     const lab = await testLab(machine)
     const out = join(machine.dir, 'coalesce-solution-fake')
     const attempt = await check(machine, lab, lab.solution, noAnswers, 'local', { out })
     const file = join(out, 'attempt.json')
     const written = JSON.parse(await readFile(file, 'utf8')) as { sanitized: object }
-    // Older attempts have the verdicts in a separate file.
+    // Older attempts store the verdicts in a separate file.
     await writeFile(join(out, 'sanitizer.json'), JSON.stringify(written.sanitized))
     await writeFile(file, JSON.stringify({ ...written, sanitized: undefined }))
     const dir = await tempDir()
@@ -229,7 +229,7 @@ describe('the store', () => {
   it.each([
     ['recording', recordingsDir],
     ['lab attempt', recordedLabs(recordingsDir)],
-  ])('has exactly one file of raw output for every %s', async (_what, home) => {
+  ])('has exactly one raw output file for every %s', async (_what, home) => {
     const names = await sharingSessions(join(home, sharedSessions))
     expect((await readdir(join(home, 'raw'))).sort()).toEqual(
       names.map((name) => `${name}.jsonl.br`).sort(),
@@ -238,7 +238,7 @@ describe('the store', () => {
     expect(existsSync(join(home, rawFile))).toBe(false)
   })
 
-  it('has at most 5 MB per file and 40 MB in total', async () => {
+  it('uses at most 5 MB per file and 40 MB in total', async () => {
     const entries = await readdir(recordingsDir, { recursive: true, withFileTypes: true })
     const files = entries.filter((entry) => entry.isFile())
     const sizes = await Promise.all(

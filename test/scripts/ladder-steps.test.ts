@@ -1,4 +1,4 @@
-/** Tests the count of lines that are unchanged in a step of a ladder. */
+/** Tests the count of unchanged lines in a ladder step. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -9,7 +9,7 @@ const kernels = join(import.meta.dirname, '../../cuda-kernels')
 const ladder = (path: string): LadderFile =>
   LadderFile.parse(JSON.parse(readFileSync(join(kernels, path), 'utf8')))
 
-it('a step has counts of the unchanged, added and removed lines', () => {
+it('a step has counts of unchanged, added, and removed lines', () => {
   expect(changeBetween(['a', 'b', 'c'], ['a', 'x', 'c', 'd'])).toEqual({
     of: 3,
     kept: 2,
@@ -17,7 +17,7 @@ it('a step has counts of the unchanged, added and removed lines', () => {
   })
 })
 
-it('a ladder has a step from each rung to the rung that builds on it, without reference and variants', () => {
+it('a ladder has a step from each rung to the rung that builds on it, except for the reference and variants', () => {
   const steps = stepsOf(ladder('gemm/ladders/gemm-fp32.json'))
   expect(steps[0]).toMatchObject({ from: '01_naive', to: '02_coalesced' })
   expect(steps.map(({ to }) => to)).not.toContain('08_half_block')

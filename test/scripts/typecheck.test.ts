@@ -1,6 +1,6 @@
 /**
- * Tests that each error in a component has a location, in the script, the template, a prop or an
- * event.
+ * Tests that each error in a component has a location, whether in the script, the template, a prop,
+ * or an event.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ emit('done', 'text')
 </template>
 `
 
-/** Returns the errors of a component without their messages. */
+/** Returns a component's errors without their messages. */
 async function faultsOf(files: Record<string, string>): Promise<string[]> {
   mkdirSync(join(root, '.cache'), { recursive: true })
   const base = mkdtempSync(join(root, '.cache', 'components-'))

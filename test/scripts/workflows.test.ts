@@ -1,6 +1,6 @@
 /**
- * Tests the CI workflows without running them. All programs that they start must exist, and their
- * permissions must be minimal.
+ * Tests the CI workflows without running them. All programs that the workflows start must exist,
+ * and the permissions must be minimal.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * Tests a ladder folder with `build:` settings: nvcc's arguments, the stored session, and missing
+ * Tests a ladder folder with `build:` settings: nvcc arguments, the stored session, and missing
  * requirements.
  */
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
@@ -31,7 +31,7 @@ const builtAs = (machine: Machine, file: string): string[][] =>
   machine.calls('nvcc').filter((words) => words.includes(`sums/${file}`))
 
 describe('a ladder with `build`', () => {
-  it('compiles each rung with the settings of the ladder and its own, and stores them in the session', async () => {
+  it("compiles each rung with its own and its ladder's settings, and stores the settings in the session", async () => {
     const { machine, run } = await setUp('{ std: c++20, defines: { N: 4 }, libraries: [cuda] }')
     const { session } = await run()
     const [a, b] = [builtAs(machine, 'a.cu')[0]!, builtAs(machine, 'b.cu')[0]!]
@@ -52,7 +52,7 @@ describe('a ladder with `build`', () => {
     expect(reference).not.toContain('--use_fast_math')
   })
 
-  it('shows in the table and before the causes that two rungs were built with different flags', async () => {
+  it('reports in the table and before the causes that two rungs were built with different flags', async () => {
     const { run } = await setUp('{ std: c++20 }')
     const { session } = await run()
     const table = sessionText(session)
@@ -100,7 +100,7 @@ describe('a ladder with `build`', () => {
     expect(builtAs(machine, 'a.cu')).toHaveLength(2)
   })
 
-  it('reports all variables that are not set before it builds', async () => {
+  it('reports all unset variables before it builds', async () => {
     const machine = await fakeMachine()
     const folder = await sumsFolder(machine, {
       yaml: yamlWith(

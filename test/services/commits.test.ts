@@ -47,8 +47,8 @@ async function repository(like?: string): Promise<Repository> {
 }
 
 /**
- * A template repository with the commits of `write`. Copying it is faster than repeating the
- * commits.
+ * A template repository with the commits that `write` makes. Copying it is faster than repeating
+ * the commits.
  */
 const pattern = mkdtempSync(join(tmpdir(), 'kl-test-commits-'))
 afterAll(() => rmSync(pattern, { recursive: true }))
@@ -100,7 +100,7 @@ const ladderOf = async (
   rung = 'b',
 ) => commitLadder(await openLadder(setup, folder), { rung, range })
 
-describe('the commits of a rung', () => {
+describe("a rung's commits", () => {
   it('become rungs with the commit subjects and the includes at that commit, and a merge becomes one rung', async () => {
     const made = await written()
     const before = git(made.folder, 'rev-parse', 'HEAD')
@@ -127,7 +127,7 @@ describe('the commits of a rung', () => {
     expect([first, second, third].map(deep)).toEqual([undefined, '// 1\n', '// 2\n'])
     expect(merge!.source).toContain('// 16')
     expect(first!.rung.file).toBe(`sums/${first!.rung.id}/b.cu`)
-    // The reference is the current version, not one from a commit.
+    // The reference is the current version, not a version from a commit.
     expect(plan.reference?.rung.file).toBe('sums/a.cu')
     expect([
       git(made.folder, 'rev-parse', 'HEAD'),
@@ -135,7 +135,7 @@ describe('the commits of a rung', () => {
     ]).toEqual([before, ''])
   })
 
-  it('are built, run and saved with their sources; the working tree keeps its changes', async () => {
+  it('are built, run, and saved with their sources, and the working tree keeps its changes', async () => {
     const made = await written()
     const { folder, setup, dir } = made
     await writeFile(join(folder, 'b.cu'), rungText('b', '// not committed'))
@@ -162,7 +162,7 @@ describe('the commits of a rung', () => {
     expect(await readFile(join(folder, 'b.cu'), 'utf8')).toContain('not committed')
   })
 
-  it('execute no code from the configuration of their repository', async () => {
+  it("execute no code from their repository's configuration", async () => {
     const made = await written()
     const mark = join(made.dir, 'ran')
     const program = `touch ${mark}; cat`
@@ -257,7 +257,7 @@ describe('the recorded commits', () => {
   })
 })
 
-describe('rejected inputs are', () => {
+describe('rejected inputs include', () => {
   const refusal = async (work: Promise<unknown>): Promise<string> => {
     const error = await work.then(
       () => null,

@@ -1,6 +1,6 @@
 /**
- * Tests edited copies of rungs. They survive restarts, are private, can be built, and run after
- * their original rung.
+ * Tests edited copies of rungs. The copies survive restarts, are private, can be built, and run
+ * after their original rung.
  */
 import { mkdir, readdir, stat, writeFile, chmod, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -58,7 +58,7 @@ async function runToItsEnd(core: Core, draft: string, rungs: string[]): Promise<
 }
 
 describe('a copy of a rung', () => {
-  it('has the compiled source and its own id and title, and follows its rung', async () => {
+  it('has the compiled source and its own id and title, and follows its original rung', async () => {
     const { core } = await setUp()
     const draft = await open(core)
     expect(draft).toMatchObject({
@@ -122,7 +122,7 @@ describe('a copy of a rung', () => {
     expect((await open(core)).savedAt).toBeNull()
   })
 
-  it('of a rung that is in no built-in ladder is rejected', async () => {
+  it('is rejected if the rung is in no built-in ladder', async () => {
     const { core } = await setUp()
     await expect(open(core, 'nope')).rejects.toThrow(/no source of a rung named "nope"/)
   })
@@ -149,7 +149,7 @@ describe('a copy of a rung', () => {
 })
 
 describe('a stored copy', () => {
-  it('can be run by the id of its rung, as on the command line', async () => {
+  it("can be run by its rung's id, as on the command line", async () => {
     const { machine, core } = await setUp()
     const draft = known(await open(core))
     await core.call('drafts.save', draft)
@@ -162,7 +162,7 @@ describe('a stored copy', () => {
 })
 
 describe('building a copy', () => {
-  it('requires nvcc and no GPU, and reports the target architecture', async () => {
+  it('requires nvcc but no GPU, and reports the target architecture', async () => {
     const { core } = await setUp(['nvidia-smi'])
     const draft = known(await open(core))
     const answer = await core.call('drafts.build', { session, draft })
@@ -198,7 +198,7 @@ describe('building a copy', () => {
     },
   )
 
-  it('without nvcc reports what is missing', async () => {
+  it('reports that nvcc is missing', async () => {
     const { core } = await setUp(['nvcc'])
     await expect(
       core.call('drafts.build', { session, draft: body(await open(core)) }),
@@ -225,7 +225,7 @@ describe('running a copy', () => {
     const sources = await core.call('sessions.sources', { ref: finished.session })
     expect(sources[draft.rung]).toBe(mine.source)
 
-    // A copy of a copy gets the next number and runs after the same rung of the ladder.
+    // A copy of a copy gets the next number and runs after the same ladder rung.
     const second = await core.call('drafts.open', { session: finished.session, rung: draft.rung })
     expect(second).toMatchObject({ base: rung, rung: '05_thread_tile_2d-edit2' })
   })
@@ -314,8 +314,8 @@ async function editor(dir: string): Promise<string> {
   return file
 }
 
-describe('a line of a rung', () => {
-  it('of a built-in ladder opens its file', async () => {
+describe('a line in a rung', () => {
+  it('in a built-in ladder opens its file', async () => {
     const dir = await tempDir()
     const { setup, open, rung } = await desk(`"${await editor(dir)}" -g {file}:{line}`)
     const file = await openInEditor(setup, open, rung, 40)
@@ -326,7 +326,7 @@ describe('a line of a rung', () => {
   })
 
   it.each(['../../../etc/passwd', '/etc/passwd', 'gemm/link.cu'])(
-    'of a session that contains %s opens no file',
+    'from a session that contains %s opens no file',
     async (hostile) => {
       const { dir, setup, open, rung } = await desk('true')
       await mkdir(join(dir, 'sources/gemm'), { recursive: true })
@@ -342,7 +342,7 @@ describe('a line of a rung', () => {
     [null, 'No editor is set.'],
     ['/nowhere/code -g {file}', 'The editor /nowhere/code was not found.'],
     ['false', 'The editor false ended with exit code 1.'],
-  ])('with the setting %s is rejected with the remedy', async (setting, sentence) => {
+  ])('with the setting %s is rejected with a remedy', async (setting, sentence) => {
     const { setup, open, rung } = await desk(setting)
     const error = await openInEditor(setup, open, rung, 1).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ kind: 'missing', message: sentence })

@@ -1,4 +1,4 @@
-/** Tests ladder folders like a UI uses them, with fake tools. */
+/** Tests ladder folders in the way that a UI uses them, with fake tools. */
 import {
   chmod,
   mkdir,
@@ -31,7 +31,7 @@ const fileOf = async (core: Core, path: string, name: string) =>
   (await open(core, path)).files.find((file) => file.name === name)!
 
 describe('an opened folder', () => {
-  it('has its ladder and the files in it, and is not built yet', async () => {
+  it('has its ladder and the files in that ladder, and is not built yet', async () => {
     const { machine, path, core } = await machineWith({ trusted: false })
     await writeFile(join(path, 'secret.txt'), 'not named')
     const view = await open(core, path)
@@ -56,7 +56,7 @@ describe('an opened folder', () => {
     expect((await open(core, path)).trusted).toBe(true)
   })
 
-  it('preserves the trust in several folders that are trusted at the same time', async () => {
+  it('stays trusted if other folders are trusted at the same time', async () => {
     const { folders } = (await fakeMachine()).setup.machine
     const paths = await Promise.all(Array.from({ length: 8 }, () => tempDir()))
     await Promise.all(paths.map((path) => trustFolder(folders, path)))
@@ -79,7 +79,7 @@ describe('an opened folder', () => {
     expect(view.files.map(({ name }) => name)).toEqual(['ladder.yaml'])
   })
 
-  it('has a rung with a faulty header, or with no file yet, among its files', async () => {
+  it('lists a rung that has a faulty header or no file yet among its files', async () => {
     const { path, core } = await machineWith()
     await writeFile(join(path, 'b.cu'), '// @rung b\n// @title b\n// @idae x\n')
     await rm(join(path, 'c.cu'))
@@ -324,7 +324,7 @@ describe('a watched folder', () => {
   })
 })
 
-describe('a rung in the session of a ladder folder', () => {
+describe("a rung in a ladder folder's session", () => {
   async function ran(options: Parameters<typeof sumsFolder>[1] = {}) {
     const { machine, path, core } = await machineWith(options)
     await machine.run({ ladder: path, size: undefined, profile: 'none' })
@@ -361,13 +361,13 @@ describe('a rung in the session of a ladder folder', () => {
     expect(await place()).toMatchObject({ at: 'nowhere' })
   })
 
-  it('of a built-in ladder is edited as a copy', async () => {
+  it('from a built-in ladder is edited as a copy', async () => {
     const { core } = await machineWith()
     const session = 'recorded:gemm-fp32-h200-1024'
     expect(await core.call('drafts.place', { session, rung: '01_naive' })).toEqual({ at: 'copy' })
   })
 
-  it('of an imported report cannot be edited, and the message explains how to get a ladder', async () => {
+  it('from an imported report cannot be edited, and the message explains how to get a ladder', async () => {
     const { core } = await machineWith()
     const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
     const { ref } = await core.importFile(report)

@@ -68,7 +68,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     return { ...done, ladder, yaml: await read(/^ladder\.yaml$/), rung: await read(/^01_.*\.cu$/) }
   }
 
-  it('runs on the emulated GPU with the suggested command, and no line of the file is changed', async () => {
+  it('runs on the emulated GPU with the suggested command, and leaves every line of the file unchanged', async () => {
     const text = program(twice, launchTwice)
     const { code, ladder, yaml, rung, stdout, stderr } = await init(text)
     expect(code, stderr).toBe(0)
@@ -99,7 +99,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(rung).toContain('const dim3 block(128, 1, 1); // as recorded')
   })
 
-  it('calls the launcher of the file, which has the sizes as int', async () => {
+  it("calls the file's launcher, which has int sizes", async () => {
     const launcher = `
     void launch_twice(float* out, const float* in, int n, int block_size) {
       twice<<<(n + block_size - 1) / block_size, block_size>>>(out, in, n);
@@ -113,7 +113,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     )
   })
 
-  it('uses a CPU function with the parameters of the kernel, unless it computes something else', async () => {
+  it("uses a CPU function with the kernel's parameters, unless the function computes something else", async () => {
     const cpu = (factor: number) => `
     void twice_cpu(float* out, const float* in, int n) {
       for (int i = 0; i < n; ++i) out[i] = ${factor} * in[i];
@@ -125,7 +125,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(wrong.stdout).toContain('twice_cpu() has the kernel’s parameters, but:')
   })
 
-  it('supports two-dimensional grids, scalars by value and variables that the program sets', async () => {
+  it('supports two-dimensional grids, scalars passed by value, and variables that the program sets', async () => {
     const kernel = `
     __constant__ float offset[2];
     __global__ void shift(float* out, const float* in, int width, int height, float by, double power) {
@@ -150,7 +150,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(ran.code, ran.stderr).toBe(0)
   })
 
-  describe('of a matrix product with equal sizes', () => {
+  describe('that has a matrix product with equal sizes', () => {
     const product = (b: string): string => `
 #include <cstdlib>
 __global__ void sgemm(const float* A, const float* B, float* C, int N, int M, int K) {
@@ -229,7 +229,7 @@ int main() {
       expect(stdout).toMatch(/same launch +yes/)
     })
 
-    it('distinguishes the file from a header of the same name', async () => {
+    it('distinguishes the file from a header with the same name', async () => {
       const root = await tree(false)
       await writeFile(join(root, 'src/file.cuh'), '#define BLOCK 64\n')
       const file = join(root, 'src/file.cu')
@@ -303,7 +303,7 @@ int main() {
     expect(yaml).toMatch(/ {4}out: .*access: out/)
   })
 
-  it('uses the kernel given with --kernel if a file launches several', async () => {
+  it('uses the kernel given with --kernel if the file launches several kernels', async () => {
     const text = program(
       `${twice}${twice.replace('twice', 'again')}`,
       `${launchTwice} ${launchTwice.replace('twice', 'again')}`,
@@ -330,7 +330,7 @@ int main() {
     expect(stdout).toMatch(/same launch +yes/)
   })
 
-  it('main() may create library handles; its launches before another library call are used', async () => {
+  it('main() may create library handles, and its launches before another library call are used', async () => {
     const { code, ladder, stdout, stderr } = await init(
       program(
         twice,
@@ -350,7 +350,7 @@ int main() {
     }
   })
 
-  it('main() can write no file and start no program', async () => {
+  it('main() cannot write files or start programs', async () => {
     const { code, ladder } = await init(
       program(
         twice,

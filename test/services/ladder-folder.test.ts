@@ -1,4 +1,4 @@
-/** Tests reading, building, running and creating a user's ladder folder. */
+/** Tests reading, building, running, and creating a user's ladder folder. */
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mkdtempSync, readdirSync } from 'node:fs'
@@ -73,7 +73,7 @@ rungs: [{ id: a }, { id: b }]
   const runIt = (machine: Machine, ladder: string, more: object = {}) =>
     machine.run({ ladder, size: undefined, profile: 'none', ...more })
 
-  it('runs like any ladder, with its headers, reference and files', async () => {
+  it('runs like any ladder, with its headers, reference, and files', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     const { session, folder: saved } = await runIt(machine, folder)
@@ -115,7 +115,7 @@ rungs: [{ id: a }, { id: b }]
     ])
   })
 
-  it('reports which size of test_at is verified, and the number of sizes', async () => {
+  it('reports which test_at size is verified, and the number of sizes', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     const { events, emit } = eventLog()
@@ -126,7 +126,7 @@ rungs: [{ id: a }, { id: b }]
     expect(notices).toEqual(['Verifying at N 7 (1 of 2).', 'Verifying at N 9 (2 of 2).'])
   })
 
-  it('fails a rung that is wrong at a size of test_at, without a time', async () => {
+  it('fails a rung that is wrong at a test_at size, and gives it no time', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     await writeFile(join(folder, 'b.cu'), rungText('b', '// fault: wrong-at:0:i64:9'))
@@ -136,7 +136,7 @@ rungs: [{ id: a }, { id: b }]
     expect(rung(session, 'b').timing).toBeNull()
   })
 
-  it("uses the author's name for a reference that does not build or fails", async () => {
+  it("uses the author's name for a reference that fails or does not build", async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     const failing = async () => said(await runIt(machine, folder).catch(toErrorShape))
@@ -155,7 +155,7 @@ rungs: [{ id: a }, { id: b }]
     })
   })
 
-  it('may use a trusted rung as the reference; that rung always runs', async () => {
+  it('may use a trusted rung as the reference, and that rung always runs', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine, (all) =>
       all
@@ -174,7 +174,7 @@ rungs: [{ id: a }, { id: b }]
     expect(said(rung(failed, 'b').reason)).toMatch(/^a, which results are checked against/)
   })
 
-  it('is not built before the user trusts it, or after a change until it is trusted again', async () => {
+  it('is not built until the user trusts it, and after a change not until the user trusts it again', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     const moved = join(machine.dir, 'moved')
@@ -259,7 +259,7 @@ rungs: [{ id: a }, { id: b }]
     expect([...catalog.faults.values()].map(inEnglish).join('\n')).toMatch(expected)
   })
 
-  it('with an unusable rung reports only that rung', async () => {
+  it('that has an unusable rung reports only that rung', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     await rename(join(folder, 'b.cu'), join(folder, 'c.cu'))
@@ -385,7 +385,7 @@ print(json.dumps({"mean": list(mean), "scale": list(scale), "count": after[0], "
 `
 
   describe.skipIf(!isThere)('a reference in Python', () => {
-    it('gets numpy arrays, its results are copied back, and its own error message ends the run', async () => {
+    it('gets numpy arrays, has its results copied back, and ends the run with its own error message', async () => {
       const header = await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')
       const headers = new Map([[pythonHeaderFile, header]])
       const source = { file: 'means/reference.py', text: script }

@@ -24,7 +24,7 @@ describe('a program', async () => {
   const opened = await open('feed-forward-h200-fused')
   const steps = await firstSteps(opened)
 
-  it('first changes the kernel whose step saves most of the total time', async () => {
+  it('first changes the kernel whose step saves the most total time', async () => {
     const first = (await rungToChange(setup, opened))!
     const saved = ([id]: [string, unknown]): number => {
       const total = steps[id]?.step?.ofTotal
@@ -35,7 +35,7 @@ describe('a program', async () => {
     expect(saved([first.id, null])).toBe(most)
   })
 
-  it('shows how much the step saves in total, in a figure and as evidence', async () => {
+  it("shows the step's total saving in a figure and as evidence", async () => {
     const first = (await rungToChange(setup, opened))!
     const { step } = await adviseFirst(setup, opened, first)
     const { msNow, msAfter } = step!.ofTotal!
@@ -45,7 +45,7 @@ describe('a program', async () => {
     expect(best!.evidence.map(inEnglish).join(' ')).toContain('that the program spends in kernels')
   })
 
-  it('skips kernels of a library, because users cannot change them, even if they take long', async () => {
+  it('skips library kernels even if they take a long time, because users cannot change them', async () => {
     const library = opened.session.rungs.filter(({ id }) => steps[id] && !steps[id].step)
     const longest = opened.session.rungs.toSorted(
       (a, b) => (b.profiledTime?.totalMs ?? 0) - (a.profiledTime?.totalMs ?? 0),

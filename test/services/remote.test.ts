@@ -56,12 +56,12 @@ describe("the doctor's counter test", () => {
   })
 })
 
-// Tests calls about remote machines. A fake ssh responds like OpenSSH 9.2 without connecting.
+// Tests calls for remote machines. A fake ssh responds like OpenSSH 9.2 without connecting.
 
 const key = 'ssh-ed25519 SHA256:0aPZ4sQXo1nCkLwY7mD2b8RfTgVhUjEiKoNpMqSrWtE'
 
 /**
- * Creates a core. The host key is trusted after it was accepted, and the host `down` refuses
+ * Creates a core. The host key is trusted once it has been accepted, and the host `down` refuses
  * connections.
  */
 async function core() {
@@ -91,8 +91,8 @@ async function core() {
   return { call: own.call.bind(own), file: join(dir, 'config/machines.yaml') }
 }
 
-describe('machines of the UI', () => {
-  it('shows the ssh host and its key, adds it after it is trusted, and shows whether it is reachable', async () => {
+describe('machines in the UI', () => {
+  it('show the ssh host and its key, are added once trusted, and show whether they are reachable', async () => {
     const { call, file } = await core()
     const looked = await call('machines.look', { host: 'titan' })
     expect(looked).toEqual({
@@ -113,7 +113,7 @@ describe('machines of the UI', () => {
     await expect(again).rejects.toMatchObject({ kind: 'input' })
   })
 
-  it('reports faults of a host, a name or the file', async () => {
+  it('report faults in a host, a name, or the file', async () => {
     const { call, file } = await core()
     await expect(call('machines.look', { host: 'down' })).rejects.toMatchObject({ kind: 'missing' })
     await expect(call('machines.look', { host: '-oProxyCommand=x' })).rejects.toMatchObject({

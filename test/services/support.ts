@@ -1,6 +1,6 @@
 /**
- * Creates a machine with fake tools. It has its own PATH, cache, store and copy of the kernels,
- * which are removed after each test.
+ * Creates a machine with fake tools. The machine has its own PATH, cache, store, and copy of the
+ * kernels, which are removed after each test.
  */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpSync, readFileSync } from 'node:fs'
@@ -207,14 +207,14 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
 export const statuses = (session: Session): Record<string, string> =>
   Object.fromEntries(session.rungs.map(({ id, status }) => [id, status]))
 
-/** The launches with ncu's counts in the recording that the fake tools replay. */
+/** The launches, with ncu's counts, in the recording that the fake tools replay. */
 const { launches: replayed } = parseNcuRawCsv(
   (await readRaw(join(recordingsDir, 'gemm-fp32-h200-1024'), 'ncu/profile'))!.stdout,
 )
 
 /**
- * Returns whether ncu's figure is equal for all kernels of a rung. Otherwise, no single figure can
- * be derived without ncu.
+ * Returns whether ncu's figure is equal for all kernels of a rung. If the figures differ, no single
+ * figure can be derived without ncu.
  */
 export const isOneFigure = (rung: string, metric: string): boolean =>
   new Set(
@@ -254,8 +254,8 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-// Functions for a ladder folder that is not a template. Its rungs sum a vector. The fake tools
-// recognize each rung by the recorded rung that it replays.
+// Functions for a ladder folder that is not a template. The folder's rungs sum a vector. The fake
+// tools recognize each rung by the recorded rung that it replays.
 
 export const rungText = (id: string, more = '', like = '02_coalesced'): string =>
   `// @rung ${id}\n// @title ${id}\n// @idea a test\n// like: ${like}\n${more}\n#include "parts.cuh"\n`

@@ -30,7 +30,7 @@ describe('machine calibrate local', () => {
     expect(code).toBe(0)
   })
 
-  it('--json prints the parameters and the output in a document that matches the published schema', async () => {
+  it('prints the parameters and the output with --json in a document that matches the published schema', async () => {
     const { env } = await place()
     const { code, stdout } = await run(['machine', 'calibrate', 'local', '--json'], env)
     const document = JSON.parse(stdout) as { parameters: { name: string }; output: string }
@@ -60,7 +60,7 @@ describe('machine calibrate local', () => {
     },
   )
 
-  it('stops at ^C without storing anything', async () => {
+  it('stops on ^C without storing anything', async () => {
     const { env, config } = await place()
     const running = run(['machine', 'calibrate', 'local'], { ...env, FAKE_CALIBRATE: 'hang' })
     const stop = setInterval(() => process.emit('SIGINT'), 200)
@@ -92,7 +92,7 @@ describe('machine calibrate local', () => {
   })
 })
 
-describe('the parameters of a GPU', () => {
+describe("a GPU's parameters", () => {
   it("are from the user's own file instead of the built-in file, and a faulty file is reported", async () => {
     const own = ownGpusFolder(await tempDir())
     const folders = { shipped, own }

@@ -16,8 +16,8 @@ const deep = 'recorded:gemm-fp32-h200-4096-deep'
 const recorded = 'recorded:gemm-fp32-h200-1024'
 
 /**
- * Returns the JSON document of a run. The document must be the whole stdout and match its published
- * schema exactly.
+ * Returns the JSON document of a run. The document must be the entire stdout and match its
+ * published schema exactly.
  */
 function documentOf<T = unknown>(name: string, { stdout, stderr }: Finished): T {
   expect(stdout, stderr).toMatch(/^[{][^]*[}]\n$/)
@@ -39,7 +39,7 @@ async function withTools(env: Record<string, string> = {}): Promise<string> {
 
 const withoutTools = () => withTools({ PATH: '/nonexistent' })
 
-describe('the documents of --json', () => {
+describe('JSON documents from --json', () => {
   it('the JSON of doctor, with and without tools, matches its schema', async () => {
     await withTools()
     documentOf('doctor', await runHere('doctor', '--json'))
@@ -93,7 +93,7 @@ describe('the documents of --json', () => {
     documentOf('run', await runHere('show', out, '--json'))
   })
 
-  it('the JSON of a live run with all kinds of failing rungs matches its schema, as does the JSON of each rung', async () => {
+  it('the JSON of a live run with all kinds of failing rungs matches its schema, and so does the JSON of each rung', async () => {
     const faults = 'wrong crash compile-error garble'.split(' ')
     const rungs = ['01_naive', '02_coalesced', '03_shared_tile', '05_thread_tile_2d']
     const dir = await withTools({
@@ -112,7 +112,7 @@ describe('the documents of --json', () => {
       documentOf('show-rung', await runHere('show', out, '--rung', id, '--json'))
   })
 
-  it('the JSON of a run with only builds matches its schema', async () => {
+  it('the JSON of a build-only run matches its schema', async () => {
     await withTools()
     const words = ['--target', 'static:h200', '--rungs', '00_cublas,01_naive']
     const run = await runHere('run', '--ladder', 'gemm-fp32', ...words, '--json')

@@ -9,7 +9,7 @@ import { runHere } from './support'
 const deep = 'recorded:gemm-fp32-h200-4096-deep'
 
 describe('next', () => {
-  it('prints steps with their time, evidence, lines, costs and an example that diff can show', async () => {
+  it('prints each step with its time, evidence, lines, costs, and an example that diff can show', async () => {
     const { code, stdout } = await runHere('next', deep, '05_thread_tile_2d')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^05_thread_tile_2d: No unit is near its limit; the busiest is/)
@@ -44,12 +44,12 @@ describe('next', () => {
   })
 })
 
-it('show prints the first step of a rung at the end', async () => {
+it("show prints a rung's first step at the end", async () => {
   const { stdout } = await runHere('show', deep, '--rung', '05_thread_tile_2d')
   expect(stdout).toMatch(/^Next step: No unit is near its limit; .* Compute a tile of results/m)
 })
 
-it('diff draws the waterfall from the old time to the new', async () => {
+it('diff draws the waterfall from the old time to the new time', async () => {
   const { stdout } = await runHere('diff', deep, '05_thread_tile_2d', '06_float4')
   const path = stdout.slice(stdout.indexOf('From the old time to the new:'))
   expect(path).toMatch(/4\.43 ms {2}█+ +05_thread_tile_2d/)

@@ -1,4 +1,4 @@
-/** Tests the output of commands: tables, reasons and progress. */
+/** Tests command output: tables, reasons, and progress. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFile } from 'node:fs/promises'
@@ -34,7 +34,7 @@ describe('ladders', () => {
     return folder
   }
 
-  it('prints the rung that ratios are relative to, or that there is none', async () => {
+  it('prints the rung that ratios are relative to, or reports that there is no such rung', async () => {
     const { code, stdout } = await runHere('ladders', await folderOf())
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ {2}sizes: N = 64, N = 128; baseline rung: a$/m)
@@ -63,7 +63,7 @@ describe('reasons', () => {
       expect(parts).toEqual([...parts].sort((a, b) => a - b))
     })
 
-    it('reports a step within the noise as equal, and still lists what changed', async () => {
+    it('reports a step within the noise as equal, but still lists the changes', async () => {
       const { stdout } = await runHere('diff', recorded, '11_block_128x256', '12_rasterized')
       expect(stdout).toMatch(
         /Why: The times differ by no more than their spread or half a percent\.\nCounters that changed:\n/,
@@ -72,7 +72,7 @@ describe('reasons', () => {
   })
 
   describe('show', () => {
-    it('has one line per step, and the causes of each in its document', async () => {
+    it("has one line per step, and has each step's causes in its JSON document", async () => {
       const { stdout } = await runHere('show', recorded)
       expect(stdout).toMatch(
         /\n {2}09_register_prefetch, 1\.20× as fast as 08_warp_tile: The FMA pipe/,
@@ -89,7 +89,7 @@ describe('reasons', () => {
       expect(stdout.match(/--profile standard/g)).toHaveLength(1)
     })
 
-    it('of a rung compares it with the previous rung; the first rung has none', async () => {
+    it('compares a rung with the previous rung, except the first rung', async () => {
       const { stdout } = await runHere('show', recorded, '--rung', '06_float4')
       expect(stdout).toMatch(
         /Compared with 05_thread_tile_2d:\nWhy, as factors that multiply to 1\.30× as fast:\n/,

@@ -35,7 +35,7 @@ async function machineWith(own: Record<string, Own>): Promise<HostMachine> {
 }
 
 describe('sessions', () => {
-  it("lists the user's sessions, newest first, then recordings, with date, level, GPU and ladder", async () => {
+  it("lists the user's sessions, newest first, and then recordings, with date, level, GPU, and ladder", async () => {
     const machine = await machineWith({
       older: { createdAt: '2026-10-01T10:00:00.000Z' },
       newer: { createdAt: '2026-11-20T10:00:00.000Z' },
@@ -80,14 +80,14 @@ describe('sessions', () => {
     expect(all.stdout).not.toMatch(/recorded:reduction/)
   })
 
-  it('with a --limit that is not a number exits with 2', async () => {
+  it('exits with 2 if --limit is not a number', async () => {
     const machine = await machineWith({})
     expect((await runIn({ machine }, 'sessions', '--limit', 'x')).code).toBe(2)
   })
 })
 
 describe('show without a name', () => {
-  it('prints the newest session of the user', async () => {
+  it("prints the user's newest session", async () => {
     const machine = await machineWith({
       older: { createdAt: '2026-10-01T10:00:00.000Z' },
       newer: { createdAt: '2026-11-20T10:00:00.000Z' },
@@ -100,7 +100,7 @@ describe('show without a name', () => {
     expect(stdout).not.toMatch(/\btime\b.*±/)
   })
 
-  it('suggests a recording if there is no session, or no readable one', async () => {
+  it('suggests a recording if there is no readable session', async () => {
     const machine = await machineWith({})
     const damaged = join(machine.folders.sessions, 'damaged')
     await mkdir(damaged, { recursive: true })
@@ -112,7 +112,7 @@ describe('show without a name', () => {
 })
 
 describe('run --help', () => {
-  it('has --size and --at, but no options of a ladder if no ladder is given', async () => {
+  it('has --size and --at, but no ladder options if no ladder is given', async () => {
     const { stdout } = await runHere('run', '--help')
     expect(stdout).toMatch(/--size <n>/)
     expect(stdout).toMatch(/--at <NAME=value>/)
@@ -121,7 +121,7 @@ describe('run --help', () => {
   })
 
   it.each([['--ladder', 'gemm-fp32'], ['--ladder=gemm-fp32']])(
-    'after %s has only the options of that ladder',
+    'after %s has only the options for that ladder',
     async (...words) => {
       const { stdout } = await runHere('run', ...words, '--help')
       expect(stdout).toMatch(/--m <m>.*--alpha <alpha>/s)
@@ -130,7 +130,7 @@ describe('run --help', () => {
     },
   )
 
-  it('has the options of a folder’s ladder', async () => {
+  it('has the options for a folder’s ladder', async () => {
     const folder = await tempDir()
     for (const [name, text] of Object.entries(sumsFiles(sumsYaml)))
       await writeFile(join(folder, name), text)

@@ -1,5 +1,5 @@
 /**
- * Tests completion, the man page, the first screen and the help's examples. All of them are derived
+ * Tests completion, the man page, the first screen, and the help examples. All of these are derived
  * from the command definitions.
  */
 import { spawnSync } from 'node:child_process'
@@ -89,7 +89,7 @@ describe('completion', () => {
     return stdout.split('\n').filter(Boolean)
   }
 
-  it('completes names with spaces, quotes, colons and dollar signs in bash', async () => {
+  it('completes names with spaces, quotes, colons, and dollar signs in bash', async () => {
     expect(
       await inBash(['kernel-ladder', 'show', ''], ['my session\tFP32', "it's", '$HOME', 'a\\b']),
     ).toEqual(['my\\ session', "it\\'s", '\\$HOME', 'a\\\\b'])
@@ -208,7 +208,7 @@ describe('a misspelled name', () => {
       ['lab', 'start', '07-bank-conflict', join(root, 'nowhere')],
       'Did you mean 07-bank-conflicts?',
     ],
-  ])('of a %s gets the closest match', async (_what, words, expected) => {
+  ])('of a %s gets the closest match as a suggestion', async (_what, words, expected) => {
     const { code, stderr } = await run(words)
     expect(code).toBe(2)
     expect(stderr).toContain(expected)

@@ -13,9 +13,9 @@ export interface Finished {
 
 export interface Surroundings {
   env?: Readonly<Record<string, string>>
-  /** Folder of the kernels. Imitates a program in another checkout. */
+  /** Folder that contains the kernels. Imitates a program in another checkout. */
   kernelsDir?: string
-  /** The folder of the GPU parameter files. */
+  /** The folder with the GPU parameter files. */
   gpusDir?: string
   /** The machine, by default one with fake tools. */
   machine?: HostMachine
@@ -46,7 +46,7 @@ function keepingListeners(): () => void {
   }
 }
 
-/** Runs a command. Calls must be sequential, because they use the same streams of the process. */
+/** Runs a command. Calls must be sequential, because they share the process's streams. */
 export async function runIn(
   { env = {}, kernelsDir, gpusDir, machine }: Surroundings,
   ...words: string[]

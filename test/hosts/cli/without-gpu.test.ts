@@ -98,7 +98,7 @@ const passed = (lab: string, checks: CheckResult[]): LabOutcome => ({
 })
 
 describe('lab list', () => {
-  it('counts a pass on an emulated GPU if all checks except time were judged, and marks it', async () => {
+  it('counts a pass on an emulated GPU, with a mark, if all checks except time were judged', async () => {
     const { setup } = await fakeMachine(['nvidia-smi'])
     const machine = setup.machine as HostMachine
     const attempt = async (lab: string, checks: CheckResult[]): Promise<void> => {

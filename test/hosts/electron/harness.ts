@@ -23,7 +23,7 @@ export interface StartOptions {
   quitDeadlineMs?: number
 }
 
-/** Waits until the condition is true. While it waits, file reads can complete. */
+/** Waits until the condition is true. File reads can complete during the wait. */
 export const settle = (condition: () => boolean): Promise<void> =>
   vi.waitFor(() => {
     if (!condition()) throw new Error('not yet')

@@ -28,7 +28,7 @@ describe('starting', () => {
     expect(window.focused).toBe(1)
   })
 
-  it('opens files from a second start, and from macOS, as sessions in the first instance', async () => {
+  it('opens files from a second instance, or from macOS, as sessions in the first instance', async () => {
     const imported: string[] = []
     const window = await desktop.open()
     desktop.core.importFile = (path: string) => {
@@ -63,7 +63,7 @@ describe('starting', () => {
     expect(() => desktop.start()).toThrow('before app is ready')
   })
 
-  it('without a built UI reports an error and fails, without a core', async () => {
+  it('reports an error and fails without creating a core if the UI is not built', async () => {
     desktop.start({ rendererDir: '/nowhere' })
     desktop.electron.app.becomeReady()
     await settle(() => desktop.electron.app.exitCode === 1)
@@ -71,7 +71,7 @@ describe('starting', () => {
     expect(desktop.coresCreated).toBe(0)
   })
 
-  it('reports why the core cannot start, with the remedy, and fails', async () => {
+  it('reports why the core cannot start, with a remedy, and fails', async () => {
     desktop.start({ setUp: () => Promise.reject(missingError('No store.', 'Make one.')) })
     desktop.electron.app.becomeReady()
     await settle(() => desktop.electron.app.exitCode === 1)
@@ -132,7 +132,7 @@ describe('when the page crashes', () => {
   }
 
   it.each(['crashed', 'oom', 'killed', 'launch-failed'])(
-    'by %s, a reload is offered and performed',
+    '(%s) a reload is offered and performed',
     async (reason) => {
       const window = await crash(reason)
       expect(desktop.electron.messageBoxes[0]).toMatchObject({ buttons: ['Reload', 'Quit'] })
@@ -184,7 +184,7 @@ describe('quitting', () => {
     await settle(() => desktop.electron.app.hasQuit)
   })
 
-  it('is not delayed forever by a core that never closes', async () => {
+  it('is not blocked forever by a core that never closes', async () => {
     const core = { ...desktop.core, close: () => new Promise<void>(() => {}) }
     await desktop.open({ createCore: () => core, quitDeadlineMs: 30 })
     desktop.electron.app.quit()

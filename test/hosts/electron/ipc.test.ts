@@ -78,7 +78,7 @@ describe('a call over IPC', () => {
     expect(desktop.core.calls).toEqual([])
   })
 
-  it('has a channel, like files and the folder dialog, and all channels are removed with the window', async () => {
+  it('has a channel, as do files and the folder dialog, and all channels are removed with the window', async () => {
     const window = await desktop.open()
     expect([...desktop.electron.handlers.keys()]).toEqual([
       callChannel,
@@ -90,7 +90,7 @@ describe('a call over IPC', () => {
   })
 })
 
-describe('events of the core', () => {
+describe('core events', () => {
   it('reach only our window', async () => {
     const window = await desktop.open()
     const other = new desktop.electron.module.BrowserWindow({})
@@ -148,7 +148,7 @@ describe('a file over IPC', () => {
   })
 
   it.each([undefined, '', { path: '/x' }])(
-    'that has no path on the disk (%j) is rejected',
+    'that has no path on disk (%j) is rejected',
     async (path) => {
       const { webContents } = await desktop.open()
       const event = { sender: webContents, senderFrame: webContents.mainFrame }
@@ -158,7 +158,7 @@ describe('a file over IPC', () => {
   )
 })
 
-describe('the choice of a folder', () => {
+describe('choosing a folder', () => {
   const choose = (event: unknown): unknown => desktop.electron.handlers.get(folderChannel)!(event)
 
   it('opens a dialog only for our page', async () => {

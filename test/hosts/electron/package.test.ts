@@ -1,4 +1,4 @@
-/** Tests the contents of the packaged desktop program, and the switches of its binary. */
+/** Tests the contents of the packaged desktop program and its binary's fuses. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ const config = parse(readFileSync(join(root, 'electron-builder.yml'), 'utf8')) a
 }
 
 describe('the packaged program', () => {
-  it('has every fuse set, and fuses that weaken security are off', () => {
+  it('sets every fuse, and turns off fuses that weaken security', () => {
     expect(config.asar).toBe(true)
     expect(config.electronFuses).toEqual({
       runAsNode: false,
@@ -69,7 +69,7 @@ describe('the packaged program', () => {
       expect(carried.some((folder) => `${place}/`.startsWith(`${folder}/`))).toBe(true)
   })
 
-  it('contains the entry point from package.json, and no dependency', () => {
+  it('contains the entry point from package.json, and no dependencies', () => {
     const { main } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       main: string
     }

@@ -36,7 +36,7 @@ describe('printing in the desktop program', () => {
     ])
   })
 
-  it('serves it from memory, in an Electron session without access to files and the network', async () => {
+  it('serves the document from memory in an Electron session without file or network access', async () => {
     await printPdf('<p>report</p>')
     await printPdf('<p>another</p>')
     expect(electron.windows.map(({ loaded }) => loaded)).toEqual([
@@ -54,7 +54,7 @@ describe('printing in the desktop program', () => {
     const policy = answer.headers.get('content-security-policy')!
     expect(policy).toMatch(/^default-src 'none'; /)
     expect(policy).not.toMatch(/file:|https?:|script-src/)
-    // The session of the print window does not have the app's scheme.
+    // The print window's session does not have the app's scheme.
     expect([...first!.schemes.keys()]).toEqual(['print'])
   })
 

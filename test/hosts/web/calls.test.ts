@@ -1,4 +1,4 @@
-/** Tests calls, events and uploads over HTTP. */
+/** Tests calls, events, and uploads over HTTP. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname } from 'node:path'
@@ -19,7 +19,7 @@ describe('calls', () => {
   })
 
   describe('a call', () => {
-    it('is answered with the value from the core, and never cached', async () => {
+    it('is answered with the value from the core, and the response is never cached', async () => {
       const answer = await at.call('app.info')
       expect(answer.status).toBe(200)
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
@@ -27,7 +27,7 @@ describe('calls', () => {
       expect(json(answer)).toEqual({ ok: true, value: appInfo })
     })
 
-    it('reaches the core as the contract parses it, with defaults filled in', async () => {
+    it('reaches the core in the form that the contract parses, with defaults filled in', async () => {
       await at.call('run.start', JSON.stringify({ ladder: 'gemm-fp32', target: 'local', extra: 1 }))
       expect(at.core.calls).toEqual([
         {
@@ -102,7 +102,7 @@ describe('calls', () => {
       (body) => refused(400, body),
     )
 
-    it('a body with a declared size above the limit is rejected before it is sent', async () => {
+    it('a body with a declared size above the limit is rejected before the client sends it', async () => {
       const text = await at.raw(
         `POST /rpc/app.info HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${await at.signIn()}\r\n` +
           `Origin: ${at.host.origin}\r\nContent-Type: application/json\r\nContent-Length: 2001\r\n\r\n`,
@@ -114,7 +114,7 @@ describe('calls', () => {
     it('a body without a declared size is rejected when it exceeds the limit', () =>
       refused(413, JSON.stringify('x'.repeat(1999)), { 'transfer-encoding': 'chunked' }))
 
-    it('a body with exactly the maximum size is read', async () => {
+    it('a body of exactly the maximum size is read', async () => {
       const padded = `{}${' '.repeat(1998)}`
       expect((await at.call('app.info', padded)).status).toBe(200)
     })
@@ -158,7 +158,7 @@ describe('events', () => {
       expect(stream.response.headers['content-encoding']).toBeUndefined()
     })
 
-    it('sends each message of the core as one data line, in order, to every page', async () => {
+    it('sends each core message as one data line, in order, to every page', async () => {
       const streams = [await at.stream(cookie), await at.stream(cookie)]
       const messages = [logMessage(0), logMessage(1, 'two\nlines\r\n\r\nand "quotes"')]
       messages.forEach(at.core.emit)
@@ -182,7 +182,7 @@ describe('events', () => {
       await settled(() => at.core.listeners.size === 0)
     })
 
-    it('disconnects a page that does not read, but not the others', async () => {
+    it('disconnects a page that does not read, but not other pages', async () => {
       const [stalled, reading] = [await at.stream(cookie), await at.stream(cookie)]
       stalled.response.pause()
       for (let seq = 0; at.core.listeners.size === 2 && seq < 2000; seq += 1) {
@@ -194,7 +194,7 @@ describe('events', () => {
       await reading.until('"seq":9999')
     })
 
-    it('answers HEAD without opening a stream', async () => {
+    it('answers HEAD without opening the stream', async () => {
       const answer = await at.ask('/events', { method: 'HEAD', headers: { cookie } })
       expect([answer.status, at.core.listeners.size]).toEqual([200, 0])
     })
@@ -209,7 +209,7 @@ describe('events', () => {
 describe('uploads', () => {
   let at: Harness
   let cookie: string
-  /** The uploaded file as the core read it. The file is deleted after the call. */
+  /** The uploaded file as the core read it. The host deletes the file after the call. */
   let seen: { path: string; text: string; mode: number; folderMode: number; modified: number }[]
   beforeAll(async () => {
     at = await startHarness({ maxUploadBytes: 1000, uploadIdleMs: 200 })

@@ -50,7 +50,7 @@ const ownerIsServed = async (cookie: string): Promise<void> => {
 }
 
 describe('a flood', () => {
-  it('of 1,000 connections does not affect the owner, and few of them remain open', async () => {
+  it('of 1,000 connections does not affect the owner, and few of the connections remain open', async () => {
     const cookie = await at.signIn()
     const all = Array.from({ length: 1000 }, () => open())
     await Promise.all(all.map(({ socket }) => new Promise((done) => socket.once('connect', done))))
@@ -58,7 +58,7 @@ describe('a flood', () => {
     await expect.poll(() => all.filter(({ socket }) => !socket.closed).length).toBeLessThan(140)
   })
 
-  it('of 10,000 requests by strangers is rejected, one by one', async () => {
+  it('of 10,000 requests from strangers is rejected, one by one', async () => {
     const cookie = await at.signIn()
     const flood = Array.from({ length: 20 }, () => open(head('/', 'X-A: b').repeat(500)))
     const answers = (): number =>
@@ -112,12 +112,12 @@ describe('a flood', () => {
     })
     const isAnswered = ({ received }: (typeof endless)[number]): boolean =>
       /^HTTP\/1.1 413/.test(received())
-    // A reset can overtake the response if the client is still sending.
+    // A connection reset can overtake the response if the client is still sending.
     await expect
       .poll(() => endless.filter((one) => isAnswered(one) || one.socket.closed).length)
       .toBe(20)
     expect(endless.filter(isAnswered).length).toBeGreaterThan(10)
-    // Each client may have sent one megabyte, the limit of a call, plus socket buffers.
+    // Each client may have sent one megabyte, which is the limit per call, plus socket buffers.
     expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 2 ** 20)
     expect(at.core.calls).toEqual([])
     await ownerIsServed(cookie)
@@ -162,7 +162,7 @@ describe('slow clients', () => {
 describe('a stolen link', () => {
   const token = (): string => new URL(at.host.url).searchParams.get('token')!
 
-  it('that was used gives no access: as an address, a cookie, a header or a referrer', async () => {
+  it('that was used gives no access, whether as an address, a cookie, a header, or a referrer', async () => {
     const link = token()
     const entered = await at.ask(`/?token=${link}`)
     const cookie = entered.headers['set-cookie']![0]!.split(';')[0]!
@@ -196,7 +196,7 @@ describe('a stolen link', () => {
     }
   })
 
-  it('is neither used up nor answered under a host name that an attacker points to this machine', async () => {
+  it('is neither used up nor answered under a hostname that an attacker points to this machine', async () => {
     const link = token()
     for (const host of [
       'evil.example',
@@ -209,7 +209,7 @@ describe('a stolen link', () => {
     expect((await at.ask(`/?token=${link}`)).status).toBe(303)
   })
 
-  it('of one server gives no access to another server, and neither does its cookie', async () => {
+  it("of one server gives no access to another server, and neither does the first server's cookie", async () => {
     const other = await startHarness()
     try {
       expect((await other.ask(`/?token=${token()}`)).status).toBe(403)
@@ -222,7 +222,7 @@ describe('a stolen link', () => {
     }
   })
 
-  it('with a valid cookie, a page from another origin still cannot make calls', async () => {
+  it('does not allow a page from another origin to make calls, even with a valid cookie', async () => {
     const cookie = await at.signIn()
     for (const origin of [
       'null',

@@ -10,7 +10,7 @@ import { createFakeCore, indexHtml, script, secret } from '../support'
 import { type Answer, type Harness, json, startHarness } from './harness'
 import { contentSecurityPolicy } from '../../../src-main/hosts/shared/response-headers'
 
-describe('the lifecycle of the server', () => {
+describe('the server lifecycle', () => {
   let at: Harness
   beforeEach(async () => {
     at = await startHarness({ closeGraceMs: 200 })
@@ -32,7 +32,7 @@ describe('the lifecycle of the server', () => {
       await again.close()
     })
 
-    it('on a port in use fails with the port and a remedy', async () => {
+    it('fails with the port and a remedy if the port is in use', async () => {
       const { port } = at.host
       await expect(
         startWebHost({ core: at.core, rendererDir: at.rendererDir, port }),
@@ -43,7 +43,7 @@ describe('the lifecycle of the server', () => {
       })
     })
 
-    it('without a built UI fails and explains how to build it', async () => {
+    it('fails if the UI is not built, and explains how to build the UI', async () => {
       const empty = mkdtempSync(join(tmpdir(), 'kl-empty-'))
       for (const rendererDir of [empty, join(empty, 'none')])
         await expect(startWebHost({ core: createFakeCore(), rendererDir })).rejects.toMatchObject({
@@ -56,7 +56,7 @@ describe('the lifecycle of the server', () => {
   })
 
   describe('strangers on the same machine', () => {
-    it('cannot use up the connections of a signed-in user', async () => {
+    it("cannot use up a signed-in user's connections", async () => {
       const { port } = at.host
       const sockets: Socket[] = []
       const ended = new Set<Socket>()
@@ -68,7 +68,7 @@ describe('the lifecycle of the server', () => {
       }
       const cookie = await at.signIn()
       expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
-      // The host must close the oldest connections first. It must not close the owner's open
+      // The host must close the oldest connections first. The host must not close the owner's open
       // stream.
       const stream = await at.stream(cookie)
       const more = Array.from({ length: 200 }, () => connect(port, '127.0.0.1'))
@@ -83,7 +83,7 @@ describe('the lifecycle of the server', () => {
   })
 
   describe('a client that does not finish sending', () => {
-    it('its headers is disconnected', async () => {
+    it('is disconnected if its headers are incomplete', async () => {
       const other = await startHarness({ headersTimeoutMs: 100, requestTimeoutMs: 60_000 })
       const text = await other.raw(
         `GET / HTTP/1.1\r\nHost: 127.0.0.1:${other.host.port}\r\nX-Slow: `,
@@ -92,7 +92,7 @@ describe('the lifecycle of the server', () => {
       await other.stop()
     })
 
-    it('its body is disconnected, and the core is not called', async () => {
+    it('is disconnected if its body is incomplete, and the core is not called', async () => {
       await at.stop()
       at = await startHarness({ requestTimeoutMs: 2000 })
       const text = await at.raw(
@@ -103,7 +103,7 @@ describe('the lifecycle of the server', () => {
       expect(at.core.calls).toEqual([])
     })
 
-    it('does not stop the server, and neither does one that sends no HTTP', async () => {
+    it('does not stop the server, and neither does a client that sends no HTTP', async () => {
       await at.raw('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n')
       expect((await at.call('app.info')).status).toBe(200)
     })
@@ -171,7 +171,7 @@ describe('the lifecycle of the server', () => {
       expect(await answer).toBe('cut off')
     })
 
-    it('twice has the same effect as once, and the core remains open for its owner', async () => {
+    it('twice has the same effect as closing once, and the core remains open for its owner', async () => {
       expect(at.host.close()).toBe(at.host.close())
       await at.host.close()
       expect(at.core.closed).toBe(0)
@@ -235,7 +235,7 @@ describe('access', () => {
       })
 
       it.each(['', 'x', 'A'.repeat(43), '%00', 'a&token=b'])(
-        'is not opened by the wrong token %j, and the right token remains valid',
+        'does not accept the wrong token %j, and the right token remains valid',
         async (wrong) => {
           const refused = await at.ask(`/?token=${wrong}`)
           expect(refused.status).toBe(403)
@@ -244,7 +244,7 @@ describe('access', () => {
         },
       )
 
-      it('can be replaced by the operator: the new link works, and the unused link no longer works', async () => {
+      it('can be replaced by the operator, and then only the new link works', async () => {
         const url = at.host.newUrl()
         expect(url).not.toBe(at.host.url)
         expect((await at.ask(pathOf(at.host.url))).status).toBe(403)
@@ -285,7 +285,7 @@ describe('access', () => {
         expect((await at.ask(`/sessions${pathOf(at.host.url).slice(1)}`)).status).toBe(403)
       })
 
-      it('is not accepted by POST', async () => {
+      it('is not accepted in a POST request', async () => {
         const path = pathOf(at.host.url)
         const posted = await at.ask(path, { method: 'POST', headers: { origin: at.host.origin } })
         expect(posted.headers['set-cookie']).toBeUndefined()
@@ -341,7 +341,7 @@ describe('access', () => {
           expect((await at.ask('/', { headers: { cookie: wrong } })).status).toBe(403)
       })
 
-      it('of another server, on another port, is rejected', async () => {
+      it('from another server on another port is rejected', async () => {
         const other = await startHarness()
         const cookie = await other.signIn()
         await other.stop()
@@ -350,7 +350,7 @@ describe('access', () => {
         expect((await at.ask('/', { headers: { cookie: renamed } })).status).toBe(403)
       })
 
-      it('is found among others, even after an injected cookie with the same name', async () => {
+      it('is found among other cookies, even after an injected cookie with the same name', async () => {
         const cookie = await at.signIn()
         const [name] = cookie.split('=')
         const sent = `theme=dark; ${name}=planted; ${cookie}; x=1`
@@ -447,7 +447,7 @@ describe('access', () => {
         expect(await at.raw(`GET / HTTP/1.1\r\n${own}${close}`)).toMatch(/^HTTP\/1.1 200/)
       })
 
-      it('is checked for an upgrade request, which is never granted', async () => {
+      it('is checked in upgrade requests, which are never granted', async () => {
         const upgrade = 'Connection: Upgrade, close\r\nUpgrade: websocket\r\n'
         for (const host of ['evil.example', `127.0.0.1:${at.host.port}`]) {
           const text = await at.raw(`GET /events HTTP/1.1\r\nHost: ${host}\r\n${upgrade}\r\n`)
@@ -527,8 +527,8 @@ describe('access', () => {
       })
     })
 
-    describe('every answer', () => {
-      it('has the security headers, and no header that opens it to other origins', async () => {
+    describe('every response', () => {
+      it('has the security headers, and no header that allows access from other origins', async () => {
         const answers = [
           await at.ask('/', { headers: { cookie } }),
           await at.ask('/assets/index-Ab3_x-9Z.js', { headers: { cookie } }),
@@ -672,7 +672,7 @@ describe('access', () => {
     describe('compression', () => {
       const path = '/assets/index-Ab3_x-9Z.js'
 
-      it('is used for text over 1 kB if the browser accepts it', async () => {
+      it('is used for text over 1 kB if the browser accepts compression', async () => {
         const answer = await get(path, { 'accept-encoding': 'br, gzip;q=0.8' })
         expect(answer.headers['content-encoding']).toBe('gzip')
         expect(answer.headers.vary).toBe('Accept-Encoding')
@@ -700,7 +700,7 @@ describe('access', () => {
           ).toBe(undefined)
       })
 
-      it('is repeated after the file has changed', async () => {
+      it('is repeated after a file has changed', async () => {
         const file = join(at.rendererDir, 'changing.txt')
         for (const content of ['a'.repeat(2000), 'b'.repeat(3000)]) {
           writeFileSync(file, content)
@@ -772,7 +772,7 @@ describe('access', () => {
         expect(text).not.toContain(secret)
       })
 
-      it('a bad address gets the same response without a sign-in', async () => {
+      it('a bad address gets the same response if the user is not signed in', async () => {
         expect((await at.ask('/%ZZ')).status).toBe(400)
       })
 

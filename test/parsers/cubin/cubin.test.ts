@@ -21,7 +21,7 @@ const everything = ({ kernels }: MachineCode) =>
   kernels.find(({ name }) => name.includes('everything'))!
 
 describe('a library', () => {
-  it('has a cubin for each architecture, and no PTX among them', () => {
+  it('has a cubin for each architecture, excluding PTX', () => {
     expect(cubinsOf(library)).toHaveLength(2)
     expect([codes.ampere.architecture, codes.hopper.architecture]).toEqual([80, 90])
   })
@@ -35,7 +35,7 @@ describe('a library', () => {
     expect(cubinsOf(hostOnly)).toEqual([])
   })
 
-  it('that is compressed is rejected with the remedy', () => {
+  it('that is compressed is rejected with a remedy', () => {
     const compressed = library.slice()
     const container = Buffer.from(compressed).indexOf(Buffer.from([0x50, 0xed, 0x55, 0xba]))
     compressed[container + 16 + 40 + 1]! |= 0x80
@@ -96,7 +96,7 @@ describe('a kernel', () => {
       }
   })
 
-  it('has the division that it calls as a subprogram', () => {
+  it('includes the division subprogram that it calls', () => {
     const plain = codes.hopper.kernels.find(({ name }) => name.includes('plain'))!
     expect(plain.subprograms.map(({ name }) => name)).toEqual([
       '$__internal_0_$__cuda_sm20_div_u64',
@@ -177,7 +177,7 @@ describe('lines', () => {
   })
 })
 
-it('the cubin reader reads variables of 4 GiB and more, although nvcc truncates their section size', () => {
+it('the cubin reader reads variables of 4 GiB or more, although nvcc truncates their section size', () => {
   const big = hopper.slice()
   const view = new DataView(big.buffer)
   const last = codes.hopper.globals.filter(({ initial }) => initial === null).at(-1)!
@@ -206,7 +206,7 @@ describe('damaged machine code', () => {
     change(new DataView(copy.buffer))
     return sentence(copy)
   }
-  /** The offsets of the cubin's sections and of their table entries. */
+  /** The offsets of the cubin's sections and section table entries. */
   const sections = (() => {
     const view = new DataView(hopper.buffer, hopper.byteOffset, hopper.length)
     const table = Number(view.getBigUint64(40, true))
@@ -290,7 +290,7 @@ describe('damaged machine code', () => {
       return state % below
     }
     const said = new Set<string>()
-    // Most of a cubin is code and PTX text, so half of the changes are to the structure.
+    // Most of a cubin is code and PTX text, so half of the changes are made to the structure.
     const table = Number(new DataView(hopper.buffer, hopper.byteOffset).getBigUint64(40, true))
     const places = [
       0,

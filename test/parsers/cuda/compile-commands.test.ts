@@ -33,7 +33,7 @@ describe('compile_commands.json', () => {
     })
   })
 
-  it('may have its words in a list, and options separated from their values', () => {
+  it('may have its arguments in a list, and options separated from their values', () => {
     const words = [
       'nvcc',
       '-I',

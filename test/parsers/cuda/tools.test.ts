@@ -1,5 +1,5 @@
 /**
- * Tests the parsers for the output of nvcc, the launch probe, nvidia-smi, compute-sanitizer and the
+ * Tests the parsers for output from nvcc, the launch probe, nvidia-smi, compute-sanitizer, and the
  * runner.
  */
 import { readFileSync } from 'node:fs'
@@ -50,7 +50,7 @@ describe('tools', () => {
       })
     })
 
-    describe('the output line of the probe', () => {
+    describe("the probe's output line", () => {
       const kernel = {
         name: 'k(int)',
         mangled: '_Z1ki',
@@ -165,8 +165,8 @@ describe('tools', () => {
         expect(parseNvidiaSmi(hostile).gpus[0]?.name).toBe('&e;')
       })
 
-      it('that fails means that there is no GPU', () => {
-        // Output of nvidia-smi on a machine without a loaded driver.
+      it('that fails is treated as having no GPU', () => {
+        // nvidia-smi output on a machine without a loaded driver.
         const text =
           "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.\n"
         expect(() => parseNvidiaSmi(text)).toThrow(
@@ -309,10 +309,10 @@ describe('tools', () => {
       })
     })
 
-    describe('resources of kernels, from -Xptxas -v', () => {
+    describe('kernel resources from -Xptxas -v', () => {
       const { kernels, diagnostics } = parse('spills')
 
-      it('has each kernel with its registers, memory, spills and barriers', () => {
+      it('include registers, memory, spills, and barriers for each kernel', () => {
         expect(kernels).toEqual([
           {
             name: '_Z4tileILi16EEvPKfPf',
@@ -340,7 +340,7 @@ describe('tools', () => {
         expect(diagnostics).toEqual([])
       })
 
-      it('has a kernel once per architecture, with the constants that ptxas reports', () => {
+      it('list a kernel once per architecture, with the constants that ptxas reports', () => {
         const { kernels } = parse('two-architectures')
         expect(
           kernels.map(({ architecture, registers, constantBytes }) => ({
@@ -354,7 +354,7 @@ describe('tools', () => {
         ])
       })
 
-      it('ignores the spills of a device function that is compiled with the kernel', () => {
+      it('exclude the spills of a device function that is compiled with the kernel', () => {
         const text = nvccCapture('spills').replace(
           /ptxas info {4}: Function properties for spilling\n.*\n/,
           (own) =>
@@ -363,7 +363,7 @@ describe('tools', () => {
         expect(parseNvccOutput(text).kernels).toEqual(kernels)
       })
 
-      it('is summarized as the maximum of each value over the kernels', () => {
+      it('are summarized as the maximum of each value over all kernels', () => {
         expect(summarizeBuild(kernels)).toEqual({
           registersPerThread: 32,
           staticSharedBytes: 1024,
@@ -372,7 +372,7 @@ describe('tools', () => {
         })
       })
 
-      it('is null, and not zero, if no kernel was compiled', () => {
+      it('are null, not zero, if no kernel was compiled', () => {
         const { kernels } = parse('host-warning')
         expect(kernels).toEqual([])
         expect(summarizeBuild(kernels)).toEqual({
@@ -409,7 +409,7 @@ describe('tools', () => {
             ),
           ],
         ],
-      ])('the errors of %s have their file and line', (name, expected) =>
+      ])('the errors in %s have a file and line', (name, expected) =>
         expect(parse(name).diagnostics).toEqual(expected),
       )
 
@@ -464,7 +464,7 @@ describe('tools', () => {
         ['bad-arch', "Unsupported gpu architecture 'compute_50'"],
         ['undefined-symbol', "Unresolved extern function '_Z9elsewheref'"],
         ['no-source', 'not-there.cu: No such file or directory'],
-      ])('the error of %s has no file', (name, message) =>
+      ])('the error in %s has no file', (name, message) =>
         expect(parse(name).diagnostics).toEqual([error(null, null, message)]),
       )
 
@@ -489,7 +489,7 @@ describe('tools', () => {
       })
     })
 
-    it("the linker's message has the missing library", () => {
+    it("the linker's message names the missing library", () => {
       const text =
         '/usr/bin/ld: cannot find -lnot_there: No such file or directory\ncollect2: error: ld returned 1 exit status\n'
       expect(parseNvccOutput(text).diagnostics[0]).toEqual(
@@ -516,7 +516,7 @@ describe('compute-sanitizer', () => {
       expect(records.length + summary!.notPrinted).toBe(summary!.total)
     })
 
-    it('reports an out-of-bounds write with its line, thread and address, and counts equal ones', () => {
+    it('reports an out-of-bounds write with its line, thread, and address, and counts identical writes', () => {
       const [first, api, ...rest] = groupRecords(
         parseSanitizerXml(savedBy('memcheck-out-of-bounds')).records,
       )
@@ -532,7 +532,7 @@ describe('compute-sanitizer', () => {
         block: [0, 0, 0],
         address: '0x7f81a5400100',
       })
-      // The next API call reports the failed launch, and it has no source location.
+      // The next API call reports the failed launch without a source location.
       expect(api).toMatchObject({
         kind: 'Api',
         count: 1,
@@ -562,7 +562,7 @@ describe('compute-sanitizer', () => {
       ])
     })
 
-    it('describes the fault of a barrier', () => {
+    it('describes a barrier fault', () => {
       expect(groupRecords(parseSanitizerXml(savedBy('synccheck-divergent')).records)).toMatchObject(
         [
           {
@@ -574,7 +574,7 @@ describe('compute-sanitizer', () => {
       )
     })
 
-    it('of a clean run has no record', () => {
+    it('from a clean run has no records', () => {
       expect(parseSanitizerXml(savedBy('memcheck-clean'))).toEqual({ records: [], complete: true })
     })
   })
@@ -656,7 +656,7 @@ describe('compute-sanitizer', () => {
       expect(parseSanitizerSummary('no newline========= ERROR SUMMARY: 2 errors')?.total).toBe(2)
     })
 
-    it('is null, not zero, if the tool ended before it', () => {
+    it('is null, not zero, if the tool exited before printing it', () => {
       expect(parseSanitizerSummary('========= COMPUTE-SANITIZER\n')).toBeNull()
       expect(parseSanitizerSummary('')).toBeNull()
     })
@@ -698,8 +698,8 @@ describe('the runner', () => {
 
   const parse = (event: unknown) => parseRunnerLine(JSON.stringify(event))
 
-  describe('a line of the runner', () => {
-    it('of an older recording, with only one result matrix, has no buffer name', () => {
+  describe('a runner line', () => {
+    it('from an older recording with only one result matrix has no buffer name', () => {
       const { outOfBoundsBuffers: _buffers, changedInputs: _inputs, ...old } = verify
       expect(
         parse({ ...old, firstMismatch: { row: 0, col: 3, expected: 1.5, actual: null } }),
@@ -729,7 +729,7 @@ describe('the runner', () => {
       expect(parse(error)).toEqual(error)
     })
 
-    it('may have a line ending and fields of a later version', () => {
+    it('may have a line ending and fields from a later version', () => {
       expect(parseRunnerLine('{"event":"profiled","rung":"01_naive","later":1}\r')).toEqual({
         event: 'profiled',
         rung: '01_naive',
@@ -752,7 +752,7 @@ describe('the runner', () => {
     ])('a line with %s is null', (_, line) => expect(parseRunnerLine(line)).toBeNull())
   })
 
-  describe('a known event with an invalid shape is treated as output of the rung', () => {
+  describe('a known event with an invalid shape is treated as rung output', () => {
     it.each([
       ['the name alone', { event: 'timing' }],
       ['a missing field', { ...timing, medianMs: undefined }],
@@ -777,7 +777,7 @@ describe('the runner', () => {
       expect(parseRunnerLine(`{"event":"timing","rung":${'['.repeat(200_000)}`)).toBeNull())
   })
 
-  describe('the launches of a rung', () => {
+  describe("a rung's launches", () => {
     const event = {
       event: 'launches',
       rung: '13_split_k',
@@ -801,13 +801,13 @@ describe('the runner', () => {
       expect(parseRunnerLine(JSON.stringify(unknown))).toEqual(unknown)
     })
 
-    it('are unknown if a grid has two extents', () => {
+    it('are unknown if a grid has only two extents', () => {
       const wrong = { ...event, kernels: [{ ...event.kernels[0], grid: [1, 2] }] }
       expect(parseRunnerLine(JSON.stringify(wrong))).toBeNull()
     })
   })
 
-  describe('the ceilings of the GPU', () => {
+  describe("the GPU's ceilings", () => {
     it('are parsed, and null if they could not be measured', () => {
       const event = {
         event: 'ceilings',

@@ -24,14 +24,14 @@ int main(int argc, char** argv) { launch_scale(0, 0, 1, 2); }
 
 const byName = new Map(sourceFunctions(text).map((one) => [one.name, one]))
 
-it('kernels, launchers and main() of a CUDA source are found, ignoring comments, macros and classes', () => {
+it('kernels, launchers, and main() in a CUDA source are found, ignoring comments, macros, and classes', () => {
   expect([...byName.keys()]).toEqual(['scale', 'launch_scale', 'main'])
   expect(hasMain([...byName.values()])).toBe(true)
   expect(byName.get('scale')).toMatchObject({ isKernel: true, isTemplate: true })
   expect(byName.get('launch_scale')).toMatchObject({ isKernel: false, isTemplate: false })
 })
 
-it('the parameters of a kernel have their names and types', () => {
+it("a kernel's parameters have names and types", () => {
   expect(byName.get('scale')!.parameters).toEqual([
     { type: 'T* __restrict__', name: 'y', isPointer: true },
     { type: 'const T *', name: 'x', isPointer: true },
@@ -40,7 +40,7 @@ it('the parameters of a kernel have their names and types', () => {
   ])
 })
 
-it('a launch has its kernel, configuration and arguments; text in a string is no launch', () => {
+it('a launch has its kernel, configuration, and arguments, and text in a string is not a launch', () => {
   expect(byName.get('launch_scale')!.launches).toEqual([
     {
       kernel: 'scale',

@@ -16,7 +16,7 @@ import { parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
 import { ladderSchema } from '../../../src-main/domain/ladder/ladder-document'
 import { parseLadderFile } from '../../../src-main/parsers/kernels/ladder-file'
 
-describe('ladders that ship', () => {
+describe('shipped ladders', () => {
   const tasks = new Map([['gemm', gemm]])
   const ladder = {
     schema: 2,
@@ -53,7 +53,7 @@ describe('ladders that ship', () => {
     )
   })
 
-  describe('a fault is one sentence with the file and the location', () => {
+  describe('a fault is reported in one sentence with the file and location', () => {
     it.each([
       [
         'a size of zero',
@@ -169,14 +169,14 @@ describe('ladder.yaml', () => {
   }
 
   describe('a ladder document', () => {
-    it.each(readdirSync(templates))('of the template %s is valid', (name) => {
+    it.each(readdirSync(templates))('from the template %s is valid', (name) => {
       const source = readFileSync(join(templates, name, 'ladder.yaml'), 'utf8')
       const { task, ladder } = parseLadderDocument(source, name)
       expect(ladder.id).toBe(name)
       expect(Task.parse(task)).toEqual(task)
     })
 
-    it('of the example in docs/guides/ladders.md is valid, as are the headers of its rungs', () => {
+    it('from the example in docs/guides/ladders.md is valid, and so are the headers of its rungs', () => {
       const docs = readFileSync(join(templates, '../../docs/guides/ladders.md'), 'utf8')
       const files = new Map(
         [...docs.matchAll(/^`([\w.]+)`\n\n```\w+\n([^]*?)^```/gm)].map(([, name, text]) => [
@@ -194,7 +194,7 @@ describe('ladder.yaml', () => {
       expect(files.get('reference.cu')).toContain('kl_reference(')
     })
 
-    it('becomes a ladder and a task like the built-in ones', () => {
+    it('becomes a ladder and a task like the built-in ladders and tasks', () => {
       const { task, ladder } = parseLadderDocument(text, 'lab/ladder.yaml')
       expect(task).toMatchObject({
         id: 'softmax',
@@ -381,7 +381,7 @@ describe('ladder.yaml', () => {
       expect(told).toMatch(/^lab\/ladder\.yaml:\d+:\d+: [^\n]+\n/)
     })
 
-    it('reports all its faults together, by line', () => {
+    it('reports all its faults together, sorted by line', () => {
       const wrong = text
         .replace('summary:', 'sumary: x\nsummary:')
         .replace('shape: [ROWS, COLS], access: out', 'shape: [ROWS, COL], access: out')
@@ -454,10 +454,10 @@ describe('the published schema', () => {
   const root = join(import.meta.dirname, '../../..')
   const templates = join(root, 'resources/templates')
 
-  describe('the schema of ladder.yaml', () => {
+  describe('the ladder.yaml schema', () => {
     const check = new Ajv2020({ strict: false }).compile(ladderSchema())
 
-    it.each(readdirSync(templates))('accepts the template %s, and no unknown key', (name) => {
+    it.each(readdirSync(templates))('accepts the template %s, and rejects unknown keys', (name) => {
       const document = parse(readFileSync(join(templates, name, 'ladder.yaml'), 'utf8')) as {
         task: object
       }

@@ -59,7 +59,7 @@ describe('a header', () => {
     })
   })
 
-  it('requires no predecessor, prediction, parameter or architecture', () => {
+  it('requires no predecessor, prediction, parameter, or architecture', () => {
     expect(parse('// @rung 03_shared_tile\n// @idea i\n// @dtype f32\n').title).toBe('Shared tile')
     expect(parse('// @rung 07\n// @idea i\n// @dtype f32\n').title).toBe('07')
     expect(parse('// @rung a\n// @title A\n// @idea i\n// @dtype f32\n')).toMatchObject({
@@ -122,7 +122,7 @@ describe('a header of unrealistic size', () => {
   })
 })
 
-describe('a fault is reported with the file, line, key and a correction', () => {
+describe('a fault is reported with the file, line, key, and a correction', () => {
   it('together with all other faults of the header, in file order', () => {
     const text = header
       .replace('@title ', '@titel ')
@@ -241,7 +241,7 @@ function faultsOf(from: string | RegExp, to: string): string {
 }
 
 describe('a task file', () => {
-  it('is parsed, and remains the same in a session', () => {
+  it('is parsed, and is unchanged in a session', () => {
     expect(gemm).toMatchObject({ id: 'gemm', struct: 'KlGemm', sizes: { m: { max: 2 ** 28 } } })
     expect(Task.parse(JSON.parse(JSON.stringify(gemm)))).toEqual(gemm)
   })

@@ -153,7 +153,7 @@ questions:
     ['a tag', swap('minutes: 30', 'minutes: !!js/function 30'), 'x/lab.md:8: Unresolved tag'],
     ['no front matter', '# Warps', 'x/lab.md:1: It does not begin with front matter'],
     ['no text', good.slice(0, good.indexOf('# Warps')), 'x/lab.md:29: There is no text'],
-  ])('with %s is rejected with its line', (_what, text, sentence) => {
+  ])('with %s is rejected with the line number', (_what, text, sentence) => {
     const { lab, faults } = parseLab(readLabText(text), 'x/lab.md', references)
     expect(lab).toBeNull()
     expect(faults.map(faultSentence)).toContainEqual(expect.stringContaining(sentence))
@@ -193,11 +193,11 @@ describe('answers.yaml', () => {
       ['keys as values', 'a: ? '],
       ['indentation', '    '],
       ['quoted signs of a comment', "'a #': ? "],
-    ])('are rejected if they nest by %s, before a parser sees them', (_, piece) => {
+    ])('are rejected before a parser sees them if they nest by %s', (_, piece) => {
       expect(() => read(piece.repeat(12_000))).toThrow(/answers\.yaml:1: this is nested deeper/)
     })
 
-    it('are rejected if they nest over lines', () => {
+    it('are rejected if they nest across lines', () => {
       expect(() => read('[\n'.repeat(12_000))).toThrow(/answers\.yaml:65: this is nested deeper/)
       const steps = Array.from({ length: 100 }, (_, at) => `${' '.repeat(at)}a:`).join('\n')
       expect(() => read(steps)).toThrow(/answers\.yaml:34: this is nested deeper/)

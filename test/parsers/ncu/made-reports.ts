@@ -1,6 +1,7 @@
 /**
  * Creates synthetic reports for cases without a capture. Each launch is the message of a real
- * launch with new NVTX ranges, thread and time. All other data is unchanged.
+ * launch with new NVTX ranges, a new thread, and a new time. All other data in the message is
+ * unchanged.
  */
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 
@@ -18,7 +19,7 @@ const text = (writer: BinaryWriter, field: number, value: string): BinaryWriter 
 const number = (writer: BinaryWriter, field: number, value: number): BinaryWriter =>
   writer.tag(field, WireType.Varint).uint64(value)
 
-/** Returns the message with some fields replaced. The bytes of other fields do not change. */
+/** Returns the message with some fields replaced. The bytes of all other fields do not change. */
 export function withFields(message: Uint8Array, fields: ReadonlyMap<number, Write>): Uint8Array {
   const reader = new BinaryReader(message)
   const writer = new BinaryWriter()
@@ -143,8 +144,8 @@ export interface MadeLaunch {
 }
 
 /**
- * Returns a report whose launches are based on a real report's launches. The result has the real
- * sources, names and session.
+ * Returns a report whose launches are based on a real report's launches. The new report has the
+ * real report's sources, names, and session.
  */
 export function madeReport(base: Uint8Array, launches: readonly MadeLaunch[]): Uint8Array {
   const { start, blocks } = takeApart(base)

@@ -1,4 +1,4 @@
-/** Tests the parser for ncu's CSV tables, with a whole text and with a stream. */
+/** Tests the parser for ncu's CSV tables, both for complete texts and for streams. */
 import { describe, expect, it } from 'vitest'
 import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { ncuCapture } from '../../captures'
@@ -16,7 +16,7 @@ describe('whole tables', () => {
   describe('ncu -o REPORT --csv --page raw with a program that also prints', () => {
     const { launches, messages, notes } = parseNcuRawCsv(twoRungs)
 
-    it('gives one launch per row, with its kernel, extents, device and passes', () => {
+    it('gives one launch per row, with its kernel, extents, device, and passes', () => {
       expect(launches.map(({ metrics: _, ...launch }) => launch)).toEqual([
         {
           id: 0,
@@ -57,7 +57,7 @@ describe('whole tables', () => {
       ])
     })
 
-    it('gives every metric under its own name with its unit, a measured zero as 0', () => {
+    it('gives every metric under its own name with its unit, and a measured zero as 0', () => {
       const first = launches[0]!.metrics
       expect(first['gpu__time_duration.sum']).toEqual({ value: 434208, unit: 'ns' })
       expect(first['smsp__inst_executed_op_shared_ld.sum']).toEqual({
@@ -73,7 +73,7 @@ describe('whole tables', () => {
       expect(first).not.toHaveProperty('Kernel Name')
     })
 
-    it("returns ncu's messages, and reports no problem", () => {
+    it("returns ncu's messages, and reports no problems", () => {
       expect(messages.map(({ level, text }) => `${level}: ${text.slice(0, 40)}`)).toEqual([
         'warning: Note: Running with unmodified GPU clocks',
         'info: Connected to process 466 (./probe)',
@@ -120,7 +120,7 @@ describe('whole tables', () => {
     })
   })
 
-  describe('the rung of a launch', () => {
+  describe("a launch's rung", () => {
     const cell = '""<default domain>:03_a:none:none:none:none:none:none""'
     const withRanges = (ranges: string) => parseNcuRawCsv(twoRungs.replace(cell, ranges))
 
@@ -134,7 +134,7 @@ describe('whole tables', () => {
       expect(withRanges('').launches[0]?.rung).toBeNull()
     })
 
-    // The cell is from the capture, with added ranges.
+    // The cell is from the capture, but with added ranges.
     it('is the innermost range', () => {
       const inner = cell.replace('03_a', '03_inner')
       expect(withRanges(`${cell} ${inner}`).launches[0]?.rung).toBe('03_inner')
@@ -164,7 +164,7 @@ describe('whole tables', () => {
       expect(parseNcuRawCsv(full).launches.map(({ passes }) => passes)).toEqual([38, 38, 38])
     })
 
-    // The table is from the capture, scaled as with --print-units auto.
+    // The table is from the capture, but scaled as with --print-units auto.
     it('in a scaled unit are converted to the base unit', () => {
       const scaled = twoRungs
         .replaceAll('"ns"', '"us"')
@@ -174,7 +174,7 @@ describe('whole tables', () => {
       expect(metric(scaled, 0, 'smsp__inst_executed_op_shared_ld.sum')?.value).toBe(67108864)
     })
 
-    it('with a decimal comma are rejected with the remedy', () => {
+    it('with a decimal comma are rejected with a remedy', () => {
       expect(() => parseNcuRawCsv(twoRungs.replaceAll('"8.65"', '"8,65"'))).toThrow(
         expect.objectContaining({
           kind: 'input',
@@ -186,14 +186,14 @@ describe('whole tables', () => {
   })
 
   describe('a truncated table', () => {
-    it('in its last row gives the complete rows and reports a missing row', () => {
+    it('that ends in its last row gives the complete rows, and reports a missing row', () => {
       const cut = twoRungs.trimEnd().slice(0, -100)
       const { launches, notes } = parseNcuRawCsv(cut)
       expect(launches.map(({ id }) => id)).toEqual([0, 1])
       expect(said(notes)).toEqual([expect.stringMatching(/ends in the middle of a row.*\\"2\\"/)])
     })
 
-    it('exactly between two cells of its last row gives the same result', () => {
+    it('that ends exactly between two cells in its last row gives the same result', () => {
       const text = twoRungs.trimEnd()
       const cut = text.slice(0, text.lastIndexOf(',"'))
       const { launches, notes } = parseNcuRawCsv(cut)
@@ -201,7 +201,7 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "2,466"/)])
     })
 
-    it('does not accept a grid beyond the number range', () => {
+    it('that has a grid beyond the number range omits that launch', () => {
       const { launches, notes } = parseNcuRawCsv(
         twoRungs.replace('"(32, 32, 1)"', `"(${'9'.repeat(400)}, 32, 1)"`),
       )
@@ -209,7 +209,7 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "0,466"/)])
     })
 
-    it('in its header gives no launches, and a note', () => {
+    it('that ends in its header gives no launches and a note', () => {
       const { launches, notes } = parseNcuRawCsv(lines[headerAt]!.slice(0, 2000))
       expect(launches).toEqual([])
       expect(said(notes)).toEqual([expect.stringContaining('middle of its header')])
@@ -234,7 +234,7 @@ describe('streams', () => {
     for (let at = 0; at < text.length; at += size)
       yield await Promise.resolve(text.slice(at, at + size))
   }
-  /** Reads all launches, or only the first `most`. */
+  /** Reads all launches, or only the first `most` launches. */
   async function read(text: string, size = 1000, most = Infinity) {
     const launches: NcuLaunch[] = []
     const result = await readNcuCsv(pieces(text, size), (launch) => launches.push(launch) < most)
@@ -253,7 +253,7 @@ describe('streams', () => {
       expect((await read(full)).launches).toEqual(parseNcuRawCsv(full).launches)
     })
 
-    it('yields the requested launches and counts the others', async () => {
+    it('yields the requested launches and counts all other launches', async () => {
       const { launches, total } = await read(twoRungs, 1000, 2)
       expect([launches.length, total]).toEqual([2, 3])
     })
@@ -264,7 +264,7 @@ describe('streams', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/^A row cannot be read: .*2/)])
     })
 
-    it('of two runs in one file gives the launches of both', async () => {
+    it('of two runs in one file gives the launches of both runs', async () => {
       const { launches, notes } = await read(`${twoRungs}\n${ncuCapture('no-nvtx')}`)
       expect(launches).toHaveLength(7)
       expect(notes).toEqual([])
@@ -274,7 +274,7 @@ describe('streams', () => {
       expect(await read('one\ntwo,three\n')).toMatchObject({ launches: [], total: 0, notes: [] })
     })
 
-    it('saved by a spreadsheet may have no quotes, semicolons and decimal commas', async () => {
+    it('saved by a spreadsheet may have semicolons and decimal commas but no quotes', async () => {
       const table = [
         'ID;Process ID;Kernel Name;Block Size;Grid Size;Device;CC;gpu__time_duration.sum;launch__waves_per_multiprocessor',
         ';;;;;;;ns;',
@@ -297,7 +297,7 @@ describe('streams', () => {
     })
   })
 
-  describe('the number format of a locale', () => {
+  describe("a locale's number format", () => {
     const value = async (text: string, name: string) => {
       const { launches } = await read(text)
       return launches[0]!.metrics[name]?.value
@@ -354,7 +354,7 @@ describe('streams', () => {
       expect((await read(full)).launches[0]).not.toHaveProperty('rules')
     })
 
-    it('agrees with the raw page of the same report for metrics in both', async () => {
+    it('agrees with the raw page of the same report for metrics on both pages', async () => {
       const [own, raw] = [(await read(details)).launches, (await read(full)).launches]
       for (const name of [
         'gpu__time_duration.sum',

@@ -48,7 +48,7 @@ const profiles = toDeepProfiles(launches, {
 const tile = profiles.get('03_a')!
 const rest = profiles.get('04_b')!
 
-describe('the source page of ncu', () => {
+describe("ncu's source page", () => {
   it('is read only for the requested rung, and reports unreadable rows', () => {
     const cut = page.replace(/"(0|[1-9]\d*)"\r?\n/, '"$1","one cell too many"\n')
     const { sections, unreadable } = parseSourcePage(cut)
@@ -69,7 +69,7 @@ describe('the source page of ncu', () => {
     expect(instructions[0]).toMatchObject({ text: 'LDC R1, c[0x0][0x28]', opcode: 'LDC' })
   })
 
-  it('has an instruction’s counters as printed by ncu', () => {
+  it('has each instruction’s counters as printed by ncu', () => {
     const store = tile.kernels[0]!.instructions.find(({ text }) => text === 'STS [R10], R17')
     expect(store).toMatchObject({
       offset: 0x290,
@@ -89,12 +89,12 @@ describe('the source page of ncu', () => {
     expect(load).toMatchObject({ globalL1Requests: 1048576, globalL2Sectors: 4194304 })
   })
 
-  it('splits all samples of an instruction by the stall reasons of its warps', () => {
+  it('splits all samples of an instruction by stall reason', () => {
     for (const { samples, stalls } of tile.kernels[0]!.instructions)
       expect(Object.values(stalls!).reduce((sum, value) => sum + value, 0)).toBe(samples)
   })
 
-  it('has the sum of the instructions for each line', () => {
+  it("has the sum over each line's instructions", () => {
     const { lines, instructions } = tile.kernels[0]!
     expect(lines.map(({ line }) => line)).toEqual([6, 8, 9, 10, 11, 12])
     const figures = ['executed', 'samples', 'sharedWavefronts', 'globalL2Sectors'] as const
@@ -126,7 +126,7 @@ describe('the source page of ncu', () => {
     expect(opcodes).not.toHaveProperty('NOP')
   })
 
-  it('has no data for a kernel that is not on the page, but has the kernels after it', () => {
+  it('has no data for a kernel that is not on the page, but has data for the kernels after it', () => {
     const [second, last] = rest.kernels
     expect(second).toMatchObject({ instructions: [], lines: [], opcodes: null })
     expect(said(rest.notes)).toContain(`ncu showed no instructions for ${second!.name}.`)
@@ -134,7 +134,7 @@ describe('the source page of ncu', () => {
     expect(last!.opcodes).toMatchObject({ FADD: 32768 })
   })
 
-  it('is null if a column is missing, and not 0', () => {
+  it('gives null, not 0, if a column is missing', () => {
     const bare = page.replaceAll('L1 Wavefronts Shared', 'X').replaceAll('stall_', 'x_')
     const [profile] = toDeepProfiles(launches, {
       sass: nothing,
@@ -150,7 +150,7 @@ describe('the source page of ncu', () => {
     })
   })
 
-  /** The capture without its line and source columns, like a page with only SASS. */
+  /** The capture without its line and source columns, like a SASS-only page. */
   const sassOnly = page
     .split('\n')
     .filter((line) => /^"(","|Function|Line No)/.test(line) || /^"","","0x/.test(line))
@@ -218,7 +218,7 @@ describe('ncu’s recommendations', () => {
     })
   })
 
-  it('have no figure, rather than 0, if ncu estimates none', () => {
+  it('have null, not 0, as the speedup if ncu gives no estimate', () => {
     const bottleneck = tile.kernels[0]!.rules.find(({ name }) => name === 'SOLBottleneck')
     expect(bottleneck).toMatchObject({ kind: 'info', estimatedSpeedup: null, speedupType: null })
   })
@@ -239,7 +239,7 @@ describe('queries on a deep profile', () => {
     ])
   })
 
-  it('return the instructions of a line', () => {
+  it("return a line's instructions", () => {
     const sass = sassOfLine(tile, 'probe.cu', 11).map(({ instruction }) => instruction.text)
     expect(sass).toEqual([
       'LDC.64 R2, c[0x0][0x220]',

@@ -21,7 +21,7 @@ import { withNotIssuedSamplesAlone } from './made-reports'
 import { parseRules } from '../../../src-main/parsers/ncu/ncu-advice'
 
 const bytes = ncuReport('launches-two-rungs')
-// Raw output of the ncu version that wrote the report.
+// Raw output from the ncu version that wrote the report.
 const printed = parseNcuRawCsv(ncuCapture('launches-two-rungs'))
 const report = parseNcuRep(bytes)
 
@@ -76,7 +76,7 @@ describe.each([
   })
 })
 
-it('a page in automatic units has the values and units of the report', () => {
+it("a page in automatic units has the report's values and units", () => {
   const [page] = parseNcuRawCsv(programCapture('import-deep-twelve-auto').stdout).launches
   const [launch] = parseNcuRep(ncuReport('programs/deep-twelve')).launches
   // The value is 2614 %/byte, which ncu prints as 2.614 %/Kbyte.
@@ -98,7 +98,7 @@ describe('a truncated report', () => {
   const step = Math.floor(bytes.length / 59)
   const cuts = Array.from({ length: 59 }, (_, n) => 4 + n * step + n)
 
-  it.each(cuts)('at byte %i gives the launches before the cut, and a note', (length) => {
+  it.each(cuts)('that ends at byte %i gives the launches before the cut and a note', (length) => {
     const cut = parseNcuRep(bytes.slice(0, length))
     expect(cut.launches).toEqual(report.launches.slice(0, cut.launches.length))
     expect(cut.launches.length).toBeLessThan(3)
@@ -107,7 +107,7 @@ describe('a truncated report', () => {
     )
   })
 
-  /** Returns the start, the payload start and the end of each block of a report. */
+  /** Returns the start, the payload start, and the end of each block in a report. */
   function blocksOf(whole: Uint8Array): { begins: number; payload: number; ends: number }[] {
     const view = new DataView(whole.buffer, whole.byteOffset, whole.byteLength)
     const blocks = []
@@ -121,7 +121,7 @@ describe('a truncated report', () => {
     return blocks
   }
 
-  it('in any of its blocks is reported', () => {
+  it('that ends in any of its blocks is reported', () => {
     const { launches } = report
     const blocks = blocksOf(bytes)
     expect(blocks.length).toBeGreaterThan(12)
@@ -149,13 +149,13 @@ describe('a truncated report', () => {
 })
 
 describe('foreign bytes', () => {
-  it('are rejected if they do not start like a report', () => {
+  it('are rejected if they do not begin like a report', () => {
     expect(() => parseNcuRep(new TextEncoder().encode('PK\u0003\u0004'))).toThrow(
       expect.objectContaining({ kind: 'input', message: expect.stringContaining('NVR') }),
     )
   })
 
-  it('after the start of a report give a note, and take no time', () => {
+  it('after the start of a report give a note and take no time', () => {
     const garbage = Uint8Array.from({ length: 4096 }, (_, n) => (n * 167 + 13) % 256)
     const { launches, notes } = parseNcuRep(new Uint8Array([0x4e, 0x56, 0x52, 0, ...garbage]))
     expect(launches).toEqual([])
@@ -170,7 +170,7 @@ describe('foreign bytes', () => {
     expect(said(notes)).toEqual([expect.stringContaining('truncated')])
   })
 
-  it('that are empty launches are omitted, with few notes', () => {
+  it('that are empty launches are omitted, with only a few notes', () => {
     const header = [16, 144, 78, 40, 192, 184, 2]
     const { launches, notes } = parseNcuRep(
       new Uint8Array([
@@ -200,7 +200,7 @@ describe('foreign bytes', () => {
     }
   })
 
-  it('of a newer format are parsed as far as possible, with a note', () => {
+  it('from a newer format are parsed as far as possible, with a note', () => {
     const newer = bytes.slice()
     newer[9] = 9
     const { launches, notes } = parseNcuRep(newer)
@@ -221,7 +221,7 @@ describe('the code in a report', () => {
   const { kernel, sources } = codes[0]!
   const section = page.sections[0]!
 
-  it('has the instructions of the source page, each with its opcode, line and counters', () => {
+  it('has the instructions from the source page, each with its opcode, line, and counters', () => {
     const first = Math.min(...section.instructions.map(({ address }) => address))
     expect(new Set(section.instructions.map(({ address }) => (address - first) / 16)).size).toBe(
       kernel.instructions.length,
@@ -245,7 +245,7 @@ describe('the code in a report', () => {
     }
   })
 
-  it('has the lines of the source page with their sums and texts', () => {
+  it('has the lines from the source page with their sums and texts', () => {
     expect(kernel.lines.map(({ file: _, ...line }) => line)).toEqual(
       section.lines.map(({ text, ...line }) => ({ ...line, text: text.trim() })),
     )
@@ -275,7 +275,7 @@ it("a report’s recommendations match ncu's printed recommendations", () => {
   }
 })
 
-it('inlined code belongs to its own line and to the lines of its callers', () => {
+it('inlined code is attributed to its own line and to the lines of its callers', () => {
   const deep = parseNcuRep(ncuReport('five-kernels'))
   const { kernel, sources } = deep.codeOf(deep.launches[0]!, bare)!
   expect(sources.map(({ path }) => bare(path)).sort()).toEqual(['01_naive.cu', 'gemm_common.cuh'])
@@ -316,7 +316,7 @@ describe('a synthetic report with samples from cycles without an issued instruct
     expect(first!.samples).toBeNull()
   })
 
-  it('is compared with a similar report; a report with all samples only gives a message', () => {
+  it('is compared only with a report of the same kind, and other comparisons give a message', () => {
     expect(stallDelta(notIssued, notIssued)).not.toBeNull()
     expect(stallObstacle(all, all)).toBeNull()
     expect(stallDelta(all, notIssued)).toBeNull()

@@ -1,4 +1,4 @@
-/** Tests the parsers for short texts from ncu: cells, launches, metric lists and failures. */
+/** Tests the parsers for short texts from ncu: cells, launches, metric lists, and failures. */
 import { describe, expect, it } from 'vitest'
 import {
   hasDecimalComma,
@@ -32,7 +32,7 @@ describe('cells', () => {
       (cell) => expect(parseNcuCell(cell)).toBeNull(),
     )
 
-    it.each(['PolicySpread', 'all', 'No-CC', 'NVIDIA H200', '12,34'])('%s remains a word', (cell) =>
+    it.each(['PolicySpread', 'all', 'No-CC', 'NVIDIA H200', '12,34'])('%s remains text', (cell) =>
       expect(parseNcuCell(cell)).toBe(cell),
     )
 
@@ -42,7 +42,7 @@ describe('cells', () => {
     })
   })
 
-  describe('a unit becomes the base unit and a factor', () => {
+  describe('a unit is converted to the base unit and a factor', () => {
     it.each([
       ['ns', 'ns', 1],
       ['nsecond', 'ns', 1],
@@ -149,14 +149,14 @@ describe('metric lists', () => {
       })
     })
 
-    it('needs no duration', () => {
+    it('requires no duration', () => {
       const metrics = toMetrics(without(onlyKernel, 'gpu__time_duration.sum'), 'card')
       expect(metrics.achievedOccupancy?.value).toBe(93.81)
       expect(metrics.registersPerThread?.value).toBe(32)
     })
   })
 
-  describe('a rung of two kernels, of 401408 and 4928 ns', () => {
+  describe('a rung with two kernels that take 401408 and 4928 ns', () => {
     const metrics = toMetrics(twoKernels, 'card')
 
     it('adds counts', () => {
@@ -164,7 +164,7 @@ describe('metric lists', () => {
       expect(metrics.sharedStoreBankConflicts?.value).toBe(15154225)
     })
 
-    it('weights rates by the time of each kernel', () => {
+    it("weights rates by each kernel's time", () => {
       const expected = (89.96 * 401408 + 68.89 * 4928) / (401408 + 4928)
       expect(metrics.achievedOccupancy?.value).toBeCloseTo(expected, 9)
     })
@@ -174,7 +174,7 @@ describe('metric lists', () => {
       expect(toMetrics(twoKernels.toReversed(), 'card').registersPerThread?.value).toBe(32)
     })
 
-    it('adds counts without durations, but reports that rates cannot be weighted', () => {
+    it('adds counts even if durations are missing, but reports that rates cannot be weighted', () => {
       const metrics = toMetrics(without(twoKernels, 'gpu__time_duration.sum'), 'card')
       expect(said(metrics.achievedOccupancy)).toMatchObject({
         value: null,
@@ -186,7 +186,7 @@ describe('metric lists', () => {
     })
   })
 
-  describe("ncu's names are tried in the registry's order", () => {
+  describe("ncu metric names are tried in the registry's order", () => {
     const [first, second] = [
       'smsp__inst_executed_op_shared_ld.sum',
       'smsp__sass_inst_executed_op_shared_ld.sum',
@@ -198,14 +198,14 @@ describe('metric lists', () => {
       expect(toMetrics(without([kernel], first), 'card').sharedLoads?.value).toBe(7)
     })
 
-    it('a name without a figure for one of the kernels is skipped in favor of a complete one', () => {
+    it('a name without a figure for one of the kernels is skipped in favor of a complete name', () => {
       const kernels = [withFigure(twoKernels[0]!, first, null, 'inst'), twoKernels[1]!]
       expect(toMetrics(kernels, 'card').sharedLoads?.value).toBe(67108864)
     })
   })
 
   describe('an unavailable metric is not zero, and has a reason', () => {
-    it('ncu reported none of the names', () => {
+    it('if ncu reported none of the names', () => {
       const names = [
         'smsp__inst_executed_op_shared_ld.sum',
         'smsp__sass_inst_executed_op_shared_ld.sum',
@@ -218,7 +218,7 @@ describe('metric lists', () => {
       })
     })
 
-    it('a metric that this ncu does not support has no column', () => {
+    it('if this ncu does not support the metric, so there is no column', () => {
       const { launches } = parseNcuRawCsv(ncuCapture('unknown-metric'))
       const metrics = toMetrics(launches.slice(0, 1), 'card')
       expect(said(metrics.achievedOccupancy?.reason)).toMatch(
@@ -227,7 +227,7 @@ describe('metric lists', () => {
       expect(metrics.wavesPerSm?.value).toBe(3.88)
     })
 
-    it('the name was reported without a figure, and the reason includes the kernel', () => {
+    it('if the name was reported without a figure, and the reason names the kernel', () => {
       const name = 'sm__warps_active.avg.pct_of_peak_sustained_active'
       const kernels = [twoKernels[0]!, withFigure(twoKernels[1]!, name, null, '%')]
       expect(said(toMetrics(kernels, 'card').achievedOccupancy)).toMatchObject({
@@ -236,13 +236,13 @@ describe('metric lists', () => {
       })
     })
 
-    it('a figure is not finite', () => {
+    it('if a figure is not finite', () => {
       const name = 'launch__waves_per_multiprocessor'
       const kernel = withFigure(onlyKernel[0]!, name, Infinity, '')
       expect(toMetrics([kernel], 'card').wavesPerSm).toMatchObject({ value: null })
     })
 
-    it('a small figure was rounded to zero', () => {
+    it('if a small figure was rounded to zero', () => {
       const name = 'launch__waves_per_multiprocessor'
       const kernel = withFigure(onlyKernel[0]!, name, 0, '')
       expect(said(toMetrics([kernel], 'card').wavesPerSm)).toMatchObject({
@@ -251,7 +251,7 @@ describe('metric lists', () => {
       })
     })
 
-    it('a share is not in percent', () => {
+    it('if a share is not in percent', () => {
       const name = 'sm__warps_active.avg.pct_of_peak_sustained_active'
       const kernel = withFigure(onlyKernel[0]!, name, 0.93, 'ratio')
       expect(said(toMetrics([kernel], 'card').achievedOccupancy?.reason)).toMatch(
@@ -259,7 +259,7 @@ describe('metric lists', () => {
       )
     })
 
-    it('no kernel of the rung was profiled', () => {
+    it('if no kernel of the rung was profiled', () => {
       const metrics = toMetrics([], 'card')
       expect(Object.values(metrics).map(({ evidence }) => evidence)).toEqual(
         metricsAtLevel('card').map(() => 'unavailable'),
@@ -280,15 +280,15 @@ describe('metric lists', () => {
 
 describe('failures', () => {
   describe('no failure is reported', () => {
-    it.each(['launches-two-rungs', 'set-full', 'no-nvtx'])('with a run that profiled: %s', (name) =>
+    it.each(['launches-two-rungs', 'set-full', 'no-nvtx'])('for a run that profiled: %s', (name) =>
       expect(recognizeNcuFailure(ncuCapture(name), 0)).toBeNull(),
     )
 
-    it('with a metric that ncu 2025.3 does not support: ncu profiles without it and prints no message', () => {
+    it('if ncu 2025.3 omits an unsupported metric without a message', () => {
       expect(recognizeNcuFailure(ncuCapture('unknown-metric'), 0)).toBeNull()
     })
 
-    it('with a kernel that writes out of bounds if nothing traps it', () => {
+    it('if an out-of-bounds write by a kernel is not trapped', () => {
       expect(recognizeNcuFailure(ncuCapture('out-of-bounds-application'), 0)).toBeNull()
     })
 
@@ -302,7 +302,7 @@ describe('failures', () => {
     })
   })
 
-  describe('as captured', () => {
+  describe('captured failures', () => {
     it('no kernel was profiled, although the exit code is 0', () => {
       expect(recognizeNcuFailure(ncuCapture('no-kernels'), 0)?.kind).toBe('no-kernels')
     })
@@ -316,7 +316,7 @@ describe('failures', () => {
   })
 
   // No captures of these texts exist. test/fakes/ncu.mjs documents their sources.
-  describe('as quoted', () => {
+  describe('quoted failures', () => {
     const quoted = (kind: keyof typeof ncuFailures): string => ncuFailures[kind].text
 
     it.each([
@@ -363,7 +363,7 @@ describe('failures', () => {
   })
 
   describe('an unexpected failure', () => {
-    it("is reported with ncu's message, not by its consequences", () => {
+    it("is reported with ncu's message, not with its consequences", () => {
       const text =
         '==ERROR== Failed to profile "gemm" in process 7\n==ERROR== The moon is full.\n==ERROR== The application returned an error code (9).'
       expect(said(recognizeNcuFailure(text, 9))).toMatchObject({
@@ -393,7 +393,7 @@ describe('failures', () => {
       ],
       ['Failed to find metric sm__nope.sum', []],
       [ncuCapture('unknown-metric'), []],
-    ])("are those in ncu's own message", (text, names) => {
+    ])("are the metrics in ncu's own message", (text, names) => {
       expect(unknownMetrics(text)).toEqual(names)
     })
   })

@@ -11,15 +11,15 @@ const real = parseNcuRep(base)
 const rangesOf = (ranges: Ranges, thread = 466): string[] =>
   parseNcuRep(madeReport(base, [{ thread, ranges }])).launches[0]!.ranges
 
-describe('the NVTX ranges of a launch', () => {
-  it('of the synthetic reports match the ranges of the real report that they are based on', () => {
+describe("a launch's NVTX ranges", () => {
+  it('in the synthetic reports match the ranges in the real report that these are based on', () => {
     expect(real.launches.map(({ ranges }) => ranges)).toEqual([['03_a'], ['04_b'], ['04_b']])
     const same = parseNcuRep(madeReport(base, [{ of: 0 }, { of: 1 }, { of: 2 }]))
     expect(same.launches).toEqual(real.launches)
     expect(same.notes).toEqual([])
   })
 
-  it('are those of its own thread, outermost first', () => {
+  it("are the ranges of the launch's own thread, outermost first", () => {
     const pushed = {
       466: [
         ['step', 10],
@@ -32,7 +32,7 @@ describe('the NVTX ranges of a launch', () => {
     expect(rangesOf({ pushed }, 471)).toEqual([])
   })
 
-  it('include ranges that another thread started, in the order of opening', () => {
+  it('include ranges that another thread started, in the order in which they were opened', () => {
     const started = [
       ['overlapping', 11],
       ['from another thread', 5],
@@ -45,7 +45,7 @@ describe('the NVTX ranges of a launch', () => {
     ])
   })
 
-  it('exclude ranges of a library’s domain', () => {
+  it('exclude ranges in a library’s domain', () => {
     expect(rangesOf({ library: { 466: [['ncclAllReduce', 30]] } })).toEqual([])
   })
 
@@ -94,7 +94,7 @@ describe.each([
   })
 })
 
-it('ncu’s own reports contain the open ranges, in the order of opening', () => {
+it('ncu’s own reports contain the open ranges, in the order in which they were opened', () => {
   const of = (name: string) => parseNcuRep(rangesReport(name)).launches.map(({ ranges }) => ranges)
   expect(of('push-pop').slice(0, 5)).toEqual([
     [],

@@ -126,7 +126,7 @@ describe('a report with its code', () => {
     }
   })
 
-  it('of ncu’s full set has the figures that can be derived: traffic, operations and a roofline', async () => {
+  it('with ncu’s full set has the figures that can be derived: traffic, operations, and a roofline', async () => {
     const { run } = await setUp(ncuReport('set-full'), 'full.ncu-rep')
     const { session } = await run()
     const [{ metrics, ncuMetrics }] = session.rungs as [RungResult]
@@ -141,7 +141,7 @@ describe('a report with its code', () => {
     expect(roofline(session).paths.dram.map(({ rung }) => rung)).toContain(session.rungs[0]!.id)
   })
 
-  it('printed as a source page gives the same instructions and lines', async () => {
+  it('that is printed as a source page gives the same instructions and lines', async () => {
     const { run } = await setUp(ncuCapture('source-cuda-sass'), 'source.csv')
     const { session, folder } = await run()
     expect(session.rungs.map(({ title }) => title)).toEqual(['tile_kernel<32>', 'scale'])
@@ -153,7 +153,7 @@ describe('a report with its code', () => {
   })
 })
 
-describe('the CSV of ncu', () => {
+describe("ncu's CSV", () => {
   it('has the same figures as the report, to the printed digits', async () => {
     const { run } = await setUp(ncuCapture('launches-two-rungs'))
     const [csv, report] = [await run(), await run(captured)]
@@ -167,7 +167,7 @@ describe('the CSV of ncu', () => {
     expect(await readdir(csv.folder)).toEqual(['session.json'])
   })
 
-  it('of 14 launches, edited, is compared launch by launch', async () => {
+  it('that has 14 edited launches is compared launch by launch', async () => {
     const page = programCapture('import-deep-twelve').stdout
     const duration = parseNcuRawCsv(page).launches.map(
       ({ metrics }) => metrics['gpu__time_duration.sum']!.value as number,
@@ -207,7 +207,7 @@ describe('the CSV of ncu', () => {
     )
   })
 
-  it('without ranges has one rung per launch, in order, with valid and distinct ids', async () => {
+  it('that has no ranges has one rung per launch, in order, with valid and distinct ids', async () => {
     const { run } = await setUp(ncuCapture('no-nvtx'))
     const { session } = await run()
     expect(session.rungs.map(({ id }) => id)).toEqual([
@@ -224,7 +224,7 @@ describe('the CSV of ncu', () => {
     ])
   })
 
-  it('of the details page reports missing data', async () => {
+  it('from the details page reports missing data', async () => {
     const { run } = await setUp(ncuCapture('import-details'))
     const { session } = await run()
     const { metrics } = session.rungs[0]!
@@ -237,7 +237,7 @@ describe('the CSV of ncu', () => {
     expect(session.device).toBeNull()
   })
 
-  it('of the details page preserves ncu’s recommendations, and reports that other data is missing', async () => {
+  it('from the details page preserves ncu’s recommendations, and reports that other data is missing', async () => {
     const { run } = await setUp(ncuCapture('import-details'))
     const { session, folder } = await run()
     const advice = await readDeep(folder, session.rungs[0]!.id)
@@ -256,7 +256,7 @@ describe('the CSV of ncu', () => {
     expect((await run()).session.rungs).toHaveLength(4)
   })
 
-  it('takes the same memory at any size', async () => {
+  it('uses the same amount of memory at any size', async () => {
     const { run, file } = await setUp('')
     const [head, row] = [
       ncuCapture('no-nvtx')
@@ -280,7 +280,7 @@ describe('the CSV of ncu', () => {
     const { session } = await run().finally(() => clearInterval(watch))
     expect(session.rungs).toHaveLength(500)
     expect(said(session.warnings).join()).toContain(`contains ${rows} launches; the first 500`)
-    // Memory contains the session of 500 launches and its text twice, but not the file.
+    // Memory contains the 500-launch session and two copies of its text, but not the file.
     expect((peak - before) / 2 ** 20).toBeLessThan(400)
   })
 })
@@ -339,7 +339,7 @@ describe('files that cannot be imported', () => {
     expect(await readdir(store).catch(() => [])).toEqual([])
   })
 
-  it('include a missing file, a folder, a device, and a file of another user', async () => {
+  it("include a missing file, a folder, a device, and another user's file", async () => {
     const { run, dir, file } = await setUp('x')
     await expect(run(join(dir, 'none'))).rejects.toThrow(/There is no file/)
     await expect(run(dir)).rejects.toThrow(/is a folder/)
@@ -383,7 +383,7 @@ describe('an HTML report', () => {
       expect(await isHtmlFile(join(dir, other))).toBe(false)
   })
 
-  it('is imported as the session it was created from, including sources', async () => {
+  it('is imported as the session that it was created from, including sources', async () => {
     for (const sample of [recording(), withTroubles()]) {
       const { path, store } = await written(sample)
       const { session, folder } = await importHtml(path, { store })
@@ -396,7 +396,7 @@ describe('an HTML report', () => {
     }
   })
 
-  it('of two sessions requires a choice', async () => {
+  it('with two sessions requires a choice', async () => {
     const after = recording()
     after.session.id = 'after'
     const { path, store } = await written(recording(), after)

@@ -13,8 +13,7 @@ import { ncuReport } from '../../captures'
 import { madeReport, type MadeLaunch } from '../../parsers/ncu/made-reports'
 import { tempDir } from '../support'
 
-// The captured launches are tile_kernel<32> with 434 µs, tile_kernel<16> with 401 µs, and scale
-// with 5.8 µs.
+// The captured launches are tile_kernel<32> (434 µs), tile_kernel<16> (401 µs), and scale (5.8 µs).
 const [tile32, tile16, scale] = [0, 1, 2]
 const pushed = (...names: string[]): MadeLaunch['ranges'] => ({
   pushed: { 466: names.map((name, index) => [name, index + 1]) },
@@ -82,7 +81,7 @@ it('the table has one line per range with its time, but no counters for the rang
   expect(text).toContain('6 kernels, ')
 })
 
-it('the rows of the screen are in the same order, each with its range', async () => {
+it('the rows on the screen are in the same order, each with its range', async () => {
   const rows = ladderRows(await imported(nestedRanges))
   expect(rows.map(({ rung, range }) => [rung.id, range?.title])).toEqual([
     ['03_tile_kernel', 'step › attention'],

@@ -26,14 +26,14 @@ import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/labs/trust'
 
 describe('checks', () => {
-  /** Returns all sentences of an outcome. Each must be translatable. */
+  /** Returns all sentences in an outcome. Each sentence must be translatable. */
   const texts = ({ checks, predictions, questions }: LabOutcome): Statement[] =>
     [...checks, ...predictions, ...questions]
       .flatMap((part) => [part.sentence, ...('explanation' in part ? part.explanation : [])])
       .filter((said) => typeof said === 'string')
 
   describe('checking a lab', () => {
-    it('passes its solution, with figures and the origin of each', async () => {
+    it('passes its solution, with figures and the origin of each figure', async () => {
       const machine = await fakeMachine()
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution, {
@@ -69,7 +69,7 @@ describe('checks', () => {
       expect(texts(outcome)).toEqual([])
     })
 
-    it('does not pass its starter, and shows by how much', async () => {
+    it('does not pass its starter, and shows by how much the starter fails', async () => {
       const machine = await fakeMachine()
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.starter)
@@ -110,7 +110,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(1)
     })
 
-    it('without a GPU still builds and runs the static checks; the other checks are unavailable and do not pass', async () => {
+    it('still builds and runs the static checks without a GPU, and all other checks are unavailable and do not pass', async () => {
       const machine = await fakeMachine(['nvidia-smi', 'ncu'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution)
@@ -130,7 +130,7 @@ describe('checks', () => {
       expect(attempt.outcome.cacheState).toBeNull()
     })
 
-    it('without a GPU, code that does not compile does not pass', async () => {
+    it('does not pass code that fails to compile, even without a GPU', async () => {
       const machine = await fakeMachine(['nvidia-smi'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, `${lab.solution}\nint x = undeclared;\n`)
@@ -141,7 +141,7 @@ describe('checks', () => {
       })
     })
 
-    it('without counter permission, the counters are unavailable but the time is available', async () => {
+    it('has the time but no counters without counter permission', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'counter-permission' })
       const lab = await testLab(machine)
@@ -157,7 +157,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(3)
     })
 
-    it('without compute-sanitizer, its check is unavailable, with the reason and remedy', async () => {
+    it('reports the reason and remedy if compute-sanitizer is missing', async () => {
       const machine = await fakeMachine(['compute-sanitizer'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution)
@@ -165,7 +165,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(3)
     })
 
-    it('on a machine without tools has only unavailable checks, and the reason', async () => {
+    it('has only unavailable checks, with the reason, on a machine without tools', async () => {
       const machine = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution)
@@ -173,7 +173,7 @@ describe('checks', () => {
       expect(said(attempt.outcome.reason)).toMatch(/nvcc was not found/)
     })
 
-    it('as recorded does not judge code that was not recorded', async () => {
+    it('on a recording does not judge code that was not recorded', async () => {
       const machine = await fakeMachine(['nvidia-smi'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, `${lab.solution}\n// mine\n`, undefined, 'recorded')
@@ -246,7 +246,7 @@ describe('checks', () => {
       ).rejects.toThrow()
     })
 
-    it('with an outside link, a huge or missing file or circular dependencies are rejected by name', async () => {
+    it('with an outside link, a huge or missing file, or circular dependencies are rejected by name', async () => {
       const machine = await fakeMachine()
       await rm(join(machine.kernelsDir, 'labs'), { recursive: true, force: true })
       await testLab(
@@ -353,7 +353,7 @@ Of \`N\` numbers.
     readLab(folder, await libraryOf(machine))
 
   describe('a lab with its own ladder folder', () => {
-    it('is checked with its own task, sizes, rungs and reference', async () => {
+    it('is checked with its own task, sizes, rungs, and reference', async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const all = { right: 'passed', clean: 'passed', busy: 'passed', fast: 'passed' }
@@ -376,7 +376,7 @@ Of \`N\` numbers.
       expect(rungs.map(({ id }) => id)).toEqual(['a', 'b', 'submission'])
     })
 
-    it('can be replayed after its attempt was stored, without the sources of its ladder', async () => {
+    it("can be replayed after its attempt was stored, without its ladder's sources", async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const out = join(machine.dir, 'sums-lab-solution-h200')
@@ -391,7 +391,7 @@ Of \`N\` numbers.
       expect(bare.calls()).toEqual([])
     })
 
-    it('is trusted as a whole, and must be trusted again after a file of its ladder changed', async () => {
+    it('is trusted as a whole, and must be trusted again after a file in its ladder changes', async () => {
       const machine = await fakeMachine()
       const folder = await labIn(machine)
       const lab = await read(machine, folder)

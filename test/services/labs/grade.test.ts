@@ -35,7 +35,7 @@ import { replay } from '../../../src-main/services/sessions/replay-recording'
 import { toRow } from '../../../src-main/services/labs/judge-submission'
 import { endSentence, startSentence } from '../../../src-main/hosts/cli/commands/grade-output'
 
-describe('the row of a submission', () => {
+describe("a submission's row", () => {
   it('has the outcome that its judge printed, or the reason why the judge ended without one', async () => {
     const machine = await fakeMachine()
     const lab = await testLab(machine)
@@ -110,13 +110,13 @@ describe('a folder of submissions', () => {
   })
 })
 
-describe('rows of a grading that was killed', () => {
+describe('rows from a killed grading', () => {
   const grading = {
     ...{ folder: '/handed-in', lab: 'a', program: 'b', target: 'local' },
     ...{ limits: {}, gpus: ['0'], isolated: null },
   }
 
-  it('are found by student, code and grading, even after a truncated line', async () => {
+  it('are found by student, code, and grading, even after a truncated line', async () => {
     const cache = await tempDir()
     const machine = await fakeMachine()
     const { lab } = await testLab(machine)
@@ -158,7 +158,7 @@ const nothing = ['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer']
 
 const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
   it.each(some.map((lab) => [lab.id, lab] as const))(
-    '%s: its solution passes every check, with measured figures, on a machine without tools',
+    '%s: the solution passes every check, with measured figures, on a machine without tools',
     async (_, lab) => {
       const machine = await fakeMachine(nothing)
       const { outcome } = await check(machine, lab, lab.solution, undefined, 'recorded')
@@ -192,7 +192,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
   )
 
   it.each(some.map((lab) => [lab.id, lab] as const))(
-    '%s: its starter fails exactly the checks listed in its lab',
+    '%s: the starter fails exactly the checks listed in the lab',
     async (_, lab) => {
       const machine = await fakeMachine(nothing)
       const attempt = await check(machine, lab, lab.starter, undefined, 'recorded')
@@ -208,8 +208,8 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
   )
 
   /**
-   * Returns the value with small wave counts as 0 and stalls in warps, as they were shown when the
-   * outcomes were recorded.
+   * Returns the value with small wave counts as 0 and stalls in warps, as shown when the outcomes
+   * were recorded.
    */
   function unitsAsThen(value: unknown): unknown {
     if (typeof value === 'string')
@@ -263,7 +263,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
   )
 }
 
-/** Returns whether the CLI tests also check the lab. */
+/** Returns whether the CLI tests also check this lab. */
 const isUsual = ({ id }: LabFolder): boolean =>
   ['01-coalescing', '02-shared-tile', '12-tensor-cores'].includes(id)
 describe('the recorded outcomes of three labs', areJudgedAgain(labs.filter(isUsual)))
@@ -284,7 +284,7 @@ describe('the recorded outcomes', () => {
   })
 
   it.each(both.map((entry) => [entry.name, entry] as const))(
-    '%s matches the shipped code, has the sources of its rungs, and contains no serial number or folder of its machine',
+    '%s matches the shipped code, has the sources of its rungs, and contains no serial number or folder from its machine',
     async (name, { lab, which }) => {
       const { folder, row } = attemptOf(name)
       const session = await readSession(folder)
@@ -303,7 +303,7 @@ describe('the recorded outcomes', () => {
     },
   )
 
-  it('are not offered if their list is damaged, and a check reports the row', async () => {
+  it('are not offered if their list is damaged, and a check reports the damaged row', async () => {
     const dir = await tempDir()
     const [lab] = labs
     const { row } = attemptOf(`${lab!.id}-solution-h200`)
@@ -353,7 +353,7 @@ describe('the recorded outcomes', () => {
 })
 
 describe("adding a user's folder", () => {
-  it('reveals nothing about a folder that is not a lab: neither file names nor its existence', async () => {
+  it('reveals neither the file names in nor the existence of a folder that is not a lab', async () => {
     const dir = await tempDir()
     await mkdir(join(dir, 'private'))
     await symlink('/etc/hostname', join(dir, 'private', 'salaries.xlsx'))

@@ -1,5 +1,5 @@
 /**
- * A lab for the fake tools. It has the size of the recording, and its submissions replay recorded
+ * A lab for the fake tools. The lab has the recording's size, and its submissions replay recorded
  * rungs.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'

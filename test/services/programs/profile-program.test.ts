@@ -1,5 +1,5 @@
 /**
- * Tests profiling of a program with the fake ncu. The fake really runs the program, and uses
+ * Tests profiling of a program with the fake ncu. The fake actually runs the program, and uses
  * kernels from ncu's output on an H200.
  */
 import { chmod, readdir, writeFile } from 'node:fs/promises'
@@ -53,7 +53,7 @@ async function setUp(
 const anything: [string, ...string[]] = ['sh', '-c', 'echo to stdout; echo to stderr >&2']
 
 describe('a program', () => {
-  it('becomes a session with a row for each kernel: launches, time, share, counters, code', async () => {
+  it('becomes a session with one row per kernel, which has the launches, time, share, counters, and code', async () => {
     const { profile, output, setup } = await setUp('twelve')
     const { session, folder, trouble } = await profile(anything, { level: 'deep' })
     expect(await readSession(folder)).toEqual(session)
@@ -110,14 +110,14 @@ describe('a program', () => {
     expect(output.stdout).toBe(`${script} x y\n`)
   })
 
-  it('may print far more than is stored', async () => {
+  it('may print far more output than is stored', async () => {
     const { profile, output } = await setUp('twelve', {}, { processes: true })
     const { session } = await profile(['sh', '-c', 'yes 0123456789 | head -c 20000000'])
     expect(output.stdout).toHaveLength(20_000_000)
     expect(session.program!.exitCode).toBe(0)
   })
 
-  it('has the finished times if it takes too long or is stopped', async () => {
+  it('keeps the finished times if it takes too long or is stopped', async () => {
     const { profile } = await setUp('twelve', {}, { processes: true })
     const slow: [string, ...string[]] = ['sh', '-c', 'sleep 30 & wait']
     const late = await profile(slow, { timeoutSeconds: 2 })
@@ -132,19 +132,19 @@ describe('a program', () => {
     const { profile } = await setUp('twelve', { FAKE_PROCESSES: '4500' })
     const { session } = await profile(['sh', '-c', 'exit 7'])
     expect(said(session.warnings).join()).toContain('Only the first 5000 launches were timed')
-    // Later output of ncu is neither stored nor needed. Its last lines show how the program ended.
+    // Later ncu output is neither stored nor needed. The last lines show how the program ended.
     expect(session.program).toMatchObject({ launches: 5000, exitCode: 7 })
     expect(session.rungs).toHaveLength(7)
   })
 
-  it('on several GPUs has a note that only one of them is shown', async () => {
+  it('on several GPUs has a note that only one GPU is shown', async () => {
     const { profile } = await setUp('twelve', { FAKE_GPUS: '2' })
     const { session } = await profile(anything)
     expect(session.program!.launches).toBe(14)
     expect(said(session.warnings).join()).toContain('The launches ran on 2 GPUs')
   })
 
-  it('can be filtered by kernel, range, skip and count', async () => {
+  it('can be filtered by kernel, range, skip, and count', async () => {
     const launches = async (filters: Partial<ProfileProgramOptions['filters']>) => {
       const { profile } = await setUp('twelve')
       const { session } = await profile(anything, { filters })
@@ -155,7 +155,7 @@ describe('a program', () => {
     expect(await launches({ skip: 3, count: 4 })).toBe(4)
   })
 
-  it('has exclusive use of the GPU among runs of this program', async () => {
+  it('has exclusive use of the GPU among Kernel Ladder runs', async () => {
     const { setup, profile } = await setUp('twelve')
     const toolbox = setup.machine.toolbox(null)
     const { pciBusId } = (await askDriver(toolbox))!.answer!.gpus[0]!
@@ -173,7 +173,7 @@ describe('a program', () => {
     expect(session.program!.launches).toBe(14)
   })
 
-  it('before and after a change: the fusion and the total are reported', async () => {
+  it('has its fusion and total reported before and after a change', async () => {
     const { profile } = await setUp('before,none')
     const before = await profile(anything)
     // The second run profiled no kernels. The times of the first run are preserved.
@@ -257,7 +257,7 @@ describe('distinct messages exist for', () => {
     expect(text).toMatch(/not permitted/)
   })
 
-  it('a program that takes too long, and one that is stopped', async () => {
+  it('a program that takes too long, and a program that is stopped', async () => {
     const slow: [string, ...string[]] = ['sh', '-c', 'sleep 30']
     expect(await failure('twelve', slow, { timeoutSeconds: 0.3 })).toMatchObject([
       'failed',
@@ -296,7 +296,7 @@ describe('a program whose kernels wait for each other', () => {
       profile(command, { stuckAfterMs: 200, ...more })
   }
 
-  it('is timed by CUPTI, with concurrent kernels and without counters, and has a reason', async () => {
+  it('is timed by CUPTI with concurrent kernels, and has a reason for the missing counters', async () => {
     const events: string[] = []
     const { session, trouble } = await (await stuck())({ emit: ({ type }) => events.push(type) })
     expect(events).toEqual(['preview', 'stuck', 'previewed'])
@@ -338,7 +338,10 @@ describe('a program whose kernels wait for each other', () => {
       ['sh', '-c', 'echo no-cupti > "$KERNEL_LADDER_ACTIVITY"'] as [string, ...string[]],
       'CUPTI, which times concurrent kernels, was not found',
     ],
-  ])('is rejected with an error message with %s', async (_, more, command, sentence) => {
-    await expect((await stuck())(more, command)).rejects.toThrow(sentence)
-  })
+  ])(
+    'is rejected with an error message if it is profiled with %s',
+    async (_, more, command, sentence) => {
+      await expect((await stuck())(more, command)).rejects.toThrow(sentence)
+    },
+  )
 })

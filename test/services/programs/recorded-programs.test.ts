@@ -1,6 +1,6 @@
 /**
  * Compares the built-in profiles of a program with ncu's own output. The profiles are from before
- * and after a fusion of its norm and activation.
+ * and after the program's norm and activation were fused.
  */
 import { describe, expect, it } from 'vitest'
 import { readNcuCsv } from '../../../src-main/parsers/ncu/ncu-csv-stream'
@@ -61,7 +61,7 @@ describe('recorded programs', async () => {
     await expect(run).rejects.toMatchObject({ kind: 'input' })
   })
 
-  it.each(names)('%s has the launches, times and total of its ncu table', async (name) => {
+  it.each(names)('%s has the launches, times, and total of its ncu table', async (name) => {
     const { session, folder } = opened[names.indexOf(name)]!
     const launches: NcuLaunch[] = []
     await readNcuCsv(once(await saidByNcu(folder, 'ncu/preview-log')), (launch) => {
@@ -82,7 +82,7 @@ describe('recorded programs', async () => {
     expect(session.program!.totalMs * 1e6).toBeCloseTo(total, 6)
   })
 
-  it.each(names)('%s has the counters of the raw page of its report', async (name) => {
+  it.each(names)("%s has the counters on its report's raw page", async (name) => {
     const { session, folder } = opened[names.indexOf(name)]!
     const { launches } = parseNcuRawCsv(await saidByNcu(folder, 'ncu/raw'))
     let compared = 0
@@ -103,7 +103,7 @@ describe('recorded programs', async () => {
             ? []
             : [`${id} ${own} ${value}`]
         })
-      // Some kernels of a function differ only in template arguments, which the page writes
+      // Some kernels from one function differ only in template arguments, which the page writes
       // differently.
       const found = launches
         .filter((one) => keyOf(one.kernelName, one) === keyOf(kernel!.name, kernel!))
@@ -120,7 +120,7 @@ describe('recorded programs', async () => {
     expect(printedSummary(before, stepsOf(before)).unpaid).toEqual([])
   })
 
-  it('are summarized by their kernels, launches, GPU time and hottest kernel', () => {
+  it('are summarized by their kernels, launches, GPU time, and hottest kernel', () => {
     const inWords = (session: typeof before): string =>
       printedSummary(session, stepsOf(session))
         .best.flat()
@@ -144,7 +144,7 @@ describe('recorded programs', async () => {
     expect(inWords({ ...before, rungs: [] })).toContain('No rung was verified')
   })
 
-  it('have no steps as an import either, because their kernels are independent', () => {
+  it('have no steps when imported either, because their kernels are independent', () => {
     const { program: _program, ...rest } = before
     const imported: typeof before = { ...rest, target: { kind: 'imported', name: 'it.ncu-rep' } }
     const { jumps, unpaid } = printedSummary(imported, stepsOf(imported))

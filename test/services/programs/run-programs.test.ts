@@ -15,8 +15,8 @@ import { describePrograms } from '../../../src-main/hosts/cli/describe/describe-
 type Rungs = Record<string, readonly string[]>
 
 /**
- * Creates one program per answer. A script in the same folder writes its arguments as floats or
- * unchanged.
+ * Creates one program per answer. A script in the same folder writes its arguments, either as
+ * floats or unchanged.
  */
 async function setUp(
   rungs: Rungs,
@@ -59,14 +59,14 @@ async function setUp(
 
 const writes = (text: string): string[] => ['sh', 'write.sh', 'out.bin', text]
 const output = { file: 'out.bin' }
-/** The numbers 1 and 2 as little-endian FP32. `nearly` has a different last bit in 2. */
+/** The numbers 1 and 2 as little-endian FP32. In `nearly`, the last bit of 2 differs. */
 const [ones, nearly] = [
   String.raw`\000\000\200\077\000\000\000\100`,
   String.raw`\000\000\200\077\001\000\000\100`,
 ]
 
 describe('a ladder of programs', () => {
-  it('has wall times and the kernels of a run under ncu, and is saved', async () => {
+  it('has wall times and the kernels from a run under ncu, and is saved', async () => {
     const { run, folder } = await setUp(
       { '00_eager': writes(ones), '01_fused': writes(ones) },
       { programs: { output }, more: { reference_rung: '00_eager' } },
@@ -163,7 +163,7 @@ describe('a ladder of programs', () => {
     })
   })
 
-  it('compares rungs with the first rung, even if it was not requested, and reports if it fails', async () => {
+  it('compares rungs with the first rung, even if not requested, and reports if the first rung fails', async () => {
     const rungs: Rungs = { '00_first': writes(ones), '01_other': writes(nearly) }
     const { run } = await setUp(rungs, { programs: { output } })
     expect(statuses((await run({ rungs: ['01_other'] })).session)).toEqual({ '01_other': 'wrong' })
@@ -194,7 +194,7 @@ describe('a ladder of programs', () => {
     expect(session.rungs[1]!.status).not.toBe('wrong')
   })
 
-  it('still has wall times if ncu is missing, and reports the missing tool', async () => {
+  it('still has wall times if ncu is missing, and reports that ncu is missing', async () => {
     const { run } = await setUp({ '00_one': ['true'] }, { without: ['ncu'] })
     const { session, missing } = await run({ profile: 'card' })
     expect(missing).toMatchObject({ kind: 'missing' })
@@ -229,7 +229,7 @@ describe('a ladder of programs', () => {
     expect(await readdir(store)).toEqual([folder!.split('/').at(-1)])
   })
 
-  it('can be opened untrusted, but never run', async () => {
+  it('can be opened but not run while untrusted', async () => {
     const { run, setup, folder } = await setUp({ '00_one': writes('x') })
     const { ladder, files, faults } = await openFolder(setup, folder)
     expect(faults).toEqual([])

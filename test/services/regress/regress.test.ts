@@ -1,5 +1,5 @@
 /**
- * Tests alternating timings of old and new code. The tools are fakes, and the sources set the
+ * Tests alternating timings of old and new code. The tools are fakes, and the sources determine the
  * times.
  */
 import { spawnSync } from 'node:child_process'
@@ -45,7 +45,7 @@ const start = (
   )
 }
 
-/** Creates a machine with a session of the ladder. A test then edits the ladder. */
+/** Creates a machine that has a session for the ladder. A test then edits the ladder. */
 async function withBaseline(): Promise<Machine> {
   const machine = await fakeMachine()
   await machine.run({ rungs, profile: 'none' }, { out: join(machine.store, 'base') })
@@ -84,8 +84,8 @@ describe('against a session', () => {
     expect(new Set(Object.values(verdictsOf(report)))).toEqual(new Set(['same']))
     expect(report.rungs.every(({ sameBuild, rounds }) => sameBuild && rounds === 6)).toBe(true)
     expect(row(report, '01_naive').cycles!.ratio).toBeCloseTo(1, 2)
-    // Each round is a separate process, with the builds at other addresses and the rungs in another
-    // order.
+    // Each round is a separate process, with the builds at different addresses and the rungs in a
+    // different order.
     const compared = machine.calls('runner').filter(([, command]) => command === 'compare')
     const after = (call: readonly string[], option: string): string[] =>
       call.filter((_, at) => call[at - 1] === option)
@@ -98,7 +98,7 @@ describe('against a session', () => {
     expect(new Set(libraries.map((word) => word.split('=')[1])).size).toBe(3 * rungs.length)
   })
 
-  it('reports that a difference in identical machine code is not caused by the code', async () => {
+  it('reports that a time difference between identical machine code is not caused by the code', async () => {
     const machine = await withBaseline()
     setEnv({ FAKE_NEW_SLOWER: '1.03' })
     const report = await start(machine)
@@ -117,7 +117,7 @@ describe('against a session', () => {
     })
   })
 
-  it('finds the script of a Python rung next to each of its builds', async () => {
+  it("finds a Python rung's script next to each of the rung's builds", async () => {
     const machine = await fakeMachine()
     const [rung, ladder] = ['gemm/90_python.py', 'gemm/ladders/gemm-fp32.json'].map((file) =>
       join(machine.kernelsDir, file),
@@ -136,7 +136,7 @@ describe('against a session', () => {
     expect(row(await start(machine, only), '90_python').verdict).toBe('slower')
   })
 
-  it('finds slower rungs, in two measurements, and faster rungs', async () => {
+  it('finds slower rungs, which it measures twice, and faster rungs', async () => {
     const machine = await withBaseline()
     await slow(machine, '02_coalesced', 1.02)
     await slow(machine, '03_shared_tile', 0.9)
@@ -157,7 +157,7 @@ describe('against a session', () => {
     expect(notes).toContain('Measuring 02_coalesced again…')
   })
 
-  it('stores the variation of identical code, and ignores smaller changes', async () => {
+  it('stores the variation in the times of identical code, and ignores smaller changes', async () => {
     const machine = await withBaseline()
     await slow(machine, '02_coalesced', 1.02)
     await start(machine)
@@ -233,7 +233,7 @@ describe('against a session', () => {
     })
   })
 
-  it('rejects a session with missing sources, or of a newer version', async () => {
+  it('rejects a session that has missing sources or is from a newer version', async () => {
     const machine = await withBaseline()
     const folder = join(machine.store, 'base')
     await cp(folder, join(machine.store, 'newer'), { recursive: true })

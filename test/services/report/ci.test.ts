@@ -44,7 +44,7 @@ describe('the check in Markdown', () => {
     expect(text).toContain('has different parameters: `BK=8 BM=128 BN=128 TM=8 TN=8` and `BM=64`.')
   })
 
-  it('starts with the differences, and why times are not compared', () => {
+  it('starts with the differences, and the reason that times are not compared', () => {
     const now = recording()
     now.session.device!.name = 'NVIDIA <b>B200'
     now.session.device!.driver = '590.1'
@@ -87,18 +87,18 @@ describe('the check in JSON', () => {
   })
 })
 
-describe('recordings of the H200', () => {
+describe('recordings from the H200', () => {
   const open = async (name: string): Promise<Sample> => {
     const folder = join(recordingsDir, name)
     const session = await readSession(folder)
     return { session, sources: (await readSources(folder, session)).texts }
   }
 
-  it('two runs of one ladder pass, and throttled runs compared with themselves are undecided', async () => {
+  it('pass if two runs of one ladder are compared, and are undecided if throttled runs are compared with themselves', async () => {
     const [one, two, throttled] = await Promise.all(
       ['gemm-fp32-h200-4096', 'gemm-fp32-h200-4096-deep', 'gemm-3xtf32-h200-8192'].map(open),
     )
-    // Pretend that the L2 contents are equal. A product of this size reads its operands so often
+    // Pretend that the L2 contents are the same. A product of this size reads its operands so often
     // that a warm L2 makes no difference.
     two!.session.settings.cacheState = one!.session.settings.cacheState
     // The naive rung is so slow that its timing has only four samples.

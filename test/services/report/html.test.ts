@@ -48,7 +48,7 @@ describe('HTML', () => {
     reportHtml([sample], options, template, noPrivates)
   const frozenIn = (html: string): FrozenReport => parseReportHtml(html, 'report.html').report
 
-  it('has the compressed script of the built template; a template without a script is rejected', async () => {
+  it("has the built template's compressed script, and a template without a script is rejected", async () => {
     const reportTemplate = join(await tempDir(), 'template.html')
     const read = async (text: string) => {
       await writeFile(reportTemplate, text)
@@ -62,7 +62,7 @@ describe('HTML', () => {
   })
 
   describe('an HTML report', () => {
-    it('contains the session, its sources and all sections', () => {
+    it('contains the session, its sources, and all sections', () => {
       const { session, sources } = recording()
       const frozen = frozenIn(page({ session, sources }))
       expect(frozen).toEqual({
@@ -73,7 +73,7 @@ describe('HTML', () => {
       })
     })
 
-    it('created from an imported report has the same bytes, for any session', () => {
+    it('created from an imported report has the same bytes as that report, for any session', () => {
       const empty = recording()
       empty.session.rungs = []
       empty.session.device = null
@@ -106,7 +106,7 @@ describe('HTML', () => {
       )
     })
 
-    it('that expands enormously is rejected before it fills the memory', () => {
+    it('that expands enormously is rejected before it fills memory', () => {
       const html = page(recording())
       const withDeep = (text: string): string => {
         const packed = gzipSync(text).toString('base64')
@@ -166,7 +166,7 @@ describe('HTML', () => {
       )
     })
 
-    it('shows two sessions side by side, and rejects two that cannot be compared', () => {
+    it('shows two sessions side by side, and rejects two sessions that cannot be compared', () => {
       const before = recording()
       const after = slowed(recording(), '06_float4', 1.5)
       const html = reportHtml([before, after], {}, template, noPrivates)
@@ -231,8 +231,8 @@ describe('privacy', () => {
     /mallory|secret-|frosthost|deadbeef|9abc|SN7654321|1320123456789|de:ad:be|10\.20\.30|lab\.example/i
 
   /**
-   * Fields with a fixed format, and fields that depend on other fields. They cannot contain private
-   * text.
+   * Fields with a fixed format, and fields that depend on other fields. These fields cannot contain
+   * private text.
    */
   const fixed = new Set(
     'after reference createdAt unit evidence status cacheState kind completion severity metric direction profile requires url speedupType stallSamples'.split(
@@ -325,8 +325,8 @@ describe('privacy', () => {
     ['ci as JSON', reportCi(sample, sample, { thresholdPercent: 3, json: true }, privates).text],
   ]
 
-  describe('names of a machine or a person', () => {
-    it('are in every text of the session that is exported here', () => {
+  describe('machine and personal names', () => {
+    it('are in every text of the session that this test exports', () => {
       expect(JSON.stringify(marked().session).match(/frosthost17/g)!.length).toBeGreaterThan(100)
     })
 

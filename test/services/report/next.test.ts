@@ -41,7 +41,7 @@ it('Markdown and PDF show the first step of each rung except the reference, in l
   expect(report(opened, { format: 'md' }, noPrivates)).not.toContain('What to change next')
 })
 
-it('HTML includes all recommendations, without names of the machine', () => {
+it('HTML includes all recommendations, but no machine names', () => {
   const [id, advice] = Object.entries(next)[0]!
   const line = { file: '/home/jane/k.cu', line: 3, text: 'x', share: 1, changed: null }
   const cited: Next = { ...advice, steps: advice.steps.map((step) => ({ ...step, lines: [line] })) }

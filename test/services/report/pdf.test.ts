@@ -47,7 +47,7 @@ async function printed(
   return { documents, drafts, stages, pdf: Buffer.from(pdf).toString('latin1') }
 }
 
-/** Returns a PDF with one page per heading. The page tree is as deep as Chromium's. */
+/** Returns a PDF with one page per heading. The page tree is as deep as in Chromium's PDFs. */
 function fakePdf(ids: readonly string[]): Uint8Array {
   const page = (index: number): number => 100 + index
   const half = Math.ceil(ids.length / 2)
@@ -69,7 +69,7 @@ function fakePdf(ids: readonly string[]): Uint8Array {
 }
 
 describe('a printed report', () => {
-  it('has page numbers from a draft in its table of contents, and the date of the session', async () => {
+  it("has page numbers from a draft in its table of contents, and the session's date", async () => {
     const { documents, drafts, stages, pdf } = await printed(recording())
     expect([drafts, stages]).toEqual([
       [true, false],
@@ -95,7 +95,7 @@ describe('a printed report', () => {
     expect(pdf).toContain('/ModDate (D:20261121032713')
   })
 
-  it('includes the summary, figures with their marks, diffs and the origin', async () => {
+  it('includes the summary, figures with their marks, diffs, and the origin', async () => {
     const [html = ''] = (await printed(withTroubles())).documents
     expect(html).toContain('<p class="best">Best rung: <code>06_float4</code>')
     expect(html).toContain('<td class="num">40.3 TFLOP/s</td>')
@@ -115,7 +115,7 @@ describe('a printed report', () => {
     ])
   })
 
-  it("lists only the counters that support a step's causes, unless the report has no section Counters", async () => {
+  it("lists only the counters that support a step's causes, unless the report has no Counters section", async () => {
     // The standard level collects few counters, and every one is evidence for a listed cause.
     const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096'))
     const rows = async (sections: ('compare' | 'matrix')[]) => {
@@ -129,7 +129,7 @@ describe('a printed report', () => {
     expect(whole.step).not.toContain('Also changed')
   })
 
-  it('has no bar chart for data in the occupancy chart, except with a caption', async () => {
+  it('has no bar chart for data in the occupancy chart, unless the bar chart has a caption', async () => {
     const svg = '<svg width="10" height="10"></svg>'
     const drawn = new Map([['occupancy', { svg, label: 'Occupancy limiters' }]])
     const bars = async (options: Parameters<typeof printed>[1]) => {
@@ -159,7 +159,7 @@ describe('two printed sessions', () => {
     return sample
   }
 
-  it('include warnings, times, changed metrics, diffs and both origins', async () => {
+  it('include warnings, times, changed metrics, diffs, and both origins', async () => {
     const [, html = ''] = (await printed([recording(), after()])).documents
     expect(html).toContain('<title>FP32 matrix multiplication at 4096³ FP32: two sessions</title>')
     expect(html).toContain('The driver versions differ: 580.159.04 and 590.')
@@ -275,7 +275,7 @@ describe('a chart', () => {
   })
 })
 
-describe('the browser of this machine', () => {
+describe("this machine's browser", () => {
   const browser = async (script: string): Promise<string> => {
     const path = join(await tempDir(), 'chromium')
     await writeFile(path, `#!/bin/sh\n${script}\n`)
@@ -297,7 +297,7 @@ describe('the browser of this machine', () => {
     })
   })
 
-  it('may be any browser that the tests find, even a headless one', async () => {
+  it('may be any browser that the tests find, even a headless browser', async () => {
     const folder = await tempDir()
     const path = join(folder, 'chromium-headless-shell')
     await writeFile(path, '#!/bin/sh\necho shell >&2; exit 3\n')
@@ -311,7 +311,7 @@ describe('the browser of this machine', () => {
     })
   })
 
-  it('that fails has its output in the error, and leaves no files on disk', async () => {
+  it('has its output in the error if it fails, and leaves no files on disk', async () => {
     const program = await browser('echo boom >&2; exit 7')
     const temporary = await tempDir()
     setEnv({ KERNEL_LADDER_CHROMIUM: program, TMPDIR: temporary })
@@ -324,7 +324,7 @@ describe('the browser of this machine', () => {
     expect(await readdir(temporary)).toEqual([])
   })
 
-  it('that leaves a partial document, as on a full disk, is reported as failed', async () => {
+  it('is reported as failed if it leaves a partial document, as on a full disk', async () => {
     const program = await browser(
       'for word in "$@"; do case "$word" in --print-to-pdf=*) out="${word#*=}";; esac; done; printf %%PDF-1.4 > "$out"',
     )

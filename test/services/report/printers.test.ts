@@ -1,4 +1,4 @@
-/** Tests every report format: the printed text, and how other programs parse it. */
+/** Tests the printed text of every report format, and how other programs parse that text. */
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
@@ -49,7 +49,7 @@ describe('printers', () => {
       expect(md(text)).toBe(expected)
     })
 
-    it('fences and code spans are longer than any run of backticks inside', () => {
+    it('has fences and code spans that are longer than any run of backticks inside', () => {
       expect(mdCode('a``b`')).toBe('``` a``b` ```')
       expect(fenced('````\nx', 'diff')).toBe('`````diff\n````\nx\n`````')
     })
@@ -92,7 +92,7 @@ describe('printers', () => {
       expectTables(text)
     })
 
-    it('lists rungs without a result with reason and diagnostics, and numbers missing figures', () => {
+    it('lists rungs without a result with the reason and diagnostics, and numbers missing figures', () => {
       const text = report(withTroubles(), { format: 'md' }, noPrivates)
       expect(text).toContain('**wrong.** 7 of 16 differ.')
       expect(text).toContain('```text\ngemm/03_shared_tile.cu:12: error: expected a ";"\n```')
@@ -160,7 +160,7 @@ describe('printers', () => {
     const read = (text: string): Record<string, string>[] =>
       parse(text, { columns: true, relax_column_count: false, record_delimiter: '\r\n' })
 
-    it('in long form has one row per figure, with unit, evidence and reason', () => {
+    it('in long form has one row per figure, with unit, evidence, and reason', () => {
       const rows = read(report(withTroubles(), { format: 'csv' }, noPrivates))
       const of = (rung: string, metric: string) =>
         rows.find((row) => row.rung === rung && row.metric === metric)
@@ -207,7 +207,7 @@ describe('printers', () => {
       expect(rows[11]?.text).toBe('a,"b"\nc;d')
     })
 
-    it('of a malicious session has no formula in either form', () => {
+    it('from a malicious session has no formula in either form', () => {
       for (const wide of [false, true]) {
         const rows = read(report(withHostileStrings(), { format: 'csv', wide }, noPrivates))
         for (const cell of rows.flatMap((row) => Object.values(row)))
@@ -232,7 +232,7 @@ describe('printers', () => {
       )
     })
 
-    it('of a malicious session has balanced groups, paired math delimiters and only its own commands', () => {
+    it('from a malicious session has balanced groups, paired math delimiters, and only its own commands', () => {
       const text = report(withHostileStrings(), { format: 'tex' }, noPrivates)
         .split('\n')
         .filter((line) => !line.startsWith('%'))
@@ -243,7 +243,7 @@ describe('printers', () => {
       expect(plain).not.toMatch(/[%#^~]/)
       expect(plain).not.toMatch(/\\(input|write|include)/)
       // Every row must have as many cells as its table has columns. The ladder table has eight
-      // columns. Counter tables declare their number.
+      // columns. Counter tables declare their own number of columns.
       const tables = text.match(/\\begin\{tabular\}[^]*?\\end\{tabular\}/g)!
       expect(tables.length).toBeGreaterThan(1)
       for (const table of tables) {
@@ -302,7 +302,7 @@ describe('published figures', async () => {
   })
 })
 
-it('a report contains neither the machine of a session nor its node', () => {
+it("a report contains neither a session's machine nor its node", () => {
   const { session } = recording()
   const told = scrubSession(
     {
@@ -324,7 +324,7 @@ describe('parsing by other programs', () => {
     const rendered = (sample: Sample): string =>
       markdown.render(report(sample, { format: 'md', pictures: 'a b.assets' }, noPrivates))
 
-    it('has its headings, tables with complete rows, collapsible diffs, and its pictures', () => {
+    it('has its headings, tables with complete rows, collapsible diffs, and pictures', () => {
       const html = rendered(recording())
       const heads = [...html.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, text]) => text)
       expect(heads).toEqual(['Summary', 'Ladder', 'Charts', 'Steps', 'Provenance'])
@@ -344,7 +344,7 @@ describe('parsing by other programs', () => {
       expect(files).toContain('throughput.svg')
     })
 
-    it('of malicious texts has no element, link or picture from these texts', () => {
+    it('from malicious texts has no element, link, or picture from these texts', () => {
       const html = rendered(withHostileStrings())
       const tags = new Set([...html.matchAll(/<([a-z][a-z0-9]*)/gi)].map(([, name]) => name))
       for (const name of ['script', 'a', 'iframe', 'b', 'i']) expect(tags).not.toContain(name)
@@ -399,7 +399,7 @@ describe('parsing by other programs', () => {
   })
 
   describe('CSV, parsed by another library', () => {
-    it.each([false, true])('has every figure, in its own line and column (wide: %s)', (wide) => {
+    it.each([false, true])('has every figure on its own line and column (wide: %s)', (wide) => {
       for (const sample of all()) {
         const text = report(sample, { format: 'csv', wide }, noPrivates)
         const { data, errors, meta } = Papa.parse<Record<string, string>>(text, {

@@ -1,4 +1,4 @@
-/** Tests reports on one session and on two sessions. */
+/** Tests reports on one and on two sessions. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -86,7 +86,7 @@ describe('one session', () => {
     )
   })
 
-  it('includes the L2 contents, both times of a ratio, the base of a step, and the notes on a time', () => {
+  it('includes the L2 contents, the two times of each ratio, the base of each step, and the notes on a time', () => {
     const sample = recording()
     sample.session.settings.cacheState = 'cold'
     const own = sample.session.rungs.find(({ id }) => id === '05_thread_tile_2d')!
@@ -107,7 +107,7 @@ describe('one session', () => {
     expect(Number(step![2])).toBeGreaterThan(1)
   })
 
-  it('compared with a session with other L2 contents has no ranked times, but the command to measure again', () => {
+  it('compared with a session with different L2 contents has no ranked times, but has the command to measure again', () => {
     const other = recording()
     other.session.settings.cacheState = 'cold'
     for (const { timing } of other.session.rungs) if (timing) timing.cacheState = 'cold'
@@ -120,7 +120,7 @@ describe('one session', () => {
     expect(both).toMatch(/`06_float4` \| 3\.41 ms \| 3\.41 ms \| – \|.*\? unknown \|/)
   })
 
-  it('shows kernels under ncu with their GPU time, and how to profile the program again', async () => {
+  it('shows kernels under ncu with their GPU time, and the command to profile the program again', async () => {
     const session = await readSession(join(recordingsDir, 'feed-forward-h200'))
     const sample = { session, sources: {} }
     const md = report(sample, { format: 'md' }, noPrivates)
@@ -163,7 +163,7 @@ describe('one session', () => {
       )
     })
 
-    it('explains for each step why it is faster, as factors, also for two sessions', () => {
+    it('explains in factors why each step is faster, even for two sessions', () => {
       const md = report(recording(), { format: 'md' }, noPrivates)
       expect(md).toMatch(
         /Why, as factors that multiply to [\d.]+× as fast:\n\n- \*\*[\d.]+×\*\* The FMA pipe is busy for 32\.1 % of the active cycles/,
@@ -195,7 +195,7 @@ describe('one session', () => {
       expect(level).toMatch(/ A note on 03_shared_tile\.$/)
     })
 
-    it('claims that a rung beats the reference only if all kinds of timing agree, and calls it equal within the spread', () => {
+    it('claims that a rung beats the reference only if all kinds of timing agree, and calls the rung equal within the spread', () => {
       const place = (ratio: number): string => {
         const sample = recording()
         const rung = sample.session.rungs.find(({ id }) => id === '06_float4')!
@@ -235,11 +235,11 @@ describe('one session', () => {
   describe('the problem', () => {
     const problem = ({ facts }: ReportModel) => facts.find(({ id }) => id === 'problem')!.value
 
-    it('with several sizes is identified by its label and the names of the sizes', () => {
+    it('with several sizes is identified by its label and the size names', () => {
       expect(problem(model(recording()))).toMatch(/, 4096³ \(m 4096, n 4096, k 4096\), alpha 1, /)
     })
 
-    it('with a single size has its name, also in an older session', async () => {
+    it("with a single size has that size's name, even in an older session", async () => {
       const session = await readSession(join(recordingsDir, 'reduction-h200'))
       const own = model({ session, sources: {} })
       expect(problem(own)).toMatch(/, N = 67108864$/)
@@ -248,13 +248,13 @@ describe('one session', () => {
   })
 
   describe('the command to reproduce it', () => {
-    it('contains the rungs, the size and the level', () => {
+    it('contains the rungs, the size, and the level', () => {
       expect(reproduceCommand(recording().session)).toBe(
         'kernel-ladder run --ladder gemm-fp32 --rungs 00_cublas,01_naive,02_coalesced,03_shared_tile,04_thread_tile_1d,05_thread_tile_2d,06_float4 --size 4096 --profile card --warm',
       )
     })
 
-    it('contains values that differ from the defaults, and a parameter only if it affects no other rung', () => {
+    it('contains values that differ from the defaults, and a parameter only if that parameter affects no other rung', () => {
       const { session } = recording()
       session.problem = gemmProblem(3, 4096, 4096, { beta: 0.5 })
       session.settings.cacheState = 'warm'
@@ -291,12 +291,12 @@ describe('one session', () => {
   })
 
   describe('every format', () => {
-    it.each(textFormats)('%s: the same session gives the same bytes', (format) => {
+    it.each(textFormats)('gives the same bytes for the same session: %s', (format) => {
       expect(report(recording(), { format })).toBe(report(recording(), { format }))
     })
 
     it.each(textFormats)(
-      '%s: supports failures, missing metrics, rungs or GPUs, and malicious texts',
+      'supports failures, missing metrics, rungs, or GPUs, and malicious texts: %s',
       (format) => {
         const empty = recording()
         empty.session.rungs = []
@@ -305,7 +305,7 @@ describe('one session', () => {
           const text = report(sample, { format, wide: true }, noPrivates)
           expect(text.length).toBeGreaterThan(100)
           expect(text).not.toMatch(/undefined|NaN|\[object/)
-          // The text must have no characters that hide text, change the reading direction or
+          // The text must have no characters that hide text, change the reading direction, or
           // control a terminal.
           expect(text.replaceAll(/\r\n|\n|\t/g, '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
         }
@@ -352,7 +352,7 @@ describe('two sessions', () => {
       })
     })
 
-    it('rejects another ladder, problem or data type', () => {
+    it('rejects a different ladder, problem, or data type', () => {
       const other = recording()
       other.session.ladder.id = 'gemm-f16'
       other.session.problem = gemmProblem(4096, 4096, 1024, { dtype: 'f16' })
@@ -361,7 +361,7 @@ describe('two sessions', () => {
       )
     })
 
-    it('warns about another GPU, driver, clock, compiler, profiler or import', () => {
+    it('warns about a different GPU, driver, clock, compiler, profiler, or import', () => {
       const { session } = recording()
       session.device = { ...session.device!, name: 'NVIDIA B200', driver: '590.1' }
       session.tools = { nvcc: '13.1', ncu: null }
@@ -383,7 +383,7 @@ describe('two sessions', () => {
   })
 
   describe('two sessions side by side', () => {
-    it('are rejected without a rung in common', () => {
+    it('are rejected if they have no rung in common', () => {
       const now = recording()
       now.session.rungs = []
       expect(() => compare(recording(), now, 'md')).toThrow(/no rung in common/)
@@ -397,7 +397,7 @@ describe('two sessions', () => {
       return editRung(sample, '01_naive', { timing: null, status: 'failed', reason: 'It crashed.' })
     }
 
-    it('Markdown has the warnings first, then the times, the changes and the source diff', () => {
+    it('have the warnings first in Markdown, then the times, the changes, and the source diff', () => {
       const text = compare(recording(), after(), 'md')
       expect(text).toContain(
         '> **Warning:** The driver versions differ: 580.159.04 and &lt;b&gt;590.',
@@ -411,7 +411,7 @@ describe('two sessions', () => {
       expect(text).toContain('\n+// changed\n')
     })
 
-    it('CSV has both values of each metric', () => {
+    it('have both values of each metric in CSV', () => {
       const rows: Record<string, string>[] = parse(compare(recording(), after(), 'csv'), {
         columns: true,
       })
@@ -422,7 +422,7 @@ describe('two sessions', () => {
       expect(Number(time?.['b/a'])).toBeCloseTo(1.1)
     })
 
-    it('JSON and LaTeX have the warnings, times and verdicts', () => {
+    it('have the warnings, times, and verdicts in JSON and LaTeX', () => {
       const { warnings, rungs } = JSON.parse(compare(recording(), after(), 'json')) as {
         warnings: { text: string }[]
         rungs: { id: string; time: { verdict: string } }[]
@@ -503,7 +503,7 @@ describe('options', () => {
       expect(shown).toEqual(pictures.map(({ name }) => name))
     })
 
-    it('require a browser only for a chart of the Charts screen, and never for a preview', async () => {
+    it('require a browser only for a chart from the Charts screen, and never for a preview', async () => {
       await make({})
       await make({ charts: ['throughput'] })
       await make({ charts: ['roofline'], isPreview: true })
@@ -511,7 +511,7 @@ describe('options', () => {
       expect(words).toEqual([])
     })
 
-    it('are rejected if the session has no such chart or no data, or a caption has no chart', async () => {
+    it('are rejected if the session has no such chart or no data, or if a caption has no chart', async () => {
       const refused = (choice: object) =>
         expect(make(choice)).rejects.toMatchObject({ kind: 'input' })
       await refused({ charts: ['nope'] })
@@ -570,7 +570,7 @@ describe('options', () => {
       expect(both.name).toBe('gemm-fp32-4096-20261121-032713-beside--b-.md')
     })
 
-    it('in Markdown has its pictures in a zip, and the same content gives the same bytes', async () => {
+    it('in Markdown has its pictures in a zip file, and has the same bytes for the same content', async () => {
       const make = (choice: object) =>
         answerReport(tools, [opened()], { format: 'md', pictures: true, ...choice })
       const zip = await make({})

@@ -61,7 +61,7 @@ export function slowed(sample: Sample, id: string, factor: number, spread?: numb
   return editRung(sample, id, { timing: stretched(timing, factor, spread) })
 }
 
-/** Returns a session without counters. No rung has any metric. */
+/** Returns a session without counters. No rung in the session has any metric. */
 export function withoutMetrics(): Sample {
   const sample = recording()
   sample.session.settings.profile = 'none'
@@ -136,8 +136,8 @@ export function withHostileStrings(): Sample {
   return sample
 }
 
-// Functions for sample deep profiles. They are ncu's output for one kernel on an H200, with the
-// names of other rungs.
+// Functions for sample deep profiles. The profiles are ncu's output for one kernel on an H200, with
+// the names of other rungs.
 
 const captured = toDeepProfiles(parseNcuRawCsv(ncuCapture('import-set-full')).launches, {
   sass: { sections: [], unreadable: 0 },

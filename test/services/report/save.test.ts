@@ -20,7 +20,7 @@ describe('saving a report', () => {
     expect(await readdir(dir)).toEqual(['r.md'])
   })
 
-  it('rejects existing paths, even a folder and a dangling link, and does not change them', async () => {
+  it('rejects existing paths, even folders and dangling links, and does not change them', async () => {
     const dir = await tempDir()
     await writeFile(join(dir, 'r.md'), 'mine')
     await symlink(join(dir, 'nowhere'), join(dir, 'link'))
@@ -102,9 +102,9 @@ describe('saving a report with pictures', () => {
   })
 })
 
-describe('a disk that is full', () => {
+describe('a full disk', () => {
   it.skipIf(process.platform !== 'linux')(
-    'is reported when the operating system reports it',
+    'is reported when the operating system detects it',
     async () => {
       // A link to /dev/full simulates a full disk, because writes to /dev/full fail.
       const dir = await tempDir()

@@ -1,4 +1,4 @@
-/** Tests builds with output of the real compiler. */
+/** Tests builds with output from the real compiler. */
 import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -32,7 +32,7 @@ import { buildLaunchProbe, buildRunner } from '../../../src-main/services/bench/
 import { inParallel } from '../../../src-main/services/bench/in-parallel'
 import { probeLaunches } from '../../../src-main/adapters/tools/launch-probe'
 
-/** Stored outputs that include the builds, because these tests run them. */
+/** The stored outputs include the builds, because these tests run the builds. */
 const keptBuilt = await keptNvcc('built', { artifacts: true })
 afterAll(() => {
   if (keeping) keptBuilt.save()
@@ -58,7 +58,7 @@ describe('builds', () => {
   const builds = 2 + ladderRungs.length
 
   describe('building a ladder', () => {
-    it('compiles the runner and every rung once, and recompiles nothing without a change', async () => {
+    it('compiles the runner and each rung once, and recompiles nothing if nothing changed', async () => {
       const machine = await fakeMachine()
       const first = await machine.run()
       expect(machine.calls('nvcc').filter((call) => !call.includes('--version'))).toHaveLength(
@@ -122,7 +122,7 @@ describe('builds', () => {
       expect(machine.calls('nvcc').length - before).toBe(builds)
     })
 
-    it('recompiles only a task’s rungs when a header of the task changes', async () => {
+    it('recompiles only a task’s rungs when the task’s header changes', async () => {
       const machine = await fakeMachine()
       await machine.run()
       const before = machine.calls('nvcc').length
@@ -130,8 +130,8 @@ describe('builds', () => {
       await machine.run()
       const later = machine.calls('nvcc').slice(before)
       expect(later.filter((call) => call.some((word) => word.startsWith('runner/')))).toEqual([])
-      // nvcc recompiles the reference and the rungs. Each finds the header, regardless of its
-      // folder.
+      // nvcc recompiles the reference and the rungs. Each source finds the header, regardless of
+      // its folder.
       expect(later).toHaveLength(1 + ladderRungs.length)
       for (const call of later) expect(call.slice(call.lastIndexOf('-I'))[1]).toBe('gemm')
     })
@@ -146,7 +146,7 @@ describe('builds', () => {
       expect(call).toEqual(expect.arrayContaining(['-DBM=128', '-DTM=8', '-lineinfo', '-shared']))
     })
 
-    it('shows a compile error at its file and line, and the other rungs continue', async () => {
+    it('shows a compile error at its file and line, and continues with the other rungs', async () => {
       const machine = await fakeMachine()
       await machine.addFault('03_shared_tile', 'compile-error')
       const { session } = await machine.run()
@@ -162,7 +162,7 @@ describe('builds', () => {
       })
     })
 
-    it('reads registers, shared memory and spills from ptxas output', async () => {
+    it('reads registers, shared memory, and spills from ptxas output', async () => {
       const machine = await fakeMachine()
       const { session } = await machine.run({ rungs: ['03_shared_tile'] })
       const { build } = rung(session, '03_shared_tile')
@@ -254,7 +254,7 @@ describe('nvcc', async () => {
         expect(said(reason), what).toBeUndefined()
         // With rows of 128 KiB, a block of 1024 threads uses all 64 registers per thread and spills
         // a few bytes. On Hopper, FP8 fragments are converted to FP16. The conversion needs
-        // registers in addition to those of the sums.
+        // registers in addition to the registers for the sums.
         const most = what.startsWith('softmax/') ? 924 : what.startsWith('gemm-nt/72') ? 4 : 0
         expect(build?.spillStoreBytes ?? 0, what).toBeLessThanOrEqual(most)
       })
@@ -321,7 +321,7 @@ describe('nvcc', async () => {
       else expect(event).toMatchObject({ event: 'error', kind: 'no-device' })
     })
 
-    it('accepts the arguments of every case: with flags, with an input buffer, and with another type', async (test) => {
+    it('accepts the arguments for every case: with flags, with an input buffer, and with another type', async (test) => {
       const runner = await orSkip(test, builtRunner())
       const rungs = [
         { id: 'a', artifact: '/none.so', flags: [] },
@@ -382,7 +382,7 @@ describe('nvcc', async () => {
   })
 })
 
-describe('flags of a task', async () => {
+describe("a task's flags", async () => {
   const after = (words: readonly string[], option: string): (string | undefined)[] =>
     words.flatMap((word, index) => (word === option ? [words[index + 1]] : []))
 
@@ -395,7 +395,7 @@ describe('flags of a task', async () => {
   }
 
   describe('the flags that a header turns on', () => {
-    it('make a separate case for that rung, also under ncu, and are stored in the session', async () => {
+    it('make a separate case for that rung, even under ncu, and are stored in the session', async () => {
       const machine = await machineWithEpilogue()
       const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
       const calls = machine.calls('runner').filter(([, command]) => command === 'measure')
@@ -476,8 +476,8 @@ describe('flags of a task', async () => {
             answer.kernels.map(({ name, grid }) => [/\w+(?=<)/.exec(name)?.[0], grid[0]])
         }
       }
-      // The first kernel has 8 × 4 blocks of 128 × 256. The second has 8 × 32 blocks of 128 columns
-      // by 32 rows.
+      // The first kernel has 8 × 4 blocks of 128 × 256. The second kernel has 8 × 32 blocks of 128
+      // columns by 32 rows.
       expect(launched).toEqual({
         '22_unfused_epilogue with': [
           ['gemm', 32],

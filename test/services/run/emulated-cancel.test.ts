@@ -1,4 +1,4 @@
-/** Tests ^C during an emulated run while a tool of the run is active. */
+/** Tests ^C during an emulated run while one of its tools is active. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

@@ -20,7 +20,7 @@ import { type Session } from '../../../src-main/domain/session/session'
 import { throttleStatement, sessionGpuWords } from '../../../src-main/domain/report/gpu-state-words'
 import { sessionText } from '../../../src-main/hosts/cli/describe/describe-static'
 
-describe('the state of the GPU', () => {
+describe("the GPU's state", () => {
   it('is stored with each time, and the reason for lower clocks is reported', async () => {
     const machine = await fakeMachine()
     // The clock reasons are idle, the power cap and the temperature. Idle is not reported as a
@@ -44,7 +44,7 @@ describe('the state of the GPU', () => {
     expect(facts.get('timing')).toBe('single launches between CUDA events')
   })
 
-  it('is absent from an older runner, and otherwise shows that the clocks were not limited', async () => {
+  it('is absent if the runner is older, and otherwise shows that the clocks were not limited', async () => {
     const machine = await fakeMachine()
     setEnv({ FAKE_CLOCKS: '1' })
     const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
@@ -98,7 +98,7 @@ describe('bursts', () => {
     expect(text).toContain('burst: one launch of 8 in a row, after 1 s of rest')
   })
 
-  it('are neither timed nor shown without a request', async () => {
+  it('are neither timed nor shown unless requested', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
     expect(rung(session, '01_naive').timing).not.toHaveProperty('burst')
@@ -154,7 +154,7 @@ describe('measuring', () => {
       expect(statuses(session)).toEqual(allBut('02_coalesced', '04_thread_tile_1d'))
     })
 
-    it('even if it is the reference: the other rungs have times and no ratios', async () => {
+    it('even if it is the reference, so that the other rungs have times but no ratios', async () => {
       const machine = await fakeMachine()
       await machine.addFault('00_cublas', 'crash')
       const { session } = await machine.run()
@@ -174,7 +174,7 @@ describe('measuring', () => {
       expect(session.warnings).toEqual([])
     })
 
-    it('causes a report, and its out-of-order times, failures and ceilings are ignored', async () => {
+    it('is reported, and its out-of-order times, failures, and ceilings are ignored', async () => {
       const honest = (await (await fakeMachine()).run()).session
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'forge')
@@ -220,7 +220,7 @@ describe('measuring', () => {
       expect(machine.calls('ncu').some((call) => call.includes('profile'))).toBe(false)
     })
 
-    it('at the first rung leaves a session with the rung that caused it', async () => {
+    it('at the first rung leaves a session with the rung that caused the crash', async () => {
       const machine = await fakeMachine()
       await machine.addFault('00_cublas', 'gpu-lost:no-device')
       const { session, folder } = await machine.run()
@@ -292,7 +292,7 @@ describe('measuring', () => {
       )
     })
 
-    it('rejects an index without a GPU', async () => {
+    it('rejects an index that has no GPU', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_GPUS: '2' })
       await expect(machine.run({ gpu: 2 })).rejects.toThrow(
@@ -302,7 +302,7 @@ describe('measuring', () => {
   })
 
   describe("the runner's output", () => {
-    it('becomes times, ratios to the interleaved reference, and verification', async () => {
+    it('becomes times, ratios to the interleaved reference, and verification results', async () => {
       const machine = await fakeMachine()
       const { session } = await machine.run()
       for (const { timing, verify } of session.rungs) {
@@ -442,7 +442,7 @@ describe('degraded runs', () => {
       },
     )
 
-    it('derived figures include what they were computed from', async () => {
+    it('derived figures include their inputs', async () => {
       const { session } = await (await fakeMachine()).run({ profile: 'none' })
       const [naive] = session.rungs.filter(({ id }) => id === '01_naive')
       expect(said(naive!.metrics.wavesPerSm?.reason)).toBe(
@@ -475,7 +475,7 @@ describe('degraded runs', () => {
     })
   })
 
-  describe('the roofs of the GPU', () => {
+  describe("the GPU's roofs", () => {
     it('are measured once, before the first rung, and stored in the session', async () => {
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'crash')

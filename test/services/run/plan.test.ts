@@ -20,7 +20,7 @@ describe('a run request', () => {
     expect(plan.reference?.rung.id).toBe('00_cublas')
   })
 
-  it('applies a parameter to the rungs that allow the value, and does not change the other rungs', async () => {
+  it('applies a parameter to the rungs that allow the value, and does not change other rungs', async () => {
     const { kernelsDir } = await fakeMachine()
     const plan = planRun(await readCatalog(kernelsDir), { ...request, params: { TM: 16 } })
     const values = Object.fromEntries(plan.rungs.map(({ rung }) => [rung.id, rung.params.TM]))
@@ -29,7 +29,7 @@ describe('a run request', () => {
     expect(values['01_naive']).toBeUndefined()
   })
 
-  it('can set a parameter for one rung, which overrides the common value, and reports rungs without it', async () => {
+  it('can set a parameter for one rung to override the common value, and reports rungs without that parameter', async () => {
     const { kernelsDir } = await fakeMachine()
     const asked = {
       ...request,

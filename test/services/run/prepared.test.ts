@@ -1,6 +1,6 @@
 /**
- * Tests rungs with a one-time setup, or with their own memory, streams and graphs, on the emulated
- * GPU.
+ * Tests rungs on the emulated GPU that have a one-time setup or their own memory, streams, or
+ * graphs.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -265,7 +265,7 @@ describe('a rung with additional setup', async () => {
   })
 }, 120_000)
 
-it('CUB, a second stream and a graph compute row sums at every size of the example', async () => {
+it('CUB, a second stream, and a graph compute row sums at every size in the example', async () => {
   const example = join(root, 'docs/examples/prepared')
   const session = await emulated(example, '--size', '96')
   for (const { id, status, alsoVerified } of session.rungs) {

@@ -39,7 +39,7 @@ describe('profiling', () => {
     expect(call![call!.indexOf('--target-processes') + 1]).toBe('application-only')
   })
 
-  it('measures the seven card metrics of every rung, in one pass per kernel', async () => {
+  it('measures the seven card metrics for every rung, in one pass per kernel', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run()
     for (const { metrics, profile } of session.rungs) {
@@ -52,7 +52,7 @@ describe('profiling', () => {
     }
   })
 
-  it('stores ncu’s report and all raw output, without paths of this machine', async () => {
+  it('stores ncu’s report and all raw output, without paths on this machine', async () => {
     const machine = await fakeMachine()
     const { folder } = await machine.run()
     expect(await readFile(join(folder!, 'profile.ncu-rep'), 'utf8')).toMatch(/^NVR/)
@@ -62,7 +62,7 @@ describe('profiling', () => {
     expect(call.argv.join(' ')).not.toContain(join(machine.dir, 'cache'))
   })
 
-  it('can be turned off: ncu does not run, and the counters have a reason', async () => {
+  it('can be turned off, so that ncu does not run and the counters have a reason', async () => {
     const machine = await fakeMachine()
     const { session, missing } = await machine.run({ profile: 'none' })
     expect(machine.calls('ncu')).toHaveLength(0)
@@ -156,11 +156,11 @@ describe('profiling', () => {
     const of = (id: string): number => planned.rungs.find((one) => one.id === id)!.seconds!
     expect(of('06_float4') - of('02_coalesced')).toBeGreaterThan(0.45)
     expect(planned.seconds).toBeGreaterThan(of('06_float4'))
-    // The session contains the loading time of this run.
+    // The session contains this run's loading time.
     expect(rung(session, '06_float4').prepared).toEqual({ seconds: 0.2, with: 'Python 3.12.3' })
   })
 
-  it('skips a rung on request: it has a time, and its counters have a reason', async () => {
+  it('skips a rung on request, which then has a time, and a reason for its missing counters', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run({ profileSkip: ['01_naive'] })
     const profiling = machine.calls('ncu').find((call) => !call.includes('--version'))!
@@ -175,7 +175,7 @@ describe('profiling', () => {
     expect(rung(session, '02_coalesced').profile?.passes).toBe(1)
   })
 
-  it('skips rungs that would exceed a limit, and does not start ncu if none remains', async () => {
+  it('skips rungs that would exceed a limit, and does not start ncu if no rung remains', async () => {
     const machine = await fakeMachine()
     const { session, missing } = await machine.run({ profileLimitSeconds: 1e-6 })
     expect(session.settings.profileSkipped).toEqual(ladderRungs)
@@ -183,7 +183,7 @@ describe('profiling', () => {
     expect(missing).toBeNull()
   })
 
-  it('reports an unknown rung to skip', async () => {
+  it('reports a rung to skip that is unknown', async () => {
     const machine = await fakeMachine()
     await expect(machine.run({ profileSkip: ['99_none'] })).rejects.toThrow(
       /no rung named "99_none"/,
@@ -281,7 +281,7 @@ describe('profiling', () => {
       expect(log).toHaveLength(2)
     })
 
-    it('the metric is requested by its other name, if it has one', async () => {
+    it('the metric is requested by its other name, if there is one', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU_UNKNOWN: 'smsp__inst_executed_op_shared_ld' })
       await machine.run({}, { settings })
@@ -357,7 +357,7 @@ describe('the deep level', () => {
     })
 
   describe('profiling at the deep level', () => {
-    it('collects once, with the full set and the sources, and prints three pages of the report', async () => {
+    it('collects once, with the full set and the sources, and prints three pages from the report', async () => {
       const { toolbox, calls } = watched(recordedToolbox(await recording()))
       await profiled(toolbox)
       expect(calls.map(({ key }) => key)).toEqual([
@@ -379,7 +379,7 @@ describe('the deep level', () => {
       expect([...deep.keys()]).toEqual([])
     })
 
-    it('still has the seven card metrics, and the number of passes', async () => {
+    it('still has the seven card metrics and the number of passes', async () => {
       const { byRung } = await profiled(recordedToolbox(await recording()))
       for (const { metrics, profile } of byRung.values()) {
         for (const id of cardMetricIds)
@@ -421,7 +421,7 @@ describe('the deep level', () => {
       expect(await readDeep(folder, '03_a')).toEqual(profile)
     })
 
-    it('is null for a rung without one, and in a session without any', async () => {
+    it('is null for a rung that has none, and in a session that has none', async () => {
       const { folder } = await saved()
       expect(await readDeep(folder, '99_none')).toBeNull()
       expect(await readDeep(await tempDir(), '03_a')).toBeNull()
@@ -436,12 +436,15 @@ describe('the deep level', () => {
         (text: string) => text.replace('"executed":32768', '"executed":"many"'),
         /kernels\.0\.instructions\.0\.executed/,
       ],
-    ])('that is %s is rejected with its name', async (_what, damage, message) => {
-      const { folder } = await saved()
-      const path = join(folder, 'deep', '03_a.json')
-      await writeFile(path, damage(await readFile(path, 'utf8')))
-      await expect(readDeep(folder, '03_a')).rejects.toThrow(message)
-    })
+    ])(
+      'that is %s is rejected with an error that names the file',
+      async (_what, damage, message) => {
+        const { folder } = await saved()
+        const path = join(folder, 'deep', '03_a.json')
+        await writeFile(path, damage(await readFile(path, 'utf8')))
+        await expect(readDeep(folder, '03_a')).rejects.toThrow(message)
+      },
+    )
 
     it.each(['../session', 'a/b', '..', ''])('is never read for the rung id %j', async (rung) => {
       await expect(readDeep(await tempDir(), rung)).rejects.toThrow()

@@ -1,7 +1,7 @@
 /**
- * Tests Python rungs as the runner uses them. The real nvcc builds their library. A small program
- * loads the library and runs Python in its process. torch is a fake based on numpy, and GPU memory
- * is simulated by the process's memory.
+ * Tests Python rungs in the way that the runner uses them. The real nvcc builds the library for
+ * these rungs. A small program loads the library and runs Python in its process. torch is a fake
+ * based on numpy, and GPU memory is simulated by the process's memory.
  */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
@@ -203,13 +203,13 @@ describe.skipIf(!isThere)('a rung in Python', () => {
     said.set('no Python', (await run([artifact!], { PATH: '/nonexistent' }))[0])
   })
 
-  it.each(ids)('the script %s gets its tensors or is rejected with the reason', (id) => {
+  it.each(ids)('gets its tensors in the script %s, or is rejected with the reason', (id) => {
     const { says } = rungs[id]!
     if (typeof says === 'string') expect(said.get(id)).toBe(says)
     else expect(said.get(id)).toMatch(says)
   })
 
-  it('runs its script from a copy of its library, like old code that is timed next to new code', () =>
+  it('runs its script from a copy of its library, as for old code that is timed next to new code', () =>
     expect(said.get('a copy')).toMatch(rungs.softmax!.says))
 
   it.each([
@@ -217,7 +217,7 @@ describe.skipIf(!isThere)('a rung in Python', () => {
     ['no torch', 'torch is not installed for the python3 on PATH; pip install torch, or activate'],
     ['no triton', 'triton is not installed for the python3 on PATH; pip install torch triton, or'],
     ['no Python', 'there is no python3 on PATH; install it, or activate the environment that has'],
-  ])('is rejected with %s', (what, why) => {
+  ])('is rejected if there is %s', (what, why) => {
     expect(said.get(what)).toContain(`unsupported: ${why}`)
   })
 })

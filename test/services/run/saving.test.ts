@@ -46,7 +46,7 @@ describe('saving a session', () => {
       expect(await readFile(join(folder!, 'sources', file), 'utf8'), file).not.toBe('')
   })
 
-  it('gives two runs in the same second two folders', async () => {
+  it('gives two runs in the same second separate folders', async () => {
     const machine = await fakeMachine()
     const [a, b] = await Promise.all([
       machine.run({ rungs: ['01_naive'] }),
@@ -56,7 +56,7 @@ describe('saving a session', () => {
     expect(await readdir(machine.store)).toHaveLength(2)
   })
 
-  it('gives drafts with the same name the next free names, and overwrites none', async () => {
+  it('gives drafts with the same name the next free names, and overwrites no draft', async () => {
     const dir = await tempDir()
     const session = await readSession(shipped)
     const drafts = [1, 2, 3].map(() => draftSession(join(dir, 'mine')))
@@ -147,7 +147,7 @@ describe('saving a session', () => {
     expect(await readdir(out)).toEqual([])
   })
 
-  it('rejects a path at which a file exists', async () => {
+  it('rejects a path if a file exists there', async () => {
     const machine = await fakeMachine()
     await writeFile(join(machine.dir, 'file'), '')
     await expect(machine.run({}, { out: join(machine.dir, 'file', 'x') })).rejects.toMatchObject({
@@ -213,7 +213,7 @@ describe('reading a session', () => {
     )
   })
 
-  it('lists other sessions in addition to a damaged one', async () => {
+  it('lists other sessions in addition to a damaged session', async () => {
     const machine = await fakeMachine()
     await machine.run({ rungs: ['01_naive'] })
     await mkdir(join(machine.store, 'broken'))
@@ -260,7 +260,7 @@ describe('reading a session', () => {
       faults: [],
     })
 
-    // Replace sources/ itself with a link.
+    // Replace the sources/ folder itself with a link.
     await rename(join(folder, 'sources'), linked('elsewhere'))
     await symlink(linked('elsewhere'), join(folder, 'sources'))
     expect(await readSources(folder, { ...session, rungs: [second!, third!] })).toEqual({

@@ -33,8 +33,8 @@ describe('a static run', () => {
   const noGpu = ['nvidia-smi', 'ncu']
   const build = (machine: Machine, target = 'static:h200') => machine.run({ target })
 
-  describe('without a GPU, rungs are built for a GPU from the table', () => {
-    it('the figures are from the compiler, and the derived occupancy and waves match those of ncu', async () => {
+  describe('without a GPU builds rungs for a GPU from the table', () => {
+    it("the figures are from the compiler, and the derived occupancy and waves match ncu's values", async () => {
       const { session: measured } = await (await fakeMachine()).run()
       const machine = await fakeMachine(noGpu)
       const { session, folder, missing } = await build(machine)
@@ -114,7 +114,7 @@ describe('a static run', () => {
       })
     })
 
-    it('a rung that could not launch on the GPU either is reported', async () => {
+    it('a rung that also could not launch on a GPU is reported', async () => {
       const machine = await fakeMachine(noGpu)
       await machine.addFault('01_naive', 'probe-failed')
       await machine.addFault('02_coalesced', 'probe-unsupported')
@@ -266,7 +266,7 @@ describe('the launch probe', async () => {
       expect(await referenceOf(source)).toMatch(/^cannot be loaded: .*missing/)
     })
 
-    it('distinguishes a rung that cannot be launched from one that does not support the size', async () => {
+    it('distinguishes a rung that cannot be launched from a rung that does not support the size', async () => {
       expect(await launchesOf('int kl_launch(const void*, void*) { return 0; }')).toEqual({
         reason: 'it does not define kl_launch as extern "C"',
         fault: 'failed',
@@ -287,7 +287,7 @@ describe('the launch probe', async () => {
       })
     })
 
-    it('treats a crash and an exit of the host code as a failure', async () => {
+    it('treats a crash or an exit in host code as a failure', async () => {
       const dies = (how: string) =>
         launchesOf(`#include <csignal>
     #include <cstdio>
@@ -307,7 +307,7 @@ describe('the launch probe', async () => {
       })
     })
 
-    it('denies a submission everything that its judge denies', async () => {
+    it('denies a submission everything that the judge denies', async () => {
       const submitted = async (source: string) => {
         const built = await library(source)
         const field = ['--field', '0:i64:8', '--field', '8:buffer:y']
@@ -326,8 +326,8 @@ describe('the launch probe', async () => {
     })
 
     /**
-     * A program that launches a kernel like nvcc's code and prints the return value. $KL_LAUNCH
-     * configures the launch.
+     * A program that launches a kernel in the same way as nvcc's code and prints the return value.
+     * $KL_LAUNCH configures the launch.
      */
     const launching = `#include <cstddef>
     #include <cstdio>

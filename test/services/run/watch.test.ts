@@ -1,4 +1,4 @@
-/** Tests the loop that runs a folder again after every save, with simulated runs. */
+/** Uses simulated runs to test the loop that reruns a folder after every save. */
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -125,7 +125,7 @@ it('a watch that is stopped during a round reports the result and stops waiting'
   expect(news.at(-1)?.rungs.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
 })
 
-/** Returns a session like a run on the emulated GPU, with counters but no times. */
+/** Returns a session like that of a run on the emulated GPU, with counters but no times. */
 const emulatedSession = (rungs: string[], sharedLoads: number): Session => ({
   ...sessionOf(
     rungs.map((id) => ({
@@ -156,7 +156,7 @@ describe('without times', () => {
     expect(describeChange(third.rungs[0]!)).toBe('a: ok. No counter changed.')
   })
 
-  it('a save that changes the problem has a reason why no counters are compared', () => {
+  it('a save that changes the problem has a reason why counters are not compared', () => {
     const now = emulatedSession(['a'], 1024)
     const problem = { ...now.problem!, sizes: { ...now.problem!.sizes, k: 64 } }
     const { rungs } = watchRound(first, { ...now, problem }, ['a'])
@@ -199,7 +199,7 @@ describe('a save', () => {
     expect(after.rungs[1]!.change!.ratio).toBeCloseTo(0.5)
   })
 
-  it('of a file that all rungs include, or of the reference, runs all rungs', async () => {
+  it('to the reference, or to a file that all rungs include, runs all rungs', async () => {
     const { asked, save } = await watched()
     await save('parts.cuh', '// 2')
     await save('reference.cu', '// 2')
@@ -211,7 +211,7 @@ describe('a save', () => {
     ])
   })
 
-  it("that changes only the ladder's texts starts no run", async () => {
+  it("that changes only the ladder's texts does not start a run", async () => {
     const { folder, asked, save } = await watched()
     await writeFile(join(folder, 'ladder.yaml'), sumsYaml.replace('Of rows.', 'Of columns.'))
     await save('c.cu', rungText('c', '// 2'))
@@ -221,7 +221,7 @@ describe('a save', () => {
     ])
   })
 
-  it('of a rung that is not watched starts no run', async () => {
+  it('to a rung that is not watched does not start a run', async () => {
     const { folder, asked, save } = await watched(['b'])
     await writeFile(join(folder, 'c.cu'), rungText('c', '// 2'))
     await save('b.cu', rungText('b', '// 2'))
@@ -258,7 +258,7 @@ describe('the watch continues', () => {
     expect(asked.at(-1)).toEqual(['a', 'b'])
   })
 
-  it('after a run that failed, with its pending rungs', async () => {
+  it('after a failed run, with its pending rungs', async () => {
     const { asked, state, save } = await watched()
     state.fail = new Error('no GPU')
     const after = await save('b.cu', rungText('b', '// 2'))
@@ -279,7 +279,7 @@ describe('the watch continues', () => {
     expect(verdicts(after)).toEqual(['a same', 'b same', 'c same'])
   })
 
-  it('while the folder is missing, and when it is back', async () => {
+  it('while the folder is missing, and after the folder is restored', async () => {
     const { folder, asked, until, save } = await watched()
     await rename(folder, `${folder}-away`)
     try {

@@ -34,7 +34,7 @@ const check = ({ rungs }: SanitizeReport, id: string, tool: string): SanitizerCh
 }
 
 describe('rungs without a fault', () => {
-  it('are clean with every tool, in one process each, without the reference', async () => {
+  it('are clean with every tool, in one process per tool, without the reference', async () => {
     const machine = await fakeMachine()
     const report = await start(machine)
     expect(report.rungs.map(({ id }) => id)).not.toContain('00_cublas')
@@ -55,7 +55,7 @@ describe('rungs without a fault', () => {
     expect(calls[0]).not.toContain('--reference-library')
   })
 
-  it('in Python are built with the files that run a script', async () => {
+  it('written in Python are built with the files that run a script', async () => {
     const machine = await fakeMachine()
     await start(machine, { ladder: 'softmax', rungs: ['08_triton'], tools: ['memcheck'] })
     const build = machine.calls('nvcc').find((call) => call.includes('softmax/08_triton.py.cpp'))
@@ -76,7 +76,7 @@ describe('rungs without a fault', () => {
 })
 
 describe('a rung with a fault', () => {
-  it('is found at its line of the source, and the other rungs are clean', async () => {
+  it('is reported at its source line, and the other rungs are clean', async () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'out-of-bounds')
     const report = await start(machine, { tools: ['memcheck', 'racecheck'] })
@@ -93,7 +93,7 @@ describe('a rung with a fault', () => {
     expect(check(report, '02_coalesced', 'racecheck').status).toBe('clean')
   })
 
-  it('is reported with both accesses of a race', async () => {
+  it('that has a race is reported with both accesses', async () => {
     const machine = await fakeMachine()
     await machine.addFault('03_shared_tile', 'race')
     const report = await start(machine, { tools: ['racecheck'], rungs: ['03_shared_tile'] })
@@ -116,7 +116,7 @@ describe('a rung with a fault', () => {
     expect(check(report, '01_naive', 'memcheck').status).toBe('clean')
   })
 
-  it('with a crashed check is not reported as clean; the partial report is stored', async () => {
+  it('with a crashed check is not reported as clean, and the partial report is stored', async () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'sanitizer-cut')
     const report = await start(machine, { tools: ['memcheck'] })

@@ -64,7 +64,7 @@ describe('the deep recording of gemm-fp32', () => {
   )
 
   it.each(session.rungs.map(({ id }) => id).filter((id) => id !== '00_cublas'))(
-    '%s has its hottest line and every line of its SASS in the sources of the session',
+    "%s has its hottest line and every line of its SASS in the session's sources",
     async (id) => {
       const profile = await profileOf(id)
       const own = sources[id]!.split('\n')
@@ -96,7 +96,7 @@ describe('the deep recording of gemm-fp32', () => {
   )
 
   it.each(session.rungs.map(({ id }) => id))(
-    '%s never uses more registers than ptxas allocated, and almost as many at its maximum',
+    '%s never uses more registers than ptxas allocated, and at its maximum uses almost that many',
     async (id) => {
       const [{ instructions }] = (await profileOf(id)).kernels as [DeepProfile['kernels'][number]]
       const held = Math.max(...liveRegisters(instructions)!.map(({ general }) => general))
@@ -123,7 +123,7 @@ describe('the deep recording of gemm-fp32', () => {
     expect(said(notes).join()).toMatch(/without line information/)
   })
 
-  it('shows the effect of float4: an eighth of the loads from global memory, each wider', async () => {
+  it('shows the effect of float4, which is an eighth of the global loads, each of them wider', async () => {
     const [before, after] = [await profileOf('05_thread_tile_2d'), await profileOf('06_float4')]
     expect(identicalSass(before, after)).toBe(false)
     expect(identicalSass(after, await profileOf('06_float4'))).toBe(true)
@@ -145,7 +145,7 @@ describe('the deep recording of gemm-fp32', () => {
     expect(bottleneckOf(session, rung(session, id))).toMatchObject({ class: expected, leaning })
   })
 
-  it('took as many passes as estimated and, over the ladder, about the estimated time', async () => {
+  it('took as many passes as estimated and, for the whole ladder, about the estimated time', async () => {
     const plan = planProfile({
       level: 'deep',
       computeCapability: session.device!.computeCapability,
@@ -160,12 +160,12 @@ describe('the deep recording of gemm-fp32', () => {
   })
 })
 
-describe('bank conflicts, without the effect of arbitration', () => {
+describe('bank conflicts, excluding the effect of arbitration', () => {
   const figure = (id: string, metric: string): number | null | undefined =>
     rung(session, id).metrics[metric]?.value
 
-  // Bank conflicts of loads, stores and cp.async that follow from each rung's addresses. The rest
-  // of ncu's counters is noise.
+  // Bank conflicts of loads, stores and cp.async that follow from each rung's addresses. The
+  // remaining counts in ncu's counters are noise.
   it.each([
     ['00_cublas', 0, 0, 50_331_648],
     ['01_naive', 0, 0, 0],
@@ -187,7 +187,7 @@ describe('bank conflicts, without the effect of arbitration', () => {
     )
   })
 
-  it('are derived, and reveal noise if the code has no conflict', () => {
+  it('are derived, and reveal noise if the code has no conflicts', () => {
     const { metrics } = rung(session, '03_shared_tile')
     expect(metrics['sharedStoreStructuralConflicts']).toMatchObject({ evidence: 'derived' })
     expect(said(metrics['sharedStoreStructuralConflicts']!.reason)).toMatch(/STS, STSM/)

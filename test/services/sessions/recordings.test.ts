@@ -38,7 +38,7 @@ describe('recordings', async () => {
   const recordings = await readRecordings(recordingsDir)
   type Recording = (typeof recordings)[number]
 
-  /** The first recording of each task, or of each ladder without a task. */
+  /** The first recording for each task, or for each ladder without a task. */
   const usual = [
     ...new Map(
       recordings
@@ -164,7 +164,7 @@ describe('recordings', async () => {
     )
 
     it.each(recordings)(
-      '$name has every rung ok with seven measured card metrics',
+      '$name has every rung with status ok and seven measured card metrics',
       ({ session }) => {
         // In a ladder of commits, one commit does not compile.
         const failed = ofCommits(session) ? ['failed'] : []
@@ -201,7 +201,7 @@ describe('recordings', async () => {
 
     /**
      * Returns whether a recording has only some rungs. A deep recording has the reference and the
-     * chain of rungs to the best rung. For other rungs, ncu's replay takes minutes.
+     * chain of rungs that leads to the best rung. For other rungs, ncu's replay takes minutes.
      */
     const isOfSome = ({ settings, ladder, problem }: Session): boolean =>
       (settings.profile === 'deep' && !['gemm-fp32', 'gemm-bf16'].includes(ladder.id)) ||
@@ -278,7 +278,7 @@ describe('recordings', async () => {
     )
 
     it.each([4096, 256])(
-      'seed-cutlass at K = %d: a fused epilogue takes less time than a second kernel',
+      'in seed-cutlass at K = %d, a fused epilogue takes less time than a second kernel',
       (k) => {
         const { session } = recordings.find(
           ({ session: { ladder, problem } }) =>
@@ -308,7 +308,7 @@ describe('recordings', async () => {
         expect(session.rungs[0]!.id).toBe(session.ladder.reference)
         return
       }
-      // The ladder's Python rungs were added after this recording.
+      // The ladder's Python rungs were added after this recording was made.
       const isOlder = id === 'softmax' && session.settings.profile === 'card'
       const kept = rungs.filter((rung) => !isOlder || !/^(00|2.)_/.test(rung.id))
       expect(kept.length).toBe(rungs.length - (isOlder ? 3 : 0))
@@ -336,7 +336,7 @@ describe('recordings', async () => {
       return dir
     }
 
-    it('matches the sessions; otherwise run `npm run recordings`', async () => {
+    it('matches the sessions (if not, run `npm run recordings`)', async () => {
       const text = await readFile(indexFile, 'utf8')
       expect(`${JSON.stringify(await recordingIndex(recordingsDir), null, 2)}\n`).toBe(text)
       expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(73)
@@ -347,7 +347,7 @@ describe('recordings', async () => {
       expect(listed.map((one) => one.name).sort()).toEqual([other, name])
     })
 
-    it('also lists recordings missing from the index, which are read once per process', async () => {
+    it('also lists recordings that are missing from the index, which are read once per process', async () => {
       const dir = await some([other])
       const first = await listRecordings(dir)
       await rm(join(dir, sharedSessions))
@@ -384,7 +384,7 @@ describe('recordings', async () => {
       expect(standard.session.target.name).toBe('gemm-fp32-h200-4096')
     })
 
-    it('uses the recording of the requested size', async () => {
+    it('uses the recording with the requested size', async () => {
       const machine = await fakeMachine()
       const { session } = await machine.run({ target: 'recorded' })
       expect(session.target.name).toBe('gemm-fp32-h200-1024')
@@ -451,7 +451,7 @@ describe('recordings', async () => {
       })
     })
 
-    it('a recording with fewer rungs than its current ladder replays its rungs, and reports a missing one', async () => {
+    it('a recording with fewer rungs than its current ladder replays its rungs, and reports a missing rung', async () => {
       const machine = await fakeMachine()
       const dir = await tempDir()
       const shipped = join(recordingsDir, 'gemm-fp32-h200-1024')
@@ -473,7 +473,7 @@ describe('recordings', async () => {
       })
     })
 
-    it('a live session becomes a recording when it is copied to the recordings', async () => {
+    it('a live session becomes a recording when copied to the recordings folder', async () => {
       const machine = await fakeMachine()
       const live = await machine.run()
       const dir = await tempDir()
@@ -515,7 +515,7 @@ describe('the standard level', async () => {
     })
 
     // In this recording, rungs of 39 to 669 ms take up to 250 times as long under ncu. In other
-    // recordings, the factor is a tenth of that.
+    // recordings, the slowdown is a tenth of that.
     const isFar = name.startsWith('attention-h200-16384')
     it.skipIf(isFar)(
       'took at most eight passes per kernel, as estimated, and about the estimated time',
@@ -532,7 +532,7 @@ describe('the standard level', async () => {
           new Set([plan.passes]),
         )
         const { call } = (await readRaw(folder, 'ncu/profile'))!
-        // Three things raise the cost. The library of gemm-nt also searches for its kernel under
+        // Three factors raise the cost. The library of gemm-nt also searches for its kernel under
         // ncu. Another GPU was profiled at the same time. With Python, ncu saves more memory per
         // pass.
         const isPython = session.rungs.some(({ file }) => file.endsWith('.py'))
@@ -542,7 +542,7 @@ describe('the standard level', async () => {
       },
     )
 
-    it("has a roofline with at least the product's operations, by the counter or by 2·m·n·k", () => {
+    it("has a roofline with at least the product's operations, from the counter or from 2·m·n·k", () => {
       // Other tasks count operations that are not exactly one FP32 instruction, such as a
       // comparison or an exponential.
       if (session.ladder.task?.id !== 'gemm') return
@@ -555,7 +555,7 @@ describe('the standard level', async () => {
         const tensor = !all && value(session, id, 'tensorUtilization') >= 1
         expect(basis, id).toBe(tensor ? 'tensor' : 'counted')
         expect(operations, id).toBeGreaterThanOrEqual(product)
-        // For a matrix of 128 columns, a block of 128 × 256 computes twice as many elements as
+        // For a matrix with 128 columns, a 128 × 256 block computes twice as many elements as
         // required.
         const wasted = session.problem!.sizes.n! < 256 ? 2 : 1
         expect(operations, id).toBeLessThan(1.01 * wasted * product)
@@ -574,7 +574,7 @@ describe('the standard level', async () => {
     it.each([
       ['gemm-tensor-h200-4096', '54_mma_sync', 16 * 8 * 16, 1],
       ['gemm-3xtf32-h200-4096', '60_tf32x3', 16 * 8 * 8, 3],
-    ])('of %s %s are in no category', (name, id, shape, products) => {
+    ])('in %s %s are in no category', (name, id, shape, products) => {
       const session = named(name)
       const instructions = value(session, id, 'instructions')
       const kinds = instructionKinds.reduce((sum, kind) => sum + value(session, id, kind), 0)

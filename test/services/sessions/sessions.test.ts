@@ -18,7 +18,7 @@ const recorded = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
 const usual = ['00_cublas', '01_naive', '02_coalesced']
 
 interface Sketch {
-  /** Factors on the recorded times, by rung. */
+  /** Factors by which the recorded times are multiplied, by rung. */
   times?: Record<string, number>
   all?: number
   source?: string
@@ -78,7 +78,7 @@ describe('a history', () => {
     expect((await read({ leastPercent: 10 })).series.flatMap(({ changes }) => changes)).toEqual([])
   })
 
-  it('distinguishes a change of the whole GPU from a change of the rung', async () => {
+  it('distinguishes a change in the whole GPU from a change in one rung', async () => {
     const { read } = await store(...days(9, {}), ...days(9, { all: 1.1 }))
     const [series] = of(await read({ rungs: ['02_coalesced'] }), '02_coalesced')
     expect(series!.changes).toHaveLength(1)
@@ -86,7 +86,7 @@ describe('a history', () => {
     expect(series!.changes[0]!.relative).toBeCloseTo(1, 2)
   })
 
-  it('separates environments, sizes and parameters, and does not compare across them', async () => {
+  it('separates environments, sizes, and parameters, and does not compare sessions across them', async () => {
     const { read } = await store(
       ...days(9, {}),
       ...days(9, {
@@ -135,7 +135,7 @@ describe('a history', () => {
     expect(of(history, '01_naive')[0]!.changes).toEqual([])
   })
 
-  it('rejects a ladder without sessions, and a rung that is in no session', async () => {
+  it('rejects a ladder that has no sessions, and a rung that is in no session', async () => {
     const { read } = await store({})
     await expect(read({ ladder: 'scan' })).rejects.toMatchObject({ kind: 'input' })
     await expect(read({ rungs: ['nope'] })).rejects.toMatchObject({
@@ -144,7 +144,7 @@ describe('a history', () => {
     })
   })
 
-  it('is printed as consecutive series, or as one document', async () => {
+  it('is printed as consecutive series, or as one JSON document', async () => {
     const { dir } = await store(...days(9, {}), ...days(8, { times: { '01_naive': 1.04 } }))
     setEnv({ KERNEL_LADDER_DATA: dir, KERNEL_LADDER_CACHE: join(dir, 'cache') })
     const words = ['history', '--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced']
@@ -239,7 +239,7 @@ describe('a deleted session', () => {
     expect(await core.call('sessions.deleted', {})).toEqual([])
   })
 
-  it('does not overwrite a session that has its name now', async () => {
+  it('does not overwrite a session that now has its name', async () => {
     const { core, ref, folder, store } = await setUp()
     await core.call('sessions.delete', { ref })
     const [entry] = await readdir(join(store, '.trash'))
@@ -247,15 +247,15 @@ describe('a deleted session', () => {
     await expect(core.call('sessions.restore', { ref })).rejects.toThrow(
       'another session has that name',
     )
-    // Delete the second session too. Of two deleted sessions with the same name, the last one is
-    // restored.
+    // Delete the second session too. If two deleted sessions have the same name, the last deleted
+    // session is restored.
     await core.call('sessions.delete', { ref })
     expect(await core.call('sessions.deleted', {})).toHaveLength(1)
     await core.call('sessions.restore', { ref })
     expect(await readdir(join(store, '.trash'))).toEqual([entry])
   })
 
-  it('is removed permanently after thirty days, and not earlier', async () => {
+  it('is removed permanently after thirty days, but not earlier', async () => {
     const { core, ref, store } = await setUp()
     await core.call('sessions.delete', { ref })
     const day = 24 * 3600 * 1000
@@ -310,12 +310,12 @@ describe('sessions outside the store', () => {
 })
 
 describe('an uploaded file', () => {
-  it('becomes a session of the store', async () => {
+  it('becomes a session in the store', async () => {
     const { ref, summary } = await setUp()
     expect(await summary()).toMatchObject({ ref, kind: 'imported', rungCount: 3 })
   })
 
-  it('that is a report of a live run on another machine is listed as imported, with its problem', async () => {
+  it('that is a report on a live run on another machine is listed as imported, with its problem', async () => {
     const { core } = await setUp()
     const sample = recording()
     sample.session.target = { kind: 'live', name: 'local' }
@@ -341,7 +341,7 @@ describe('an uploaded file', () => {
   })
 })
 
-it('a store that cannot be written is reported', async () => {
+it('a store that is not writable is reported', async () => {
   const { core, ref, store } = await setUp()
   // Permissions do not stop root, but a file in place of the trash folder causes the same error.
   await writeFile(join(store, '.trash'), '')

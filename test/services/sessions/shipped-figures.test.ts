@@ -2,7 +2,8 @@
  * Tests digests of all figures in all built-in recordings, both stored and replayed.
  * test/captures/sessions/shipped-figures.json has the digests from before the recordings of version
  * 1 were converted. That file must not be regenerated, because a replaced recording would lose its
- * lines. Renamed rungs have their current ids, and their figures were compared without ids.
+ * lines. Renamed rungs are listed under their current ids, and their figures were compared without
+ * ids.
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -73,8 +74,8 @@ function timingOf(timing: RungResult['timing']): object | null {
 }
 
 /**
- * Returns a device without the GPU's modes. Later versions additionally read the modes from the
- * same raw output.
+ * Returns a device without the GPU's modes. Later versions also read the modes from the same raw
+ * output.
  */
 function deviceOf({ device }: Session): object | null {
   if (device === null) return null
@@ -110,7 +111,7 @@ const withMetricsOf = (stored: Session, session: Session): Session => ({
   })),
 })
 
-/** Returns digests of the whole session and of each rung. */
+/** Returns a digest of the whole session and a digest of each rung. */
 function digestsOf(session: Session, stored = session): Record<string, string> {
   return {
     session: digest(sessionFigures(session)),

@@ -92,7 +92,7 @@ function fake(
 }
 
 describe('10,000 points of one second each', () => {
-  it('keep eight workers busy with few points queued', async () => {
+  it('keep eight workers busy while few points are queued', async () => {
     const clock = new VirtualClock()
     const { outcomes, seen, run } = fake(clock, lines(100, 100))
     await run()
@@ -104,7 +104,7 @@ describe('10,000 points of one second each', () => {
 })
 
 describe('a sweep', () => {
-  it('measures each point once, on any worker', async () => {
+  it('measures each point only once, on any worker', async () => {
     const clock = new VirtualClock()
     const measured: string[] = []
     const { outcomes, run } = fake(clock, lines(30), {

@@ -54,7 +54,7 @@ const built = (machine: Machine): number =>
   machine.calls('nvcc').filter((words) => words.some((word) => /-DBM=/.test(word))).length
 
 describe('a sweep', () => {
-  it('ranks every possible point, times the best again, and shows the effect of each value', async () => {
+  it('ranks every possible point, times the best points again, and shows the effect of each value', async () => {
     const machine = await machineWith()
     const { report } = await start(machine)
     expect(report).toMatchObject({
@@ -80,7 +80,7 @@ describe('a sweep', () => {
     expect(large!.bestMs! / small!.bestMs!).toBeCloseTo(1 / 1.1, 6)
   })
 
-  it('has rows for points that are wrong, crash, hang or do not compile, and continues', async () => {
+  it('has rows for points that are wrong, crash, hang, or do not compile, and continues', async () => {
     const machine = await machineWith(
       '// fault-at: BM=32 wrong',
       '// fault-at: TM=8 compile-error',
@@ -103,7 +103,7 @@ describe('a sweep', () => {
     expect(report).toMatchObject({ winner: null, finalists: [], baseline: null })
   })
 
-  it('drops a finalist that is wrong at another size of its ladder', async () => {
+  it('drops a finalist that is wrong at another size in its ladder', async () => {
     const machine = await fakeMachine()
     const folder = join(machine.kernelsDir, 'gemm', 'ladders', 'gemm-fp32.json')
     const ladder = JSON.parse(await readFile(folder, 'utf8')) as Record<string, unknown>
@@ -139,7 +139,7 @@ describe('a sweep', () => {
     expect((await start(machine, { fresh: true })).report.resumed).toBe(0)
   })
 
-  it('survives a truncated journal, and ignores journals of other sources', async () => {
+  it('survives a truncated journal, and ignores journals for other sources', async () => {
     const machine = await machineWith()
     const first = await start(machine)
     const folder = machine.setup.machine.folders.tunes
@@ -249,7 +249,7 @@ describe('tune on the command line', () => {
     expect(faultsOf('tune', document)).toEqual([])
     expect(document.winner).toEqual({ TILE: 64 })
     expect(T4Results.parse(JSON.parse(await readFile(t4, 'utf8'))).results).toHaveLength(3)
-    // The rung did not list this value before. The file must keep its comments.
+    // The rung did not list this value before the sweep. The file must keep its comments.
     expect(await readFile(join(own, 'b.cu'), 'utf8')).toContain('@param TILE 32 {16,32,64}')
     const edited = await readFile(join(own, 'ladder.yaml'), 'utf8')
     expect(edited).toContain('# the second')
@@ -257,7 +257,7 @@ describe('tune on the command line', () => {
       ladders: { rungs: { id: string; params: object }[] }[]
     }
     expect(ladders.ladders[0]!.rungs.map(({ id }) => id)).toEqual(['a', 'b', 'b-tuned', 'c'])
-    // The sweep is stored. The UI can open and apply it.
+    // The sweep is stored. The UI can open and apply the stored sweep.
     const core = createCore(machine.setup, { host: 'web' })
     const { tunings } = await core.call('tunings.list', {})
     expect(tunings).toMatchObject([{ rung: 'b', points: 3 }])
