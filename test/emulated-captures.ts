@@ -123,7 +123,7 @@ export function emulate(
 }
 
 /**
- * Figures of one kernel, summed over its launches like ncu's report of a rung. Differences in
+ * Figures for one kernel, summed over its launches as in ncu's report for a rung. Differences in
  * waiting loops are ignored.
  */
 export interface KernelComparison {

@@ -1,4 +1,4 @@
-/** Helpers for tests of all layers: cleanup, matrix-product problems, and messages as text. */
+/** Helpers for tests in all layers: cleanup, matrix-product problems, and messages as text. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Problem } from '../src-main/domain/task/problem'

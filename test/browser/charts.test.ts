@@ -91,7 +91,7 @@ describe('charts', async () => {
       }
     }
 
-    it('highlight a rung in every chart, select two rungs for comparison, and open one', async () => {
+    it('highlight a rung in every chart, select two rungs for comparison, and open a rung', async () => {
       const { rungs } = await get(climb)
       const { page, faults } = await harness.open(route(climb, 'stalls?beside=traffic'), {
         width: 1920,
@@ -214,7 +214,7 @@ describe('charts', async () => {
   })
 
   describe('the table behind a chart', () => {
-    it('shows the occupancy measured by ncu next to the calculated one', async () => {
+    it('shows the occupancy measured by ncu next to the calculated occupancy', async () => {
       const { page } = await open(climb, 'occupancy')
       await page.getByText('Table', { exact: true }).focus()
       await page.keyboard.press('Enter')
@@ -341,7 +341,7 @@ describe('the instruction mix', () => {
     expect(faults).toEqual([])
   })
 
-  it('provides the operation counts of the roofline, and the chart mentions their source', async () => {
+  it("provides the roofline's operation counts, and the chart mentions their source", async () => {
     const { page } = await harness.visit(chart('roofline'))
     await page.locator('.chart-figure canvas').first().waitFor()
     await expect

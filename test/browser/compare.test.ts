@@ -190,7 +190,7 @@ it('the compare screen links to the same pair in the recording that has line hea
   expect(faults).toEqual([])
 })
 
-it('the compare screen answers a new user in three clicks: why, which lines, which machine code', async () => {
+it('the compare screen shows the cause, the lines, and the machine code in three clicks', async () => {
   const { page, faults } = await harness.open()
   let clicks = 0
   const click = async (at: Locator) => {
@@ -285,7 +285,7 @@ describe('rungs from two sessions', () => {
     await expect.poll(() => page.locator('.guard').innerText()).toContain('The problems differ')
     const words = await page.locator('table.deltas .verdict').allInnerTexts()
     expect(new Set(words.map((word) => word.trim()))).toEqual(new Set(['unknown']))
-    // Previous and next select the same rung on both sides.
+    // The buttons for the previous and next rung select the same rung on both sides.
     await page.keyboard.press('[')
     await page.waitForURL((url) => url.hash.includes('05_thread_tile_2d/05_thread_tile_2d?with='))
   })
@@ -314,7 +314,7 @@ describe('rungs with a deep profile', () => {
   const profile = async (rung: string) =>
     (await harness.core.call('sessions.deep', { ref: deepRef, rung }))!
 
-  it('show the share of each line for the chosen counter', async () => {
+  it("show each line's share of the chosen counter", async () => {
     const { page, faults } = await openDeep()
     await page.keyboard.press('s')
     await page.keyboard.press('h')

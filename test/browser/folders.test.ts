@@ -337,7 +337,7 @@ describe('the editor', () => {
 })
 
 describe('the counters of a copy', () => {
-  it('are shown while the user types, next to those of the original, with the machine code of each line', async () => {
+  it("are shown next to the original rung's counters while the user types, with each line's machine code", async () => {
     setEnv({ KERNEL_LADDER_DATA: await tempDir() })
     // Use the builds stored by test/services/look.test.ts.
     const kept = await keptNvcc('look', { artifacts: true })

@@ -17,14 +17,14 @@ beforeAll(async () => {
 afterAll(() => harness.stop())
 
 const row = (id: string) => `tr[data-rung="${id}"]`
-/** Returns the last timed rung that builds on another rung, together with that rung. */
+/** Returns the last timed rung that builds on another rung, together with that other rung. */
 const pair = () => {
   const b = session.rungs.filter((rung) => rung.timing && rungBefore(session, rung.id)).at(-1)!
   return { a: rungBefore(session, b.id)!, b }
 }
 
 describe('the first view', () => {
-  it('shows every rung with the figures of the session, and marks it as a recording', async () => {
+  it('shows every rung with its figures, and marks the session as a recording', async () => {
     const { page, faults } = await harness.visit(ladderRoute(ref))
     await page.locator(row(session.rungs[0]!.id)).waitFor()
     await expect.poll(() => page.locator('tr[data-rung]').count()).toBe(session.rungs.length)
@@ -170,7 +170,7 @@ describe('a row', () => {
     await page.close()
   })
 
-  it("expands to the ladder's note about it, even if it became faster", async () => {
+  it("expands to the ladder's note about the rung, even if the rung became faster", async () => {
     const noted = 'recorded:seed-cutlass-h200'
     const { ladder } = await harness.core.call('sessions.get', { ref: noted })
     const { id, title, note } = ladder.rungs.find((own) => own.note && !own.negative)!

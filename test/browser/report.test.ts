@@ -136,7 +136,7 @@ describe('an HTML report opened from disk, offline', () => {
     await expect.poll(() => page.locator('noscript').textContent()).toContain('Best rung:')
   })
 
-  it('shows two sessions side by side, and links to each rung in both', async () => {
+  it('shows two sessions side by side, and links to each rung in both sessions', async () => {
     const after = slowed(recording(), '06_float4', 1.5)
     const { page, faults } = await open([recording(), after])
     const row = page.locator('tr', { hasText: '06_float4' }).first()

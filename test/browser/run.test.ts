@@ -27,7 +27,7 @@ describe('replays and the doctor', () => {
   const complete = (page: Page) => page.getByRole('heading', { name: 'Complete' }).waitFor()
 
   describe('a run', () => {
-    it('replays a recording, shows each rung and opens the session', async () => {
+    it('replays a recording, shows each rung, and opens the session', async () => {
       const { page, faults } = await harness.open('/run')
       await startReplay(page)
       await complete(page)

@@ -43,7 +43,7 @@ describe('the list', () => {
     expect(faults).toEqual([])
   })
 
-  it('is also in the menu of every screen, with the same headings', async () => {
+  it("is also in every screen's menu, with the same headings", async () => {
     const { page } = await open()
     await page.getByRole('button', { name: /^Session: / }).click()
     const menu = page.getByRole('menu')

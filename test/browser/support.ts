@@ -37,10 +37,10 @@ export interface Harness {
    */
   open(route?: string, options?: OpenOptions): Promise<OpenPage>
   /**
-   * Navigates the page of an earlier visit to this route, which takes a quarter of the time of a
-   * new page. Use this function only to test the content of a screen. The test must not filter or
-   * select anything that several screens share. The page is reused only if the test passed and
-   * changed no stored choices.
+   * Navigates an open page to this route, which takes a quarter of the time that a new page takes.
+   * Use this function only to test the content of a screen. The test must not filter or select
+   * anything that several screens share. The page is reused only if the test passed and changed no
+   * stored choices.
    */
   visit(route: string, options?: OpenOptions): Promise<OpenPage>
   stop(): Promise<void>
@@ -55,7 +55,7 @@ export interface OpenOptions {
 
 export interface OpenPage {
   page: Page
-  /** Errors of the page and the console, including CSP violations. */
+  /** Page and console errors, including CSP violations. */
   faults: string[]
 }
 
@@ -92,7 +92,7 @@ async function launch(): Promise<Browser> {
 let shared: Promise<Browser> | undefined
 
 /**
- * Returns the browser that all test files of a worker share. The browser closes when the worker
+ * Returns the browser that all test files in a worker share. The browser closes when the worker
  * ends.
  */
 export const sharedBrowser = (): Promise<Browser> => (shared ??= launch())
@@ -350,7 +350,7 @@ export async function seriousFaults(
 // Functions that find English sentences on a page in another language. Such a sentence indicates a
 // missing translation.
 
-/** Returns the text of a page without code, including the text for assistive technology. */
+/** Returns a page's text without code, including text for assistive technology. */
 const textsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const code =

@@ -324,7 +324,7 @@ it('a rung can print, and sees the values copied to its device variables', async
 })
 
 /**
- * Returns the source of a rung. The kernel executes `each` per element, and `launch` launches the
+ * Returns a rung's source. The kernel executes `each` per element, and `launch` launches the
  * kernel.
  */
 const faulty = (id: string, each: string, launch: string): string => `// @rung    ${id}

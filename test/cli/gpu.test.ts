@@ -18,7 +18,7 @@ describe('taking turns', () => {
   }
 
   describe('two programs on one GPU', () => {
-    it('take turns: the second program reports the holder, and proceeds when the holder is killed', async () => {
+    it('take turns, and the second program reports the holder and proceeds when the holder is killed', async () => {
       const env = fakeTools(await tempDir())
       const first = await holder(env)
       const second = start([...quick, '--rungs', '01_naive'], env)

@@ -45,7 +45,7 @@ const servers: ChildProcess[] = []
 
 interface Host {
   dir: string
-  /** The environment of the local machine. */
+  /** The local machine's environment. */
   env: Record<string, string>
   /** Returns a path below the remote machine's root folder. */
   remote: (path: string) => string
@@ -391,7 +391,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
   )
 
   it.concurrent(
-    'reports errors of remote runs like those of local runs',
+    'reports errors in remote runs in the same way as errors in local runs',
     { tags: ['thorough'] },
     async () => {
       const own = await added()

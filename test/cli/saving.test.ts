@@ -19,7 +19,7 @@ import { bundle, fakeTools, run, runBundle, start, type Finished, type Running }
 const ladder = ['run', '--ladder', 'gemm-fp32', '--size', '1024']
 const rungs = ['01_naive', '02_coalesced']
 const short = [...ladder, '--rungs', rungs.join(','), '--profile', 'none']
-/** Returns the folder of a saved run, from the run's output. */
+/** Returns the folder of a saved run, as found in the run's output. */
 const savedIn = ({ stderr }: Finished): string => /^Saved in (.+)$/m.exec(stderr)?.[1] ?? ''
 
 async function expectWhole(folder: string, ids: readonly string[] = rungs): Promise<void> {

@@ -56,7 +56,7 @@ interface Cluster {
 
 /**
  * Starts four nodes with eight GPUs each. Jobs of a second partition can preempt jobs on two nodes.
- * One partition accepts no jobs, and one node fails in a test.
+ * One partition accepts no jobs, and one node fails during a test.
  */
 async function cluster(): Promise<Cluster> {
   // munged requires that other users cannot write to any folder above the socket.

@@ -67,7 +67,7 @@ describe('the built desktop program', () => {
     expect(await page.text()).toContain('<div id="app"')
   })
 
-  it('answers the calls of the page', async () => {
+  it('answers calls from the page', async () => {
     expect(await call('sessions.list')).toMatchObject({ ok: true })
     expect(await call('nothing.there')).toMatchObject({ ok: false })
   })

@@ -27,7 +27,7 @@ vi.mock('electron', async () => {
   return strictModule(state.electron!)
 })
 
-describe('the page of the desktop program', () => {
+describe("the desktop program's page", () => {
   let electron: FakeElectron
   let browser: Browser
   let page: Page

@@ -59,7 +59,7 @@ it('docs/evidence/results.md has the best rung of each recording, and published 
   )
 })
 
-describe('the causes in docs', async () => {
+describe('the causes in the docs', async () => {
   const recorded = await recordedSteps(join(root, 'resources/recordings'))
   const judged = readJudged(root)
 

@@ -35,7 +35,7 @@ export async function nvcc(call) {
   const script = source.endsWith('.py.cpp') ? source.slice(0, -'.cpp'.length) : null
   const text = readFileSync(path(script ?? source), 'utf8').replace(/^# /gm, script ? '// ' : '# ')
   const rung = recordedVariant(source, words)
-  /** Returns whether the build sets this parameter value, as for a point of a sweep. */
+  /** Returns whether the build sets this parameter value, as for a point in a sweep. */
   const isAt = (word) => words.includes(`-D${word}`)
   const faultAt = [...text.matchAll(/^\/\/ fault-at: (\S+) (\S+)/gm)].find(([, at]) => isAt(at))
   const fault = faultAt?.[2] ?? faultIn(text) ?? call.faultOf(rung)

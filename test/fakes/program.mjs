@@ -63,7 +63,7 @@ export function fakeCall(given) {
     options: (name) => words.flatMap((word, index) => (words[index - 1] === name ? [word] : [])),
     logWords,
     logCall: (tool) => logWords(tool, ...words),
-    /** Returns the calls of a fake tool so far. The first word of each call is the tool's name. */
+    /** Returns the calls to a fake tool so far. The first word of each call is the tool's name. */
     callsOf(tool) {
       if (!env.FAKE_LOG || !existsSync(env.FAKE_LOG)) return []
       const calls = readFileSync(env.FAKE_LOG, 'utf8').split('\n').filter(Boolean)

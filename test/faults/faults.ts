@@ -73,7 +73,7 @@ export interface Fault {
 
 interface Around {
   env?: Record<string, string>
-  /** Words of a wrapper command before the program. */
+  /** Words of a wrapper command that precede the program. */
   wrap?: string[]
   /** The number of simultaneous programs. */
   programs?: number

@@ -51,7 +51,7 @@ export function alike(what: string, a: unknown, b: unknown): void {
     throw new Error(`${what}: ${one?.slice(0, 200)} is not ${other?.slice(0, 200)}`)
 }
 
-/** Returns the session.json text of a recording. */
+/** Returns a recording's session.json text. */
 export function sessionText(recording: string): string {
   const mark = `{"session":"${recording}",`
   const row = file('resources/recordings/sessions.jsonl')

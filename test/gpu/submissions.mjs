@@ -1,9 +1,9 @@
 // @ts-check
 /**
  * Forty lab submissions, including several of every misbehaving kind, and the expected contents of
- * their rows. Each submission is real CUDA code: the lab's solution with a misbehavior around its
- * launch. For the fake tools in test/fakes, the comment `// fault:` describes the effect on a GPU.
- * The same files therefore work with and without a GPU.
+ * their rows. Each submission is real CUDA code that adds a misbehavior around the launch in the
+ * lab's solution. For the fake tools in test/fakes, the comment `// fault:` describes the effect on
+ * a GPU. The same files therefore work with and without a GPU.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -96,8 +96,7 @@ export const kinds = {
   },
   fork: {
     count: 2,
-    // The submission reaches one of three limits first: the number of processes, their memory, or
-    // the silence limit.
+    // The submission first reaches the limit on processes, memory, or silence.
     status: ['failed', 'stopped'],
     right: 'failed',
     reason: /more than 256 processes|more than [\d.]+ GiB|stopped after|Hung/,
@@ -116,7 +115,7 @@ export const kinds = {
     count: 2,
     ...passes,
     fault: 'stay',
-    // Fork only once. Otherwise, a profiler would wait for the child of each launch.
+    // Fork only once. Otherwise, a profiler would wait for each launch's child process.
     launch: `char mark[4096];
   snprintf(mark, sizeof mark, "%s/left", getenv("TMPDIR"));
   const int first = open(mark, O_CREAT | O_EXCL, 0600);

@@ -161,7 +161,7 @@ describe('a report', () => {
 })
 
 describe('a report with many launches', () => {
-  it('is decoded up to the requested launch, and counted to the end', () => {
+  it('has its launches decoded up to the requested launch and counted to the end', () => {
     const report = ncuReport('launches-two-rungs')
     const all = parseNcuRep(report)
     expect(all.total).toBe(all.launches.length)
@@ -253,7 +253,7 @@ describe('a table with', () => {
     expect(metrics['registersPerThread']).toMatchObject({ value: 32, evidence: 'measured' })
   })
 
-  it('a column named like a built-in property has its cells', async () => {
+  it('a column named like a built-in property keeps its cells', async () => {
     const { launches } = await stream(
       `${header},"__proto__","constructor"\n"","","","","","ns","ns"\n${launch},"3","4"\n`,
     )
@@ -273,7 +273,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('may be truncated')])
   })
 
-  it('a million rows gives as many launches as requested and counts the rest', async () => {
+  it('a million rows gives as many launches as requested and counts the remaining rows', async () => {
     const rows = 1_000_000
     const block = `${launch},"5"\n`.repeat(1000)
     let alive = 0
@@ -362,7 +362,7 @@ describe('XML', () => {
 })
 
 describe('a page that drew a chart', () => {
-  it('gives the text of the drawing as it was before the browser serialized the page', () => {
+  it("yields the drawing's text as it was before the browser serialized the page", () => {
     const dom = `<html><body><main><h2>Roofline</h2></main><pre id="${drawingElementId(1)}" ${drawingLabel}="a &quot;b&quot; > c">&lt;svg a="&amp;lt;b"&gt;&nbsp;&lt;/svg&gt;</pre></body></html>`
     expect(parseDrawnPage(dom, 2).drawings).toEqual([
       null,
@@ -370,7 +370,7 @@ describe('a page that drew a chart', () => {
     ])
   })
 
-  it('without a drawing gives its text instead', () => {
+  it('that has no drawing yields its text instead', () => {
     const dom =
       '<main class="main"><div><h2>Memory traffic: nothing to draw</h2><p>Not collected &amp; so on.</p> <code>run</code></div></main>'
     expect(parseDrawnPage(dom, 1)).toEqual({
@@ -379,7 +379,7 @@ describe('a page that drew a chart', () => {
     })
   })
 
-  it('that is empty gives no text', () => {
+  it('that is empty yields no text', () => {
     expect(parseDrawnPage('', 0)).toEqual({ drawings: [], words: '' })
   })
 

@@ -74,7 +74,7 @@ describe('words and colors', () => {
       expect(translationFaults(registry, metrics)).toEqual([])
     })
 
-    it('have every message of the domain, with the same placeholders', () => {
+    it('have every domain message, with the same placeholders', () => {
       expect(translationFaults(templates, statements)).toEqual([])
     })
   })

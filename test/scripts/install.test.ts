@@ -99,7 +99,7 @@ describe('dependencies', () => {
 })
 
 describe('Chromium', () => {
-  describe('the search for a Chromium', () => {
+  describe('the search for Chromium', () => {
     let folder = ''
     const program = (path: string, mode = 0o755): string => {
       const file = join(folder, path)
@@ -349,7 +349,7 @@ describe('child processes', () => {
       expect(await withLock('work', () => Promise.resolve(1), folder)).toBe(1)
     })
 
-    it('of a process that has ended is taken over', async () => {
+    it('held by a process that has ended is taken over', async () => {
       mkdirSync(join(folder, 'work.lock'))
       writeFileSync(join(folder, 'work.lock/owner'), `4194999 ${hostname()}`)
       expect(await withLock('work', () => Promise.resolve(1), folder)).toBe(1)

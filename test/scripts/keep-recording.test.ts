@@ -128,7 +128,7 @@ describe('storing a session as a recording', () => {
     expect(await files()).toEqual(before)
   })
 
-  it('changes no file of another recording', async () => {
+  it("does not change another recording's files", async () => {
     const { dir, folder } = await someRecordings()
     const other = recordedRaw(folder)
     const before = [await readFile(other), (await stat(other)).mtimeMs]

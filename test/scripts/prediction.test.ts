@@ -35,7 +35,7 @@ const rows = JSON.parse(readFileSync(join(root, accuracyPath), 'utf8')) as Predi
 const published = JSON.parse(readFileSync(join(root, publishedPath), 'utf8')) as PredictedRow[]
 const ablation = JSON.parse(readFileSync(join(root, ablationPath), 'utf8')) as AblationFile
 
-describe('predictions of recorded rungs', () => {
+describe('predictions for recorded rungs', () => {
   it('match the table in docs/evidence/prediction.md from `npm run prediction`', async () => {
     const written = readFileSync(join(root, accuracyDocument), 'utf8')
     expect(await documentWith(accuracyDocument, documentBlocks(rows, ablation, published))).toBe(

@@ -47,8 +47,8 @@ async function repository(like?: string): Promise<Repository> {
 }
 
 /**
- * A template repository with the commits that `write` makes. Copying it is faster than repeating
- * the commits.
+ * A template repository with the commits that `write` makes. Copying the template is faster than
+ * repeating the commits.
  */
 const pattern = mkdtempSync(join(tmpdir(), 'kl-test-commits-'))
 afterAll(() => rmSync(pattern, { recursive: true }))
@@ -101,7 +101,7 @@ const ladderOf = async (
 ) => commitLadder(await openLadder(setup, folder), { rung, range })
 
 describe("a rung's commits", () => {
-  it('become rungs with the commit subjects and the includes at that commit, and a merge becomes one rung', async () => {
+  it("become rungs with the commit subjects and each commit's includes, and a merge becomes one rung", async () => {
     const made = await written()
     const before = git(made.folder, 'rev-parse', 'HEAD')
     const { catalog, id, rungs } = await ladderOf(made, 'HEAD~7..')
@@ -188,7 +188,7 @@ describe("a rung's commits", () => {
     expect(existsSync(mark)).toBe(false)
   })
 
-  it('may be commits of any file, with or without a header', async () => {
+  it('may be commits to any file, with or without a header', async () => {
     const made = await written()
     const elsewhere = join(made.dir, 'elsewhere')
     await mkdir(join(elsewhere, 'src'), { recursive: true })

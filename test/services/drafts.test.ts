@@ -139,7 +139,7 @@ describe('a copy of a rung', () => {
     })
   })
 
-  it('with a malicious rung id, or larger than the source limit, is not stored', async () => {
+  it('that has a malicious rung id or exceeds the source limit is not stored', async () => {
     const { machine, core } = await setUp()
     const draft = body(await open(core))
     for (const bad of [{ rung: '../../x' }, { ladder: 'a/b' }, { source: 'x'.repeat(300_001) }])
@@ -207,7 +207,7 @@ describe('building a copy', () => {
 })
 
 describe('running a copy', () => {
-  it('produces a session in which it follows its original rung', async () => {
+  it('produces a session in which the copy follows its original rung', async () => {
     const { core } = await setUp()
     const draft = await open(core)
     const mine = known(draft)

@@ -176,7 +176,7 @@ describe('a save', () => {
     expect(await readFile(join(path, 'b.cu'), 'utf8')).toBe('ours')
   })
 
-  it('is limited to the files of an opened ladder', async () => {
+  it('is limited to files in an opened ladder', async () => {
     const { machine, path, core } = await machineWith()
     const save = (more: object) => {
       const usual = { path, file: 'b.cu', text: 'x', version: null }

@@ -273,7 +273,7 @@ rungs: [{ id: a }, { id: b }]
   })
 
   describe('init', () => {
-    it('creates a folder from each template, named after it and trusted', async () => {
+    it('creates a trusted folder from each template, named after the template', async () => {
       const machine = await fakeMachine()
       for (const template of await templateNames(machine.setup)) {
         const own = await initLadder(machine.setup, join(machine.dir, `my-${template}`), template)

@@ -45,7 +45,7 @@ export interface Machine {
   store: string
   /** The setup that a host would pass to services. */
   setup: Setup
-  /** Returns every call of a fake tool. The first word of each call is the tool's name. */
+  /** Returns every call to a fake tool. The first word of each call is the tool's name. */
   calls(tool?: string): string[][]
   /** Adds a line at the top of a rung's source. */
   addFault(rung: string, fault: string): Promise<void>

@@ -91,7 +91,7 @@ describe('the sandbox', async () => {
     rights: value,
   })
 
-  describe('the description of the sandbox', () => {
+  describe('the sandbox description', () => {
     it('claims only the restrictions that were verified', () => {
       const kernel = { memory: true, disk: true }
       expect(isolationSentence({ by: 'unshare', held: held(true), kernel })).toMatch(
@@ -137,7 +137,7 @@ describe('the sandbox', async () => {
   })
 
   describe.skipIf(!canIsolate)('a submission in the sandbox', () => {
-    it('has no capabilities, and cannot remount, mount or create a namespace', async () => {
+    it('has no capabilities, and cannot remount, mount, or create a namespace', async () => {
       const { stdout } = await attempt(
         found,
         `grep -E '^(Cap|NoNewPrivs)' /proc/self/status
@@ -193,7 +193,7 @@ describe('the sandbox', async () => {
     })
 
     // Regression: copying the target of /etc/alternatives/cuda filled the view and left nvcc empty.
-    it('sees the links of /etc/alternatives as links', async () => {
+    it('sees the links in /etc/alternatives as links', async () => {
       const folder = '/etc/alternatives'
       const entries = existsSync(folder) ? await readdir(folder, { withFileTypes: true }) : []
       const names = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name)

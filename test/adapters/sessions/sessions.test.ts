@@ -103,7 +103,7 @@ describe("a store's session list", () => {
     expect(await readdir(cache)).toEqual([file])
   })
 
-  it('is rebuilt if a line of the index was truncated, changed or added', async () => {
+  it('is rebuilt if a line in the index was truncated, changed, or added', async () => {
     const { cache, add, list } = await store()
     for (const name of ['a', 'b', 'c']) await add(name)
     await list()

@@ -28,7 +28,7 @@ const launches = [
   { mangled: '_Z5plainPfy', name: 'plain' },
 ]
 
-describe('the page of a built rung', () => {
+describe("a built rung's page", () => {
   it('has one kernel per launch, with instructions and lines but no counters', async () => {
     const built = await readBuiltCode(toolbox, library)
     const profile = staticProfile('01_x', launchedKernels(built!, launches)!, (path) =>

@@ -102,7 +102,7 @@ describe('a program that does not end normally', () => {
     expect(warnings).toEqual([])
   })
 
-  it('is reported with its signal or exit code, or as missing, and its output is preserved', async () => {
+  it('is reported as missing or with its signal or exit code, and its output is preserved', async () => {
     expect(await told("console.log('last'); process.kill(process.pid, 'SIGSEGV')")).toMatchObject({
       outcome: 'signalled',
       signal: 'SIGSEGV',

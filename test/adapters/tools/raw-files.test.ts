@@ -173,7 +173,7 @@ describe('raw.jsonl', () => {
   })
 })
 
-describe('the raw output of a recording', () => {
+describe("a recording's raw output", () => {
   const long = 'address,sass,samples\n0x7f00,FFMA R1,12\n'.repeat(8_000)
 
   /**

@@ -87,7 +87,7 @@ describe('the bottleneck', async () => {
     )
   const judge = (changes: Record<string, number | null>) => bottleneckOf(at4096, made(changes))!
 
-  describe('the limit of a rung', () => {
+  describe("a rung's limit", () => {
     it.each<[string, Record<string, number>, BottleneckClass, string]>([
       ['a last wave that is nearly empty', { wavesPerSm: 1.2 }, 'tail', 'wavesPerSm'],
       ['a grid that fills a quarter of the machine', { wavesPerSm: 0.24 }, 'tail', 'wavesPerSm'],
@@ -121,7 +121,7 @@ describe('the bottleneck', async () => {
       )
     })
 
-    it('selects the unit that is furthest above its threshold, and also lists the others', () => {
+    it('selects the unit that is furthest above its threshold, and also lists other units', () => {
       const { class: name, also, evidence } = judge({ l2Utilization: 82, dramUtilization: 95 })
       expect([name, ...also]).toEqual(['dram-bandwidth', 'l2-bandwidth'])
       expect(evidence.map(({ id }) => id)).toEqual(['dramUtilization', 'l2Utilization'])
@@ -301,7 +301,7 @@ describe('the roofline', () => {
     ...over,
   })
 
-  describe('the roofs of a GPU', () => {
+  describe("a GPU's roofs", () => {
     it("are derived from an H200's clocks, and marked as derived", () => {
       const { compute, memory } = ceilingsOf({ device: h200 })
       expect(compute.fp32.value).toMatchObject({ unit: 'GFLOP/s', evidence: 'derived' })
@@ -589,7 +589,7 @@ describe('the instruction mix', async () => {
       expect(withRegistry(session)).toBe(session)
     })
 
-    it('preserves the reason why a rung has no counters', () => {
+    it('preserves the reason that a rung has no counters', () => {
       const none: MetricValue = {
         value: null,
         unit: '%',

@@ -11,7 +11,7 @@ describe('the climb of gemm-fp32', () => {
   const recorded = recording('gemm-fp32-h200-4096')
   const climb = climbOf(recorded)!
 
-  it('ends at the fastest rung, and each rung builds on the one before it', () => {
+  it('ends at the fastest rung, and each rung builds on the previous rung in the climb', () => {
     const times = recorded.rungs
       .filter(({ id, timing }) => timing && id !== recorded.ladder.reference)
       .map(({ timing }) => timing!.medianMs)

@@ -52,7 +52,7 @@ describe('figures', async () => {
       withMetric(rung('02_coalesced'), id, b),
     ).metrics.find((delta) => delta.id === id)?.verdict
 
-  describe('the comparison of two rungs', () => {
+  describe('a comparison of two rungs', () => {
     it('computes the speedup of b over a', () => {
       const { time } = compare(rung('01_naive'), rung('02_coalesced'))
       expect(time.verdict).toBe('better')

@@ -51,7 +51,7 @@ const edited = (id: string, from: string, to: string): Map<string, RungToday> =>
   return new Map(today).set(id, { ...source, text: source.text.replace(from, to) })
 }
 
-describe('the measurements of a rung', () => {
+describe("a rung's measurements", () => {
   it('include GPU, problem, previous rung, recording, and each expectation with its outcome', () => {
     const [then, now] = ['04_thread_tile_1d', tile].map((id) => rung(at4096.session, id))
     expect(measured[tile]).toMatchObject({
@@ -78,7 +78,7 @@ describe('the measurements of a rung', () => {
     expect(words).toContain('registersPerThread 32 → 128 registers (up as expected)')
   })
 
-  it('are cached until a rung, a recording or the program changes', async () => {
+  it('are cached until a rung, a recording, or the program changes', async () => {
     const setup = await keeping()
     const file = join(setup.machine.folders.cache, 'measured', 'gemm-fp32.json')
     const first = await measuredRungs(setup, catalog, ladder.id)
@@ -173,7 +173,7 @@ describe('the measurements of a rung', () => {
   })
 })
 
-describe('the sources of rungs', () => {
+describe('rung sources', () => {
   it('contain no measurements, and no script writes to them', async () => {
     for (const { file, text } of catalog.rungs.values())
       expect(text, file).not.toMatch(/^\/\/ Measured on /m)

@@ -132,8 +132,8 @@ describe('copies from global to shared memory, measured one by one on an H200', 
           [shared.wavefronts, shared.ideal, global.tags, global.sectors].join() !== measured.join()
         )
       })
-      // For eight transposed short rows in the same banks, the GPU needs one wavefront more than the
-      // rule predicts.
+      // For eight transposed short rows in the same banks, the GPU needs one more wavefront than
+      // the rule predicts.
       const known = unequal.filter(
         ({ rows, pitch, layout }) => rows === 8 && pitch === 64 && layout === 1,
       )

@@ -144,7 +144,7 @@ describe('a bulk copy', () => {
     ['ownBarriers', (at: number) => 4 * at],
     ['someLanes', (at: number) => (at % 32 < 21 ? 4 * at : -1)],
   ] as const)(
-    'matches the counts of an H200 if many lanes issue copies at once: %s',
+    'matches the counts on an H200 if many lanes issue copies at once: %s',
     (kernel, expected) => {
       const { out, counts } = run(kernel, { n: 21, checks: false, code, values })
       expect([...out.subarray(0, 64)]).toEqual(values.slice(0, 64).map(expected))

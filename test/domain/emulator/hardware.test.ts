@@ -89,8 +89,8 @@ const agreesWithHardware = (name: string): void => {
     expect(missing, `not in ${countersPath}: npm run readme -- emulation`).toEqual([])
     if (name.startsWith('gemm')) expect(worstError(capture.title, rung, run)).toBeLessThan(1e-6)
   }
-  it.each(rungs.slice(0, 1))('%s has the counts of the GPU', agrees)
-  it.each(rungs.slice(1))('%s has the counts of the GPU', { tags: ['thorough'] }, agrees)
+  it.each(rungs.slice(0, 1))('%s has the same counts as on the GPU', agrees)
+  it.each(rungs.slice(1))('%s has the same counts as on the GPU', { tags: ['thorough'] }, agrees)
 }
 
 /** Returns whether a different capture already covers the same task. */

@@ -209,7 +209,7 @@ describe('a block barrier', () => {
   LDS R0, [R3+0x400]
   ${storeR0}`
 
-  it('orders the writes and reads of the warps', () => {
+  it("orders the warps' writes and reads", () => {
     const { out, barriers, findings } = run(reverse('BAR.SYNC.DEFER_BLOCKING 0x0'), {
       block: [128, 1, 1],
       shared: 512,
@@ -541,7 +541,7 @@ ${ends.join('\n')}
     }
   })
 
-  it('is compiled once for launches of all sizes and all addresses', () => {
+  it('is compiled only once for all launch sizes and addresses', () => {
     const program = `
   S2R R1, SR_CTAID.X
   LDC R2, c[0x0][0xc]

@@ -63,7 +63,7 @@ const of =
 const adds = (opcodes: RegExp) => (change: Change) =>
   change.more !== 0 && change.modifiers === '' && opcodes.test(change.mnemonic)
 
-/** Matches a change of the signedness or width of an integer. */
+/** Matches a change in an integer's signedness or width. */
 const signs = /^[US]?(8|16|32|64)? ?> ?[US]?(8|16|32|64)?$/
 
 export const reasons: readonly Reason[] = [

@@ -131,7 +131,7 @@ describe('occupancy', async () => {
     })
   })
 
-  describe('occupancy in cuda_occupancy.h of CUDA 13.0', () => {
+  describe("occupancy according to CUDA 13.0's cuda_occupancy.h", () => {
     const [header, ...rows] = readFileSync(
       join(root, 'test/captures/cuda-occupancy/13.0/grid.csv'),
       'utf8',
@@ -292,9 +292,9 @@ describe('occupancy', async () => {
 })
 
 describe('waves', () => {
-  // Another test compares the waves of every recorded launch with ncu.
+  // Another test compares the waves of every recorded launch with ncu's values.
 
-  describe('waves of a grid', () => {
+  describe("a grid's waves", () => {
     it('include the fill of the last wave, and the efficiency', () => {
       expect(wavesOf(1024, 132, 2)).toEqual({
         blocks: 1024,
@@ -320,7 +320,7 @@ describe('waves', () => {
     })
   })
 
-  describe('the schedule of a grid', () => {
+  describe("a grid's schedule", () => {
     const drawn = (schedule: ReturnType<typeof scheduleOf>) => schedule!.sms.flat()
 
     it('assigns one block to every SM before any SM gets a second block', () => {

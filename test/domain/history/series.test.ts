@@ -20,7 +20,7 @@ const series = (...states: (CacheState | undefined)[]) =>
     1,
   ).filter(({ rung }) => rung === '01_naive')
 
-describe('the history of a rung', () => {
+describe("a rung's history", () => {
   it('has one series for sessions with the same L2 state', () => {
     expect(series('warm', 'warm', 'warm').map(({ points }) => points.length)).toEqual([3])
   })

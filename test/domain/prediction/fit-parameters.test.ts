@@ -81,7 +81,7 @@ describe('the parameters fitted for an H100', () => {
   })
 })
 
-describe('the inputs of a value', () => {
+describe("a value's inputs", () => {
   it('include the measured clock, if times are converted to cycles', () => {
     const slow = changed(({ benchmark, load }) => benchmark === 'clock' && load === 'fp32', {
       mhz: 990,
@@ -161,7 +161,7 @@ describe('output that yields no parameters', () => {
   })
 })
 
-describe('the id of a GPU', () => {
+describe('a GPU id', () => {
   it.each([
     ['NVIDIA H200', 'h200'],
     ['NVIDIA H100 80GB HBM3', 'h100'],
@@ -173,7 +173,7 @@ describe('the id of a GPU', () => {
     ['NVIDIA GeForce RTX 4090 Laptop GPU', 'rtx-4090-laptop-gpu'],
     ['../../etc', 'etc'],
     ['', 'gpu'],
-  ])('of %j is %s', (name, id) => {
+  ])('for %j is %s', (name, id) => {
     expect(gpuId(name)).toBe(id)
   })
 })

@@ -80,7 +80,7 @@ describe('a store', () => {
     expect(own.traffic).toMatchObject({ dramReadBytes: 0, dramWriteBytes: 128 })
   })
 
-  it('of parts that complete a sector needs no DRAM read', () => {
+  it('of parts that together fill a sector needs no DRAM read', () => {
     const own = memory()
     own.store(0, 10, 1, 0, 16)
     own.store(1, 10, 1, 0, 16)

@@ -81,7 +81,7 @@ describe('nine elementwise kernels that were replaced by one GELU', () => {
   it.each([
     ['between kernels that stayed', [fill], [{ name: 'gemm', ms: 0.3 }]],
     ['alone', [], []],
-  ] as const)('%s are one fusion, and no pair', (_, before, after) => {
+  ] as const)('%s are reported as one fusion and no pair', (_, before, after) => {
     const { fused, pairs, onlyA, onlyB, answer, comparable } = compare(
       [...before, ...chain, ...after],
       [...before, ...whole, ...after],

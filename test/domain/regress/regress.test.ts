@@ -216,7 +216,7 @@ describe('verdicts', () => {
       expect(count(all, 'unresolved')).toBeGreaterThanOrEqual(190)
     })
 
-    it('do not resolve changes within the noise', () => {
+    it('leave changes within the noise unresolved', () => {
       const all = verdictsOf(200, 1.01, 40, { sample: 0.05, process: 0.05, drift: 0.02 })
       expect(count(all, 'unresolved')).toBeGreaterThanOrEqual(195)
     })

@@ -8,7 +8,7 @@ import {
 } from '../../../src-main/domain/remote/slurm-job'
 import { SlurmOptions } from '../../../src-main/domain/remote/machine-file'
 
-describe('the output of sbatch', () => {
+describe('sbatch output', () => {
   it.each([
     [['12345'], { id: '12345', cluster: null }],
     [['Welcome', '', '12345;alps', 'Quota: 12 %'], { id: '12345', cluster: 'alps' }],
@@ -21,7 +21,7 @@ describe('the output of sbatch', () => {
   })
 })
 
-describe('the output of squeue', () => {
+describe('squeue output', () => {
   it.each([
     ['12|RUNNING|None|n[1-2]', { state: 'running', node: 'n[1-2]' }],
     ['12_4|PENDING|Priority|', { state: 'queued', reason: 'Priority' }],

@@ -130,7 +130,7 @@ describe('control flow', () => {
     expect(flow.successors[3]).toEqual([1])
   })
 
-  it('is incomplete if the target of a jump is in a register', () => {
+  it("is incomplete if a jump's target is in a register", () => {
     expect(controlFlow(code('BRX R4 -0x30', 'EXIT')).whole).toBe(false)
     expect(liveRegisters(code('BRX R4 -0x30', 'EXIT'))).toBeNull()
   })

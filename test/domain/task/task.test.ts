@@ -232,7 +232,7 @@ describe('generated headers', () => {
     it.each([
       ['kl_task.h', taskHeader],
       ['kl_reference.h', referenceHeader],
-    ])('%s of gemm is the header that its rungs were compiled with', (name, header) => {
+    ])('%s for gemm is the header with which its rungs were compiled', (name, header) => {
       expect(header(gemm)).toBe(captured(name))
     })
 
@@ -245,7 +245,7 @@ describe('generated headers', () => {
       expect(header).not.toContain('enum')
     })
 
-    it('give the reference the exact type if a result must be exact, otherwise double', () => {
+    it('give the reference the exact type if a result must be exact, and double otherwise', () => {
       const header = referenceHeader(row)
       expect(header).toContain('  int* y;')
       expect(header).toContain('  const float* z_in;')

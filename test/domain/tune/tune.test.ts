@@ -209,7 +209,7 @@ describe('strategies', () => {
   })
 
   it.each(['local', 'genetic'] as const)(
-    '%s finds the best point with a third of the tries',
+    '%s finds the best point after trying a third of the points',
     (name) => {
       expect(search(name, 70, 4).best).toBe(1)
     },

@@ -63,7 +63,7 @@ describe('the top-ranked cause', () => {
     expect(ids(cause)).toEqual(['lsuDataUtilization', 'sharedLoadWavefronts', 'sharedLoads'])
   })
 
-  it('of padding is the number of passes for shared stores', () => {
+  it('of padding is fewer passes for shared stores', () => {
     expect(ids(first(padding, '20_transposed_conflicts', '20_padded'))).toEqual([
       'lsuDataUtilization',
       'sharedStoreWavefronts',
@@ -72,7 +72,7 @@ describe('the top-ranked cause', () => {
     ])
   })
 
-  it('of a warp tile is the number of shared-memory passes, not a small change in resident warps', () => {
+  it('of a warp tile is fewer shared-memory passes, not a small change in resident warps', () => {
     const cause = first(fp32, '07_conflict_free', '08_warp_tile')
     expect(ids(cause)).toEqual(['fmaUtilization', 'sharedLoadWavefronts'])
     const occupied = (value: number) => ({
@@ -183,7 +183,7 @@ describe('the top-ranked cause', () => {
   })
 })
 
-describe('opposing effects of a step', () => {
+describe('opposing effects in a step', () => {
   it('are separated from its causes, as time added to a faster step or saved in a slower step', () => {
     const there = step(small, '10_cp_async', '11_block_128x256')
     const factors = contributionsOf(there)

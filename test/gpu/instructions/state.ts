@@ -82,7 +82,7 @@ function halves(a: number, b: number, wide: boolean): number {
   return (half(a & 0xffff) | (half(b & 0xffff) << 16)) >>> 0
 }
 
-/** Returns the unsigned word at an index of the state. */
+/** Returns the unsigned word at an index in the state. */
 export function wordAt({ seed, palette, immediate }: Trial, index: number): number {
   const a = mix(seed ^ Math.imul(index + 1, 0x9e3779b1))
   const b = mix((a + 0x7f4a7c15) | 0)

@@ -1,5 +1,5 @@
 /**
- * Creates machine code for sm_90 that loads the state, executes one instruction and stores the
+ * Creates machine code for sm_90 that loads the state, executes one instruction, and stores the
  * state.
  */
 import {
@@ -16,7 +16,7 @@ export type Words = [number, number, number, number]
 export const wordsOf = (hex: string): Words =>
   [24, 16, 8, 0].map((at) => Number.parseInt(hex.slice(at, at + 8), 16)) as Words
 
-/** Sets a field of an encoding. */
+/** Sets a field in an encoding. */
 export function put(words: Words, at: number, width: number, value: number): Words {
   const changed: Words = [...words]
   for (let bit = 0; bit < width; bit++) {

@@ -93,7 +93,7 @@ describe('machine calibrate local', () => {
 })
 
 describe("a GPU's parameters", () => {
-  it("are from the user's own file instead of the built-in file, and a faulty file is reported", async () => {
+  it("come from the user's own file instead of the built-in file, and a faulty file is reported", async () => {
     const own = ownGpusFolder(await tempDir())
     const folders = { shipped, own }
     const before = await findGpu(folders, 't4')

@@ -64,7 +64,7 @@ describe('JSON documents from --json', () => {
     documentOf('machine-calibrate', await runHere('machine', 'calibrate', 'local', '--json'))
   })
 
-  it('the JSON of next, of a recording and of a report, matches its schema', async () => {
+  it('the JSON of next, for a recording and for a report, matches its schema', async () => {
     const { steps } = documentOf<{ steps: { msNow: number; example?: object }[] }>(
       'next',
       await runHere('next', deep, '05_thread_tile_2d', '--json'),
@@ -217,7 +217,7 @@ describe('JSON documents from --json', () => {
     expect(documentOf<{ program: object }>('run', failed).program).toMatchObject({ exitCode: 3 })
   })
 
-  it('the JSON of a ladder of programs matches its schema, and commands for kernels reject it', async () => {
+  it('the JSON of a program ladder matches its schema, and kernel commands reject the ladder', async () => {
     const dir = await withTools({ FAKE_PROGRAM: 'twelve', FAKE_NCU: '' })
     const program = (word: string) => ['sh', '-c', `echo ${word} > out.txt`]
     const ladder = {
@@ -256,7 +256,7 @@ describe('JSON documents from --json', () => {
     }
   })
 
-  it('the JSON of compare, for ladders, imports and one of each, matches its schema', async () => {
+  it('the JSON of compare, for ladders, imports, and one of each, matches its schema', async () => {
     const out = join(await tempDir(), 'imported')
     await runHere('import', ncuReportFile('launches-two-rungs'), '--out', out, '--json')
     const other = 'recorded:gemm-fp32-h200-1024'
@@ -278,7 +278,7 @@ describe('JSON documents from --json', () => {
     expect(each.comparable.ok).toBe(false)
   })
 
-  it('the JSON of report --ci, and of two sessions side by side, matches its schema', async () => {
+  it('the JSON of report --ci, and of report for two sessions, matches its schema', async () => {
     const ci = await runHere('report', recorded, '--ci', '--baseline', recorded, '--json')
     documentOf('ci', ci)
     const two = ['report', recorded, '--compare', 'recorded:gemm-fp32-h200-1024']
@@ -407,7 +407,7 @@ describe('a command that fails', () => {
     [2, ['lab', 'grade', '/nope', '--json']],
     [2, ['serve', '--port', '70000', '--json']],
   ])(
-    'with %i prints one document with the reason, and the error message on stderr: %j',
+    'exits with %i, prints one document with the reason, and prints the error message on stderr: %j',
     async (code, words) => {
       await withoutTools()
       const run = await runHere(...words)
@@ -427,7 +427,7 @@ describe('a command that fails', () => {
   )
 })
 
-it('every document of --json has a test above', () => {
+it('every JSON document from --json has a test above', () => {
   // These commands start the program again in a new process, so test/cli/ checks their documents.
   const elsewhere = ['lab-grade', 'machine-check', 'machine-runs', 'machine-fetch']
   const wanted = printedDocuments
@@ -456,7 +456,7 @@ describe('docs/schemas', () => {
     expect(isValid('lab-list', { ...value, schema: 99 })).toBe(false)
   })
 
-  it('is completely listed in the table of docs/reference/json.md, with its versions', async () => {
+  it('is listed completely in the table in docs/reference/json.md, with its versions', async () => {
     const text = await readFile(join(root, 'docs/reference/json.md'), 'utf8')
     const rows = [
       ...text.matchAll(/^\|.*\[[\w-]+\]\(\.\.\/schemas\/([\w-]+)\.json\) *\| *(\d+|–) *\|$/gm),

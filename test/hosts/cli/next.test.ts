@@ -1,6 +1,6 @@
 /**
- * Tests the output of `next`, `show` and `diff`: the recommended change, the limit, and the
- * waterfall from the old time to the new time.
+ * Tests the output of `next`, `show`, and `diff`, which includes the recommended change, the limit,
+ * and the waterfall chart.
  */
 import { describe, expect, it } from 'vitest'
 import { ncuReportFile } from '../../captures'
@@ -57,7 +57,7 @@ it('diff draws the waterfall from the old time to the new time', async () => {
   expect(path).toMatch(/3\.41 ms {2}█+ +06_float4/)
 })
 
-it('show prints at the end which rung to change first, and the resulting total time of a program', async () => {
+it("show prints at the end the rung to change first, and a program's resulting total time", async () => {
   const ladder = await runHere('show', 'recorded:transpose-h200')
   expect(ladder.stdout).toMatch(/^Next step for \d\d_\w+: .+ → .+\. Run `next` for all steps\.$/m)
   const program = await runHere('show', 'recorded:feed-forward-h200-fused')

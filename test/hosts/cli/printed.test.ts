@@ -137,7 +137,7 @@ describe('progress', () => {
     ])
   })
 
-  it('counts started builds up to the last one, even if several run at the same time', () => {
+  it('counts started builds up to the last build, even if several builds run at the same time', () => {
     const stage = (done: number): RunEvent => ({ type: 'stage', stage: 'build', done, total: 3 })
     const rung = (id: string, state: 'running' | 'done'): RunEvent => ({
       type: 'rung',

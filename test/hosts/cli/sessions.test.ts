@@ -17,7 +17,7 @@ interface Own {
   title?: string
 }
 
-/** Creates a machine with these sessions. They were emulated at the card level. */
+/** Creates a machine with these sessions. The sessions were emulated at the card level. */
 async function machineWith(own: Record<string, Own>): Promise<HostMachine> {
   const { setup, store } = await fakeMachine()
   const recorded = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))

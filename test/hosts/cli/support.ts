@@ -17,7 +17,7 @@ export interface Surroundings {
   kernelsDir?: string
   /** The folder with the GPU parameter files. */
   gpusDir?: string
-  /** The machine, by default one with fake tools. */
+  /** The machine, which has fake tools by default. */
   machine?: HostMachine
 }
 
@@ -34,7 +34,7 @@ function withVariables(env: Readonly<Record<string, string>>): () => void {
 
 /**
  * Returns a function that removes the listeners that a command added. A real program would not
- * remove them before it ends.
+ * remove these listeners before it ends.
  */
 function keepingListeners(): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

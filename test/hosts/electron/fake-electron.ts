@@ -1,7 +1,7 @@
 /**
- * A fake of the parts of Electron that the host uses, with Electron's important rules. Calls that
- * must precede `ready` throw an error after it. Quitting can be prevented, and a destroyed object
- * throws an error. The Electron binary is not required.
+ * A fake of the Electron parts that the host uses, with Electron's important rules. Calls that must
+ * precede `ready` throw an error after it. Quitting can be prevented, and a destroyed object throws
+ * an error. The Electron binary is not required.
  */
 import { EventEmitter } from 'node:events'
 import type { BrowserWindowConstructorOptions, MessageBoxOptions, WebPreferences } from 'electron'
@@ -224,7 +224,10 @@ export function createFakeElectron() {
     },
   }
 
-  /** The renderer side of IPC. It passes structured clones to the handlers of the first window. */
+  /**
+   * The renderer side of IPC. The renderer side passes structured clones to the handlers of the
+   * first window.
+   */
   const rendererEvents = new EventEmitter()
   const ipcRenderer = Object.assign(rendererEvents, {
     invoke: async (channel: string, ...args: unknown[]): Promise<unknown> => {
@@ -315,7 +318,9 @@ export function createFakeElectron() {
 export type FakeElectron = ReturnType<typeof createFakeElectron>
 
 let current = createFakeElectron()
-/** Creates a new fake Electron for a test. Modules that were loaded earlier also use it. */
+/**
+ * Creates a new fake Electron for a test. Modules that were loaded earlier also use the new fake.
+ */
 export const resetElectron = (): FakeElectron => (current = createFakeElectron())
 
 const names = Object.keys(current.module) as (keyof FakeElectron['module'])[]

@@ -114,7 +114,7 @@ describe('the window', () => {
   it.each([
     [true, '#16181d'],
     [false, '#ffffff'],
-  ])('follows the system: dark %s has the background %s', async (dark, color) => {
+  ])('follows the system theme (dark: %s) and has the background %s', async (dark, color) => {
     const { nativeTheme } = desktop.electron.module
     nativeTheme.shouldUseDarkColors = dark
     expect((await desktop.open()).options.backgroundColor).toBe(color)

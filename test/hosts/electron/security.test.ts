@@ -47,7 +47,7 @@ describe('the window', () => {
     expect(Object.keys(preferences)).toHaveLength(12)
   })
 
-  it('has no menu with developer tools, and the tools only from a checkout', async () => {
+  it('has no menu with developer tools, and allows them only in a checkout', async () => {
     await desktop.open()
     const { menu } = desktop.electron.state
     if (process.platform === 'darwin')
@@ -71,7 +71,7 @@ describe('the window', () => {
   })
 })
 
-describe('any page, even an unexpected one', () => {
+describe('any page, even an unexpected page', () => {
   const pages = async (): Promise<FakeWebContents[]> => {
     const window = await desktop.open()
     const other = new FakeWebContents()

@@ -97,7 +97,7 @@ describe('a flood', () => {
     await expect.poll(() => at.core.listeners.size).toBe(0)
   })
 
-  it('of endless bodies is rejected, and their bytes are not stored', async () => {
+  it('of endless bodies is rejected, and the bytes are not stored', async () => {
     const cookie = await at.signIn()
     const post = callHead(cookie, 'Transfer-Encoding: chunked')
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`

@@ -410,7 +410,7 @@ describe('access', () => {
         `[::1]:${port}`,
         `x@127.0.0.1:${port}`,
       ]
-      it('with any other value is rejected, for pages, files, events and calls', async () => {
+      it('with any other value is rejected for pages, files, events, and calls', async () => {
         for (const host of foreign(at.host.port)) {
           for (const path of ['/', '/logo.svg', '/events'])
             expect([host, (await at.ask(path, { headers: { host, cookie } })).status]).toEqual([
@@ -457,7 +457,7 @@ describe('access', () => {
     })
 
     describe('a call', () => {
-      it('from our own page is answered, under either name of the address', async () => {
+      it('from our own page is answered under either name of the address', async () => {
         expect((await at.call('app.info')).status).toBe(200)
         const host = `localhost:${at.host.port}`
         expect((await at.call('app.info', '{}', { host, origin: `http://${host}` })).status).toBe(
@@ -465,7 +465,7 @@ describe('access', () => {
         )
       })
 
-      it('with any other Origin, or none, is rejected with a Reply and does not reach the core', async () => {
+      it('with another Origin or no Origin is rejected with a Reply and does not reach the core', async () => {
         const { port, origin } = at.host
         const origins = [
           undefined,
@@ -512,13 +512,13 @@ describe('access', () => {
         return (await at.ask('/logo.svg', { headers: { cookie, ...metadata } })).status
       }
 
-      it('by our page, or by a user who typed the address or followed a link, is answered', async () => {
+      it('is answered for our page, and for a user who typed the address or followed a link', async () => {
         expect(await asked('same-origin', 'no-cors', 'image')).toBe(200)
         expect(await asked('none', 'navigate', 'document')).toBe(200)
         expect(await asked('cross-site', 'navigate', 'document')).toBe(200)
       })
 
-      it('by a page from another site or port is rejected', async () => {
+      it('is rejected for a page from another site or port', async () => {
         for (const site of ['cross-site', 'same-site']) {
           expect(await asked(site, 'no-cors', 'image')).toBe(403)
           expect(await asked(site, 'cors', 'empty')).toBe(403)

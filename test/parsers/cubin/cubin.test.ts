@@ -1,6 +1,6 @@
 /**
- * Tests cubins built by nvcc 13.0.88. The source of `kernels.so` uses all features of the file
- * format. Also tests honest and malicious host code of libraries, and the messages about it.
+ * Tests cubins built by nvcc 13.0.88. The source of `kernels.so` uses all features in the file
+ * format. Also tests honest and malicious host code in libraries, and the resulting messages.
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'
@@ -120,7 +120,7 @@ describe('variables', () => {
       if (index > 0) expect(start).toBeGreaterThanOrEqual(ends[index - 1]![1])
   })
 
-  it('include the formats of printf, found through bank 4', () => {
+  it('include the printf formats, which are found through bank 4', () => {
     expect(text('$str')).toBe('counter %d of %s\n\0')
     const addresses = constants.find(({ bank }) => bank === 4)!
     expect(addresses.relocations.map(({ symbol, type }) => [symbol, type]).sort()).toEqual([

@@ -31,7 +31,7 @@ describe('tools', () => {
       ),
     ) as { rungs: { rung: string; probed: Launch[]; ncu: Launch[] }[] }
 
-    describe("a rung's launches, determined without a GPU", () => {
+    describe('rung launches determined without a GPU', () => {
       it.each(captured.rungs)("match ncu's launches of $rung on an H200", ({ probed, ncu }) => {
         const told = (launches: Launch[]) =>
           launches.map(({ grid, block, resources }) => {
@@ -542,7 +542,7 @@ describe('compute-sanitizer', () => {
       expect(api?.message).toContain('due to "unspecified launch failure"')
     })
 
-    it('contains both accesses of a race and the number of hazards', () => {
+    it('contains both accesses in a race and the number of hazards', () => {
       expect(parseSanitizerXml(savedBy('racecheck-race')).records).toEqual([
         {
           kind: 'Analysis',
@@ -795,7 +795,7 @@ describe('the runner', () => {
       reason: null,
     }
 
-    it('are parsed with their kernels, or with the reason why they are unknown', () => {
+    it('are parsed with their kernels, or with the reason that they are unknown', () => {
       expect(parseRunnerLine(JSON.stringify(event))).toEqual(event)
       const unknown = { event: 'launches', rung: 'a', kernels: [], reason: 'no' }
       expect(parseRunnerLine(JSON.stringify(unknown))).toEqual(unknown)
@@ -808,7 +808,7 @@ describe('the runner', () => {
   })
 
   describe("the GPU's ceilings", () => {
-    it('are parsed, and null if they could not be measured', () => {
+    it('are parsed, and are null if they could not be measured', () => {
       const event = {
         event: 'ceilings',
         fp32Gflops: 60123.4,

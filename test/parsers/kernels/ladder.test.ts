@@ -147,7 +147,7 @@ describe('a ladder of programs', () => {
     [{ rungs: [{ id: 'a', title: 'A', program: ['a'], params: {} }] }, /no key "params"/],
     [{ reference_rung: 'c' }, /no rung c; the rungs are a, b/],
     [{ rungs: [{ ...document.rungs[0], after: 'x' }] }, /after refers to x/],
-  ])('%j is rejected with its line', (change, expected) => {
+  ])('%j is rejected with the line number', (change, expected) => {
     expect(() => read(change)).toThrow(expected)
     expect(() => read(change)).toThrow(/^ladder\.json:\d+:\d+: /)
   })
@@ -374,7 +374,7 @@ describe('ladder.yaml', () => {
       ],
       ['an anchor', 'task:\n', 'task: &a\n', /:\d+:7: Anchors and aliases/],
       ['an alias', 'ROWS: 4096\n    COLS: 4096', 'ROWS: &n 4096\n    COLS: *n', /:11:11: Anchors/],
-    ])('with %s is rejected with line and column', (_what, from, to, expected) => {
+    ])('with %s is rejected with the line and column', (_what, from, to, expected) => {
       expect(text).toContain(from)
       const told = faultsOf(text.replace(from, to))
       expect(told).toMatch(expected)

@@ -94,7 +94,7 @@ describe('a header', () => {
     readdirSync(join(import.meta.dirname, '../../../cuda-kernels/gemm'))
       .filter((name) => name.endsWith('.cu') && name !== gemm.reference)
       .map((name) => basename(name, '.cu')),
-  )('of the shipped rung %s is complete and has its name', (id) => {
+  )("in the shipped rung %s is complete and has the rung's name", (id) => {
     const text = readFileSync(
       join(import.meta.dirname, `../../../cuda-kernels/gemm/${id}.cu`),
       'utf8',
@@ -302,7 +302,7 @@ describe('a task file', () => {
       /k is missing/,
     ],
     ['a size of zero', 'max: 268435456', 'max: 0', /sizes\.m\.max/],
-  ])('with %s is rejected with line and column', (_what, from, to, expected) => {
+  ])('with %s is rejected with the line and column', (_what, from, to, expected) => {
     expect(faultsOf(from, to)).toMatch(expected)
     expect(faultsOf(from, to)).toMatch(/^gemm\/task\.yaml:\d+:\d+: /)
   })

@@ -135,7 +135,7 @@ describe('a truncated report', () => {
         expect(cut.launches, `${at}`).toEqual(launches.slice(0, cut.launches.length))
         expect(said(cut.notes).join(), `${at}`).toContain(`truncated at byte ${at}`)
       }
-    // The format has no end mark. A file that ends after a complete block does not show that
+    // The format has no end mark. A file that ends after a complete block does not indicate that
     // another block is missing.
     for (const { begins } of blocks)
       expect(parseNcuRep(bytes.subarray(0, begins)).notes).toEqual([])
@@ -185,7 +185,7 @@ describe('foreign bytes', () => {
     expect(said(notes).join()).toContain('In total, 10000 launches')
   })
 
-  it('in the middle of a report neither hang nor crash', () => {
+  it('in the middle of a report cause neither a hang nor a crash', () => {
     // A simple seeded generator, so that failures can be reproduced.
     let seed = 7
     const random = (below: number): number => {
@@ -361,7 +361,7 @@ describe.each([
   it.each([
     ['report', inReport],
     ['table', inTable],
-  ])('in a %s has no value but a reason', (_, read) => {
+  ])('in a %s has a reason instead of a value', (_, read) => {
     const launch = read()
     expect(launch.kernelName).toBe(real!.kernelName)
     expect(launch.metrics[name]).toEqual({ value: null, unit: '%', reported: written })

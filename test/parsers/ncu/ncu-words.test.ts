@@ -16,7 +16,7 @@ import { launchResources } from '../../../src-main/parsers/ncu/ncu-launch-resour
 import { toBaseUnit } from '../../../src-main/parsers/ncu/ncu-base-units'
 
 describe('cells', () => {
-  describe("a cell of ncu's table", () => {
+  describe("a cell in ncu's table", () => {
     it.each([
       ['67108864', 67108864],
       ['8.16', 8.16],
@@ -307,7 +307,7 @@ describe('failures', () => {
       expect(recognizeNcuFailure(ncuCapture('no-kernels'), 0)?.kind).toBe('no-kernels')
     })
 
-    it('the program cannot be started, and the message has its name', () => {
+    it('the program cannot be started, and the message names it', () => {
       expect(said(recognizeNcuFailure(ncuCapture('not-an-executable'), 1))).toMatchObject({
         kind: 'not-executable',
         message: expect.stringContaining('./nothere'),
@@ -328,7 +328,7 @@ describe('failures', () => {
       ['unknown-metric', /ncu of/],
       ['lock-file', /TMPDIR/],
       ['no-kernels', /without profiling/],
-    ] as const)('%s, with its remedy', (kind, remedy) => {
+    ] as const)('%s is reported with its remedy', (kind, remedy) => {
       const text = `==PROF== Connected to process 1 (./r)\n${quoted(kind)}\n`
       const failure = recognizeNcuFailure(text, ncuFailures[kind].exitCode)
       expect(failure?.kind).toBe(kind)

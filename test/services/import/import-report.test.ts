@@ -80,7 +80,7 @@ describe('a report', () => {
     expect(session.rungs.map(({ id }) => id)).toEqual(['00_tile_kernel'])
   })
 
-  it('is listed and opened like a run, as an import', async () => {
+  it('is listed as an import, and opened like a run', async () => {
     const { run, dir } = await setUp()
     const { folder } = await run(captured)
     const places = setupIn(dir, { recordingsDir: join(dir, 'none') })
@@ -96,7 +96,7 @@ describe('a report with its code', () => {
     return run()
   }
 
-  it('becomes sources, instructions and lines with their counters, and recommendations', async () => {
+  it('becomes sources, instructions, and lines with their counters, and recommendations', async () => {
     const { session, folder } = await import1()
     expect(session.settings.profile).toBe('deep')
     expect(session.rungs.map(({ file }) => file)).toEqual([
@@ -117,7 +117,7 @@ describe('a report with its code', () => {
     expect(deep!.notes).toEqual([])
   })
 
-  it('has a time under ncu for each kernel, and no time from the runner', async () => {
+  it('has a time under ncu for each kernel, but no time from the runner', async () => {
     const { session } = await import1()
     for (const { timing, profiledTime, ncuMetrics } of session.rungs) {
       expect(timing).toBeNull()

@@ -223,7 +223,7 @@ describe('checks', () => {
   })
 
   describe('third-party labs', () => {
-    it('are not used before the user allows it, or after a file has changed', async () => {
+    it('are not used before the user allows their use, or after a file has changed', async () => {
       const machine = await fakeMachine()
       const shipped = await testLab(machine)
       expect(await isTrusted(machine.setup, shipped)).toBe(true)
@@ -451,17 +451,14 @@ Of \`N\` numbers.
         /size: /,
         9,
       ],
-    ])(
-      'reports the fault at its line for a ladder that is %s',
-      async (_how, spoil, fault, line) => {
-        const machine = await fakeMachine()
-        const folder = await labIn(machine)
-        await spoil(folder)
-        const { labs, faults } = await readLabs(folder, await libraryOf(machine))
-        expect(labs).toEqual([])
-        // The consequences of the fault are not reported as separate faults.
-        expect(faults.map((one) => [one.line, fault.test(one.message)])).toEqual([[line, true]])
-      },
-    )
+    ])('reports the fault at its line if the ladder is %s', async (_how, spoil, fault, line) => {
+      const machine = await fakeMachine()
+      const folder = await labIn(machine)
+      await spoil(folder)
+      const { labs, faults } = await readLabs(folder, await libraryOf(machine))
+      expect(labs).toEqual([])
+      // The consequences of the fault are not reported as separate faults.
+      expect(faults.map((one) => [one.line, fault.test(one.message)])).toEqual([[line, true]])
+    })
   })
 })

@@ -91,7 +91,7 @@ describe('a folder of submissions', () => {
     })
   })
 
-  it('is announced and summarized while it is graded', () => {
+  it('is announced and summarized during grading', () => {
     const gpu = { needsGpu: true, replays: false }
     const facts = { submissions: 1, jobs: 1, gpus: 1 }
     expect(startSentence(facts, gpu)).toBe('1 submission, 1 at a time on 1 GPU')

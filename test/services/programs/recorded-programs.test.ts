@@ -32,8 +32,8 @@ const saidByNcu = async (folder: string, key: string): Promise<string> =>
   (await readRaw(folder, key))!.stdout
 
 /**
- * Returns a kernel key without template arguments and namespaces. The raw page contains them, but
- * the table does not.
+ * Returns a kernel key without template arguments and namespaces. The raw page contains template
+ * arguments and namespaces, but the table does not.
  */
 const keyOf = (name: string, { grid, block }: Pick<NcuLaunch, 'grid' | 'block'>): string =>
   JSON.stringify([parseKernelName(name).base, grid, block])

@@ -272,8 +272,8 @@ describe('against a git revision', () => {
   const kept = ['gemm', 'include', 'runner']
 
   /**
-   * Creates a repository of the kernels. The first commit has the built-in kernels. The second
-   * commit makes 02_coalesced slower.
+   * Creates a repository that contains the kernels. The first commit has the built-in kernels. The
+   * second commit makes 02_coalesced slower.
    */
   async function repository(): Promise<Machine> {
     const machine = await fakeMachine()

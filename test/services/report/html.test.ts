@@ -191,7 +191,7 @@ describe('HTML', () => {
         html.replace('"report":3,', '"report":7,'),
         'it was written by a newer kernel-ladder',
       ],
-    ])('rejects %s with the reason and a remedy', (what, text, reason) => {
+    ])('rejects %s, and gives the reason and a remedy', (what, text, reason) => {
       expect(() => frozenIn(text)).toThrow(reason)
       expect(() => frozenIn(text)).toThrow('report.html')
       const remedy = what === 'a newer one' ? 'Update kernel-ladder' : 'unmodified file'
@@ -243,7 +243,7 @@ describe('privacy', () => {
   const taskProse = 'title summary formula result name'.split(' ')
 
   /**
-   * Puts the marker in the author's texts of a task. The other strings are names and expressions.
+   * Puts the marker in the author's texts in a task. The other strings are names and expressions.
    */
   function markTask(value: unknown, key: string): unknown {
     if (typeof value === 'string') return taskProse.includes(key) ? marker : value
@@ -330,7 +330,7 @@ describe('privacy', () => {
       expect(JSON.stringify(marked().session).match(/frosthost17/g)!.length).toBeGreaterThan(100)
     })
 
-    it.each(texts(marked()))('do not leak as %s', (_format, text) => {
+    it.each(texts(marked()))('do not leak into %s', (_format, text) => {
       // TeX and Markdown may insert escape characters between letters.
       for (const form of [text, text.replaceAll(/\\(?=[_-])|-\{\}|\{\}/g, '')])
         expect(secrets.exec(form)?.[0]).toBeUndefined()

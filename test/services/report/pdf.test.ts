@@ -116,7 +116,7 @@ describe('a printed report', () => {
   })
 
   it("lists only the counters that support a step's causes, unless the report has no Counters section", async () => {
-    // The standard level collects few counters, and every one is evidence for a listed cause.
+    // The standard level collects few counters, and each of these is evidence for a listed cause.
     const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096'))
     const rows = async (sections: ('compare' | 'matrix')[]) => {
       const [html = ''] = (await printed({ session, sources: {} }, { sections })).documents

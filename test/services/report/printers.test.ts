@@ -100,7 +100,7 @@ describe('printers', () => {
       expect(text).toContain('\n1. It did not run.\n')
     })
 
-    it('mentions a counter only once, with the reason, if no rung has it', () => {
+    it('mentions a counter only once, with the reason, if no rung has a value', () => {
       const sample = recording()
       for (const { metrics } of sample.session.rungs)
         metrics.sharedLoads = {

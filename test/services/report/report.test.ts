@@ -206,14 +206,14 @@ describe('one session', () => {
       expect(place(1.0005)).toContain('reference 00_cublas, on par with it within the spread.')
     })
 
-    it('has no ratio to the reference for a rung with other input types', async () => {
+    it('has no ratio to the reference for a rung with different input types', async () => {
       const session = await readSession(join(recordingsDir, 'seed-rtx3060-h200-4096'))
       const [best, claim] = words(model({ session, sources: {} }).summary.best)
       expect(best).toMatch(/^Best rung: 52_wmma_warp_tile .*109 TFLOP\/s\.$/)
       expect(claim).toBe('38_thread_patch against 00_cublas: single launches 0.199×.')
     })
 
-    it('never explains a step by the noise of an idle unit', async () => {
+    it("never explains a step by an idle unit's noise", async () => {
       const session = await readSession(join(recordingsDir, 'layer-norm-h200'))
       const { jumps } = model({ session, sources: {} }).summary
       expect(words(jumps)[0]).toMatch(/^02_block_per_row is 18\.4× .*DRAM is busy for/)
@@ -247,7 +247,7 @@ describe('one session', () => {
     })
   })
 
-  describe('the command to reproduce it', () => {
+  describe('the command to reproduce the session', () => {
     it('contains the rungs, the size, and the level', () => {
       expect(reproduceCommand(recording().session)).toBe(
         'kernel-ladder run --ladder gemm-fp32 --rungs 00_cublas,01_naive,02_coalesced,03_shared_tile,04_thread_tile_1d,05_thread_tile_2d,06_float4 --size 4096 --profile card --warm',

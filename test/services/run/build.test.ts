@@ -261,7 +261,7 @@ describe('nvcc', async () => {
       await orSkip(test, work)
     }, 300_000)
 
-    it('every rung of gemm-fp32 compiles without spills for its oldest and for the newest recorded architecture', async (test) => {
+    it('every rung of gemm-fp32 compiles without spills for its oldest and the newest recorded architecture', async (test) => {
       const compiler = await kept.compiler()
       const work = inParallel(
         plan.rungs.flatMap((planned) => {

@@ -408,7 +408,7 @@ describe('degraded runs', () => {
       ['profiling is turned off', { profile: 'none' as const }, [], /--profile none/],
       ['ncu is not there', {}, ['ncu'], /ncu was not found/],
     ])(
-      "occupancy, waves and registers are derived, and match ncu's values, if %s",
+      "occupancy, waves, and registers are derived and match ncu's values if %s",
       async (_case, given, without, reason) => {
         const { session, profiled } = await withAndWithout(given, without)
         expect(session.rungs.map(({ id }) => id)).toEqual(ladderRungs)

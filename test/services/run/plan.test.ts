@@ -55,7 +55,7 @@ describe('a run request', () => {
     [{ at: { m: 1, n: 1, k: 1.5 } }, /k = 1.5/, /whole/],
     [{ at: { m: maxSize + 1, n: 1, k: 1 } }, /is not a valid size/, /1 to/],
   ])(
-    'that is invalid (%j) is rejected with the fault and the remedy',
+    'that is invalid (%j) is rejected with an error that has the fault and a remedy',
     async (wrong, message, remedy) => {
       const { kernelsDir } = await fakeMachine()
       const catalog = await readCatalog(kernelsDir)

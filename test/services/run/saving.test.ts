@@ -176,7 +176,7 @@ describe('saving a session', () => {
     })
   })
 
-  it('rejects a folder on a file system that cannot create it', async () => {
+  it('rejects a folder that the file system cannot create', async () => {
     await expect(draftSession('/proc/nope/x')).rejects.toMatchObject({ kind: 'input' })
   })
 })

@@ -80,7 +80,7 @@ describe('a static run', () => {
       expect(machine.calls('runner')).toEqual([])
     })
 
-    it('unknown figures are marked, for a library or a GPU known only by architecture', async () => {
+    it('unknown figures are marked for a library, or for a GPU known only by its architecture', async () => {
       const { session } = await build(await fakeMachine(noGpu))
       expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
         'Its launches are unknown: it launches no kernel of its own',
@@ -261,7 +261,7 @@ describe('the launch probe', async () => {
       expect(await referenceOf(source)).toBe(fault)
     })
 
-    it('reports a symbol that a reference does not have', async () => {
+    it('reports a symbol that a reference lacks', async () => {
       const source = 'void missing(); extern "C" void kl_reference(const void*) { missing(); }'
       expect(await referenceOf(source)).toMatch(/^cannot be loaded: .*missing/)
     })

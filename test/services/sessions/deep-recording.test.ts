@@ -47,7 +47,7 @@ describe('the deep recording of gemm-fp32', () => {
     async (id) => {
       const profile = await profileOf(id)
       expect(DeepProfile.parse(profile)).toEqual(profile)
-      // The counter of the whole kernel must be equal to the sum over its instructions.
+      // The whole kernel's counter must equal the sum over its instructions.
       expect(total(opcodeHistogram(profile))).toBe(rung(session, id).metrics.instructions?.value)
       expect(
         total(
@@ -116,7 +116,7 @@ describe('the deep recording of gemm-fp32', () => {
     expect(own.some(({ text: line }) => line!.includes('cp.async.commit_group;"'))).toBe(true)
   })
 
-  it('has the machine code of cuBLAS, with a note that it has no lines', async () => {
+  it('has the machine code of cuBLAS, with a note that the code has no source lines', async () => {
     const { kernels, notes } = await profileOf('00_cublas')
     expect(kernels[0]!.instructions.length).toBeGreaterThan(7000)
     expect(kernels[0]!.lines).toEqual([])

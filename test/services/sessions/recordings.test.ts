@@ -192,9 +192,9 @@ describe('recordings', async () => {
         expect(stderr, key).not.toMatch(named)
       }
     }
-    it.each(usual)('$name contains no serial number, user or folder of its machine', isAnonymous)
+    it.each(usual)('$name contains no serial number, user, or folder from its machine', isAnonymous)
     it.each(others)(
-      '$name contains no serial number, user or folder of its machine',
+      '$name contains no serial number, user, or folder from its machine',
       { tags: ['thorough'] },
       isAnonymous,
     )
@@ -505,7 +505,7 @@ describe('the standard level', async () => {
     rung(session, id).metrics[metric]!.value!
 
   describe.each(recordings)('$name', ({ name, session, folder }) => {
-    it('has every requested metric of the level for every rung', async () => {
+    it('has every metric that the level requests for every rung', async () => {
       const { call } = (await readRaw(folder, 'ncu/profile'))!
       const asked = metricsAsked('standard', call.argv)
       expect(asked.length).toBeGreaterThan(40)

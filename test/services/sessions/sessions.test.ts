@@ -327,7 +327,7 @@ describe('an uploaded file', () => {
     expect(await core.call('sessions.get', { ref })).toEqual(sample.session)
   })
 
-  it('that is not a report is rejected with only its name, and leaves no files', async () => {
+  it('that is not a report is rejected with an error that contains only its name, and leaves no files', async () => {
     const { core, store, folder } = await setUp()
     const dir = await tempDir()
     const path = join(dir, 'holiday.jpg')

@@ -1,9 +1,8 @@
 /**
  * Tests digests of all figures in all built-in recordings, both stored and replayed.
- * test/captures/sessions/shipped-figures.json has the digests from before the recordings of version
- * 1 were converted. That file must not be regenerated, because a replaced recording would lose its
- * lines. Renamed rungs are listed under their current ids, and their figures were compared without
- * ids.
+ * test/captures/sessions/shipped-figures.json has the digests from before version 1 recordings were
+ * converted. That file must not be regenerated, because a replaced recording would lose its lines.
+ * Renamed rungs are listed under their current ids, and their figures were compared without ids.
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'

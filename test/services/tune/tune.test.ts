@@ -217,7 +217,7 @@ describe('the T4 format of tuning results', () => {
     expect(right.measurements).toMatchObject([{ name: 'time', unit: 'ms' }])
     expect(pointsOfT4(document, ['BM', 'TM'])[0]).toEqual({ BM: 128, TM: 16 })
     expect(pointsOfT4(document, ['BM', 'OTHER'])).toEqual([])
-    // A new sweep can start with the points of an earlier sweep.
+    // A new sweep can start with the points from an earlier sweep.
     const again = await start(machine, {
       fresh: true,
       budget: { points: 1, seconds: null },
