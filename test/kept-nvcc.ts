@@ -231,7 +231,7 @@ export async function keptNvcc(name: string, { artifacts = false } = {}): Promis
   }
 
   /**
-   * Returns a library's launches. The launches depend only on the probe, the library and the
+   * Returns a library's launches. The launches depend only on the probe, the library, and the
    * request.
    */
   async function launches(call: ToolCall): Promise<ProcessResult> {

@@ -1,5 +1,5 @@
 /**
- * Tests a ladder folder in the UI: open, trust, edit, build and watch. Uses the real core and fake
+ * Tests a ladder folder in the UI: open, trust, edit, build, and watch. Uses the real core and fake
  * tools.
  */
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'

@@ -282,7 +282,7 @@ describe('a student', () => {
       await expect
         .poll(() => other.locator('.result header').innerText())
         .not.toMatch(/Recorded|solution\b /)
-      // The page shows the outcome, the surprise and the first hint. The author's name is not
+      // The page shows the outcome, the surprise, and the first hint. The author's name is not
       // translated.
       const hints = other.locator('.help .ask button').first()
       await hints.click()

@@ -146,7 +146,7 @@ describe('a figure', () => {
 })
 
 describe('a row', () => {
-  it('expands to its build, verification, samples and kernels', async () => {
+  it('expands to its build, verification, samples, and kernels', async () => {
     const { page } = await harness.visit(ladderRoute(ref))
     const { b } = pair()
     await page.getByRole('button', { name: `Details of ${b.title}`, exact: true }).click()

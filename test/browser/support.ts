@@ -128,7 +128,7 @@ export const settled = (page: Page): Promise<void> =>
       }),
   )
 
-/** Closes a context's pages and clears its local storage, cookies and permissions. */
+/** Closes a context's pages and clears its local storage, cookies, and permissions. */
 async function forget(context: BrowserContext): Promise<void> {
   const pages = context.pages().filter((page) => !keepers.has(page) && !left.has(page))
   await Promise.all(
@@ -377,7 +377,7 @@ const textsOf = (page: Page): Promise<string[]> =>
     return found
   })
 
-/** Matches four plain words in a row, excluding names, units and options. */
+/** Matches four plain words in a row, excluding names, units, and options. */
 const sentence = /(?:^|[^\p{L}\d_])[A-Za-z]+(?: [a-z]{2,}){3,}/u
 /**
  * Matches two English words, such as an article and a noun, inside a sentence in another language.

@@ -146,7 +146,7 @@ describe('memory and race checks', () => {
       expect(code).toBe(0)
     })
 
-    it('exits with 1 and shows the file, line and source of each finding', async () => {
+    it('exits with 1 and shows the file, line, and source of each finding', async () => {
       const env = {
         ...fakeTools(await tempDir()),
         FAKE_FAULTS: '02_coalesced=out-of-bounds',

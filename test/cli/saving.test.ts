@@ -31,7 +31,7 @@ async function expectWhole(folder: string, ids: readonly string[] = rungs): Prom
 const hidden = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.startsWith('.'))
 
-/** Creates fake tools with their own store, cache and temporary folder. */
+/** Creates fake tools with their own store, cache, and temporary folder. */
 async function machine() {
   const dir = await tempDir()
   const env = { ...fakeTools(dir), TMPDIR: join(dir, 'tmp') }

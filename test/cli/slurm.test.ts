@@ -1,5 +1,5 @@
 /**
- * Tests Slurm with real munged, slurmctld and slurmd processes in the test's folder. Jobs use the
+ * Tests Slurm with real munged, slurmctld, and slurmd processes in the test's folder. Jobs use the
  * fake tools. Without Slurm, the tests are reported as skipped. With CI=true, the test command
  * installs Slurm.
  */

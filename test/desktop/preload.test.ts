@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /**
- * Tests the desktop program's page, preload and IPC together in a real Chromium. Only Electron is
+ * Tests the desktop program's page, preload, and IPC together in a real Chromium. Only Electron is
  * simulated.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'

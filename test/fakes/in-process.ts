@@ -1,6 +1,6 @@
 /**
  * Runs the fake tools as function calls in the test's process, for tests that are not about
- * processes. Arguments, environment, streams and results are the same as with `runProcess`.
+ * processes. Arguments, environment, streams, and results are the same as with `runProcess`.
  */
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -328,7 +328,7 @@ const uint32Field = (number: number, value: number): Uint8Array =>
 
 /**
  * Returns an ncu report with only the first launch of the last block, and the first counters with
- * their names. Omits source code, machine code, sections and recommendations.
+ * their names. Omits source code, machine code, sections, and recommendations.
  */
 export function smallReport(report: Uint8Array, counters = 12): Uint8Array {
   const view = new DataView(report.buffer, report.byteOffset, report.byteLength)

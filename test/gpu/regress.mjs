@@ -6,8 +6,8 @@
  *
  *     node regress.mjs path/to/kernel-ladder.mjs planted|same [--seconds 450] [--sampling 0.1] [--part 0/1] [--out DIR]
  *
- * `planted`: the kernels of planted/ with 0, 0.5, 1, 2 and 5 % more work. Each amount of added work
- * is compared with a session without added work. `same`: complete ladders are compared with a
+ * `planted`: the kernels of planted/ with 0, 0.5, 1, 2, and 5 % more work. Each amount of added
+ * work is compared with a session without added work. `same`: complete ladders are compared with a
  * session of the same code until time runs out. `--part 1/4` takes every fourth ladder or amount of
  * work, starting with the second. Use this option to distribute the test over four GPUs. With
  * `same`, both builds have the same machine code, so regress reports neither slower nor faster. Use

@@ -5,7 +5,7 @@
  *
  *     node test/gpu/sass-pairs.mjs LISTING…
  *
- * Writes test/captures/sass/pairs.tsv.br. Instructions that differ only in registers, numbers and
+ * Writes test/captures/sass/pairs.tsv.br. Instructions that differ only in registers, numbers, and
  * scheduling have the same kind. Stores at most twelve encodings per kind, with the total count.
  */
 import { createHash } from 'node:crypto'

@@ -158,7 +158,7 @@ describe.each(sets)("the authors' texts in %s", (_language, ladders, labWords) =
     expect(all.filter(({ hashes, text }) => hashes.length === 0 || text === '')).toEqual([])
   })
 
-  it('preserve formulas, code names and pictures', () => {
+  it('preserve formulas, code names, and pictures', () => {
     const changed = labTexts.flatMap(({ at, text }) => {
       const [wanted, found] = [fixedParts(text), fixedParts(byHash.get(hashOf(text)) ?? '')]
       return wanted.join() === found.join() ? [] : [{ at, wanted, found }]

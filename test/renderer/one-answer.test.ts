@@ -1,5 +1,5 @@
 /**
- * Tests that the CLI, the UI, MCP and reports describe the same differences between two reports of
+ * Tests that the CLI, the UI, MCP, and reports describe the same differences between two reports of
  * a program.
  */
 import { mkdir, writeFile } from 'node:fs/promises'

@@ -1,5 +1,5 @@
 /**
- * Tests the functions that show what limits a rung: the bottleneck, the roofline and the
+ * Tests the functions that show what limits a rung: the bottleneck, the roofline, and the
  * instruction mix.
  */
 import { join } from 'node:path'

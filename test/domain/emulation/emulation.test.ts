@@ -133,7 +133,7 @@ describe('a job', () => {
     expect(emulateJob({ ...job, workspaceBytes: 2 ** 40 }).stop).toMatchObject({ kind: 'memory' })
   })
 
-  it('reports an access outside a buffer with its line, thread and block', () => {
+  it('reports an access outside a buffer with its line, thread, and block', () => {
     const small = job.buffers.map((buffer) =>
       buffer.name === 'y' ? { ...buffer, bytes: buffer.bytes - 4 } : buffer,
     )

@@ -67,7 +67,7 @@ function run(kernel: string, setup: Setup) {
   }
 }
 
-describe('a fault in code from nvcc is reported with its line, thread and block', () => {
+describe('a fault in code from nvcc is reported with its line, thread, and block', () => {
   it.each([
     ['outsideStore', 'outside-global', { n: 128, blocks: 3, floats: 128, checks: false }, 0, 2],
     ['misalignedLoad', 'misaligned', { n: 0, threads: 32, checks: false }, 0, 0],

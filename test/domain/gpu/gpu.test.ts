@@ -91,7 +91,7 @@ describe('occupancy', async () => {
 
   describe.each(reports)('occupancy of the launches that ncu profiled in $name', ({ launches }) => {
     it.each(launches.map((launch) => ({ launch, name: launch.kernelName.slice(0, 60) })))(
-      "matches ncu's limits, allocations and percentage for $name",
+      "matches ncu's limits, allocations, and percentage for $name",
       ({ launch }) => {
         const found = occupancy(limitsOf(launch), resourcesOf(launch))
         expect(found.limits).toEqual({

@@ -1,6 +1,6 @@
 /**
- * Tests that a series contains only comparable times. The rung, parameters, problem and environment
- * must match.
+ * Tests that a series contains only comparable times. The rung, parameters, problem, and
+ * environment must match.
  */
 import { describe, expect, it } from 'vitest'
 import { pointsOf, seriesOf } from '../../../src-main/domain/history/history'

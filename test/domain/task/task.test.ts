@@ -1,4 +1,4 @@
-/** Tests the task: expressions, problems and generated headers. */
+/** Tests the task: expressions, problems, and generated headers. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,5 +1,6 @@
-// Computes warpgroup products of selected operands and writes them to a file: `products FILE`. A row contains the type
-// (an entry of `forms`), the kind of operands, A (64 x K), B (8 x K), C and D (64 x 8 floats).
+// Computes warpgroup products of selected operands and writes them to a file: `products FILE`. A
+// row contains the type (an entry in `forms`), the kind of operands, A (64 x K), B (8 x K), and C
+// and D (64 x 8 floats).
 #include <cstdint>
 #include <cstdio>
 #include <cstring>

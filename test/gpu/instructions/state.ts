@@ -108,7 +108,7 @@ export function wordAt({ seed, palette, immediate }: Trial, index: number): numb
 }
 
 /**
- * Returns all words of the state: rows, global memory and parameters. `low` and `high` are the two
+ * Returns all words of the state: rows, global memory, and parameters. `low` and `high` are the two
  * words of the global memory address.
  */
 export function stateOf(trial: Trial, [low, high]: readonly [number, number]): Uint32Array {

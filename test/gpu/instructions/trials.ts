@@ -44,7 +44,7 @@ export const decode = (words: Words): Instruction | null => {
 
 /**
  * Returns an operand's kind as text. For memory operands, the text has the address width,
- * descriptor and uniform register.
+ * descriptor, and uniform register.
  */
 const kindOf = (operand: Instruction['operands'][number]): string =>
   operand.kind === 'memory'

@@ -6,7 +6,7 @@
 import { EventEmitter } from 'node:events'
 import type { BrowserWindowConstructorOptions, MessageBoxOptions, WebPreferences } from 'electron'
 
-// Pages, frames and the app, as the host sees them.
+// Pages, frames, and the app, as the host sees them.
 
 export class FakeEvent {
   defaultPrevented = false

@@ -1,5 +1,5 @@
 /**
- * Tests the web host with many clients, slow clients and stolen links. The tests open as many real
+ * Tests the web host with many clients, slow clients, and stolen links. The tests open as many real
  * sockets as a flood would.
  */
 import { connect, type Socket } from 'node:net'

@@ -181,7 +181,7 @@ it('the cubin reader reads variables of 4 GiB or more, although nvcc truncates t
   const big = hopper.slice()
   const view = new DataView(big.buffer)
   const last = codes.hopper.globals.filter(({ initial }) => initial === null).at(-1)!
-  // A symbol has a name, type, section, section offset and size. Increase the size by 4 GiB.
+  // A symbol has a name, type, section, section offset, and size. Increase the size by 4 GiB.
   const symbols = Array.from({ length: Math.floor(big.length / 8) - 4 }, (_, at) => 8 * at).filter(
     (at) =>
       (view.getUint8(at + 4) & 15) === 1 && view.getBigUint64(at + 16, true) === BigInt(last.size),

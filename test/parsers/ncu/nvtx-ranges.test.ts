@@ -70,7 +70,7 @@ describe.each([
   const { launches, notes } = parseNcuRep(rangesReport(name))
   const page = rangesCapture(name)
 
-  it('has the ranges, names and values that ncu prints', async () => {
+  it('has the ranges, names, and values that ncu prints', async () => {
     const printed: NcuLaunch[] = []
     await readNcuCsv(once(page), (launch) => printed.push(launch) > 0)
     expect(launches).toHaveLength(count)

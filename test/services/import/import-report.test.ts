@@ -36,7 +36,7 @@ async function setUp(text?: string | Uint8Array, name = 'mine.csv') {
 }
 
 describe('a report', () => {
-  it('becomes a readable session with one rung per launch, our metrics and ncu’s metrics', async () => {
+  it('becomes a readable session with one rung per launch, our metrics, and ncu’s metrics', async () => {
     const { run } = await setUp()
     const { session, folder } = await run(captured)
     expect(await readSession(folder)).toEqual(session)

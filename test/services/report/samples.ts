@@ -1,4 +1,4 @@
-/** Sample sessions for report tests: recorded, malicious and failed sessions. */
+/** Sample sessions for report tests: recorded, malicious, and failed sessions. */
 import { join } from 'node:path'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'

@@ -388,7 +388,7 @@ describe('the deep level', () => {
       }
     })
 
-    it('has lines, instructions and recommendations for each rung', async () => {
+    it('has lines, instructions, and recommendations for each rung', async () => {
       const { deep } = await profiled(recordedToolbox(await recording()))
       expect([...deep.keys()]).toEqual(['03_a', '04_b'])
       const [kernel] = deep.get('03_a')!.kernels

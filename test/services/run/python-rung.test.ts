@@ -1,7 +1,7 @@
 /**
  * Tests Python rungs in the way that the runner uses them. The real nvcc builds the library for
  * these rungs. A small program loads the library and runs Python in its process. torch is a fake
- * based on numpy, and GPU memory is simulated by the process's memory.
+ * based on numpy, and the process's memory simulates GPU memory.
  */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, writeFile } from 'node:fs/promises'

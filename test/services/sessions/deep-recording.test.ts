@@ -164,7 +164,7 @@ describe('bank conflicts, excluding the effect of arbitration', () => {
   const figure = (id: string, metric: string): number | null | undefined =>
     rung(session, id).metrics[metric]?.value
 
-  // Bank conflicts of loads, stores and cp.async that follow from each rung's addresses. The
+  // Bank conflicts of loads, stores, and cp.async that follow from each rung's addresses. The
   // remaining counts in ncu's counters are noise.
   it.each([
     ['00_cublas', 0, 0, 50_331_648],

@@ -210,7 +210,7 @@ describe('recordings', async () => {
     const has = (session: Session, id: string): boolean =>
       session.rungs.some((candidate) => candidate.id === id)
 
-    /** The minimum ratio to cuBLAS's throughput, by ladder, size and rung. */
+    /** The minimum ratio to cuBLAS's throughput, by ladder, size, and rung. */
     const bars: Record<string, Record<string, Record<string, number>>> = {
       'gemm-fp32': {
         4096: {

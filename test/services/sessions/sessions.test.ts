@@ -175,7 +175,7 @@ it('the history is empty, without an error, for a ladder without a timed session
   expect(await findHistory(empty, null)).toEqual({ ladders: [], history: null })
 })
 
-// Tests that a saved session can be renamed, deleted and restored without changing its contents.
+// Tests that a saved session can be renamed, deleted, and restored without changing its contents.
 // Recordings must not change.
 
 const report = join(
