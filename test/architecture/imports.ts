@@ -254,7 +254,7 @@ function roomGraph(imports: readonly Import[]): Map<string, Map<string, string>>
   return graph
 }
 
-/** Returns the cycles of a graph with labeled edges, as one line of text per cycle. */
+/** Returns the cycles in a graph with labeled edges, as one line of text per cycle. */
 function ringsOf(graph: ReadonlyMap<string, ReadonlyMap<string, string>>): string[] {
   const found: string[] = []
   const done = new Set<string>()

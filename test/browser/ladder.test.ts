@@ -110,8 +110,8 @@ describe('a figure', () => {
     await page.locator(row(session.rungs[0]!.id)).waitFor()
     await settled(page)
     const tip = page.getByRole('tooltip')
-    // The cell is scrolled out of view on the right. Its mouse event arrives before the scroll
-    // event.
+    // The cell is scrolled out of view on the right. The cell's mouse event arrives before the
+    // scroll event.
     await page.locator('tr[data-rung] [data-tip]').last().hover()
     await tip.waitFor()
     const before = await tip.innerText()

@@ -1,6 +1,6 @@
 /**
  * Tests the recommendations in the ladder and in Compare, and the waterfall chart from the old time
- * to the new.
+ * to the new time.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { formatMs } from '../../src-main/domain/metrics/units'

@@ -138,7 +138,10 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
   }
 }
 
-/** Starts a configured machine. Its host key is known, and an earlier run installed the program. */
+/**
+ * Starts a configured machine. The machine's host key is known, and an earlier run installed the
+ * program.
+ */
 async function added(before: readonly string[] = [], login = ''): Promise<Host> {
   const own = await host(before, login)
   await mkdir(own.env['KERNEL_LADDER_CONFIG']!)

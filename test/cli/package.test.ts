@@ -36,7 +36,7 @@ const withoutNpm = Object.fromEntries(
 
 /**
  * Returns a server's output once the server is ready. The output includes the link, which the
- * server prints on another stream. Throws if the server ended instead.
+ * server prints on another stream. Throws an error if the server ended instead.
  */
 const outputWhenReady = ({ says, finished }: Running): Promise<string> =>
   Promise.race([

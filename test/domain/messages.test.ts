@@ -1,4 +1,4 @@
-/** Tests the text of messages and how messages are stored. */
+/** Tests message text and message storage. */
 import { describe, expect, it } from 'vitest'
 import {
   englishTemplate,

@@ -141,7 +141,7 @@ async function inProcess(fake: Fake, call: ProcessCall): Promise<ProcessResult> 
       },
       (error: unknown) => {
         if (error instanceof Died) finish({ outcome: 'signalled', signal: error.signal })
-        // Report the exit like a Node program does.
+        // Report the exit as a Node program does.
         else {
           say('stderr')(error instanceof Error ? (error.stack ?? error.message) : String(error))
           finish({ outcome: 'exited', exitCode: 1 })

@@ -194,7 +194,7 @@ export const faults: readonly Fault[] = [
   { name: '^C', strike: (child) => child.kill('SIGINT'), graceful: true },
   { name: '^C twice', strike: twice, graceful: true },
   {
-    // Kill the parent shell and its streams. The program must continue, save its results and exit.
+    // Kill the parent shell and its streams. The program must continue, save its results, and exit.
     name: 'parent killed',
     briefly: true,
     around: () => ({ wrap: ['/bin/sh', '-c', '"$@"; true', 'sh'] }),
@@ -212,7 +212,7 @@ export const faults: readonly Fault[] = [
     only: withStore(),
   },
   {
-    // A limit on the file size makes a write fail in the middle of a file.
+    // A file size limit makes a write fail in the middle of a file.
     name: 'file size limit',
     around: () => ({ wrap: ['prlimit', '--fsize=20000:20000', '--'] }),
     only: withStore(),

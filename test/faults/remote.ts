@@ -12,7 +12,7 @@ import { putFakes } from '../fakes/program.mjs'
 const sshd = '/usr/sbin/sshd'
 
 export interface Remote {
-  /** The environment of the local machine. */
+  /** The local machine's environment. */
   env: Record<string, string>
   /** The arguments of `kernel-ladder machine add`. */
   add: string[]

@@ -128,7 +128,8 @@ const mostKiB = process.resourceUsage().maxRSS + 2 ** 20
 let mostBefore = 0
 
 /**
- * Returns the memory use in megabytes when it exceeds the limit for the first time, otherwise null.
+ * Returns the memory use in megabytes when it exceeds the limit for the first time, and null
+ * otherwise.
  */
 function grown(): string | null {
   const [before, now] = [mostBefore, process.resourceUsage().maxRSS]

@@ -41,7 +41,7 @@ const attempts = [
 ] as const
 
 /**
- * Attempts that do no damage if they succeed. The test therefore also runs them without
+ * Attempts that do no damage if they succeed. The test therefore also runs these attempts without
  * confinement.
  */
 const harmless = ['a process', 'a thread', 'the folders of others']

@@ -62,7 +62,7 @@ describe('the sandbox', async () => {
   const found = await findSandbox(limits, scratch, { readable: [], hidden: [] })
   const canIsolate = isIsolated(found.isolation)
 
-  /** Runs a shell script as a submission. Its targets are `$1`, `$2`, and so on. */
+  /** Runs a shell script as a submission. The script's targets are `$1`, `$2`, and so on. */
   async function attempt(
     sandbox: Sandbox,
     script: string,

@@ -89,7 +89,7 @@ describe('a program that does not end normally', () => {
     process.on('warning', listen)
     const stop = new AbortController()
     const { signal } = stop
-    // Set the listener limit to the default of Node 20. Later versions have no limit.
+    // Set the listener limit to the Node 20 default. Later versions have no limit.
     setMaxListeners(10, signal)
     const started = Array.from({ length: 16 }, () =>
       runProcess({ file: 'sleep', args: ['60'], signal }),

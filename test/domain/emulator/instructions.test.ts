@@ -1,6 +1,6 @@
 /**
- * Compares individual instructions with an H200. Registers, predicates, and shared and global
- * memory must match bit for bit.
+ * Compares individual emulated instructions with an H200. Registers, predicates, and shared and
+ * global memory must match bit for bit.
  */
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'

@@ -223,7 +223,7 @@ export class SingleStep {
         copy ? (operand.descriptor === null ? 'shared' : 'global') : spaceOf(mnemonic),
         matrices ? 32 : 16,
       )
-    // Use a barrier that completes after few arrivals, so that a change in any of its fields
+    // Use a barrier that completes after only a few arrivals, so that a change in any of its fields
     // affects the outcome.
     if (mnemonic === 'SYNCS' && !modifiers.includes('EXCH'))
       for (let word = 0x4000; word < 0x4400; word += 4)

@@ -1,5 +1,5 @@
 /**
- * Compares sums in Hopper's tensor cores with warpgroup products from an H200
+ * Compares emulated sums for Hopper's tensor cores with warpgroup products from an H200
  * (`test/gpu/instructions/products.cu`).
  */
 import { readFileSync } from 'node:fs'

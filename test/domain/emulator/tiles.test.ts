@@ -1,6 +1,6 @@
 /**
- * Compares the kernels of `counters tiles` (test/gpu/instructions/counters.cu) with the hardware
- * counters of an H200.
+ * Compares emulated counts for the kernels in `counters tiles` (test/gpu/instructions/counters.cu)
+ * with the hardware counters of an H200.
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * Tests `build:` in a ladder: accepted values, how a rung's settings combine with the ladder's, and
- * nvcc's arguments.
+ * Tests `build:` in a ladder: accepted values, the combination of rung and ladder settings, and
+ * nvcc arguments.
  */
 import { describe, expect, it } from 'vitest'
 import {

@@ -1,4 +1,4 @@
-/** Tests that a renamed rung is found by its old and new id. */
+/** Tests that a renamed rung is found by its old and new ids. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readCatalog } from '../../../src-main/adapters/catalog/catalog'

@@ -1,4 +1,4 @@
-/** Tests the decision whether new code is slower than old code. */
+/** Tests the decision about whether new code is slower than old code. */
 import { describe, expect, it } from 'vitest'
 import { Task } from '../../../src-main/domain/task/task'
 import {

@@ -1,7 +1,7 @@
-// Kernels for measuring counter rules of Hopper's shared and global memory. They run under ncu with
-// the metrics in run.sh. `counters patterns FILE` performs one access by one warp for each line in
-// FILE. `counters kernels` and `counters tiles` perform one launch per rule. `counters launches`
-// needs no ncu and prints the errors of launches that a GPU rejects.
+// Kernels for measuring counter rules of Hopper's shared and global memory. The kernels run under
+// ncu with the metrics in run.sh. `counters patterns FILE` performs one access by one warp for each
+// line in FILE. `counters kernels` and `counters tiles` perform one launch per rule. `counters
+// launches` needs no ncu and prints the errors of launches that a GPU rejects.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -184,7 +184,8 @@ int kernels() {
   return finished();
 }
 
-// Launches warpgroup products and a 2D tile. Varying `turns`, warps and blocks separates counter rules from noise.
+// Launches warpgroup products and a 2D tile. Varying `turns`, warps, and blocks separates counter
+// rules from noise.
 int tiles() {
   float *in, *out;
   cudaMalloc(&in, 1 << 24), cudaMalloc(&out, 1 << 24), cudaMemset(in, 0, 1 << 24);

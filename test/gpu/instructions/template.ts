@@ -38,7 +38,7 @@ const none = 7
 
 /**
  * Returns an instruction that waits for every scoreboard and for 15 cycles. `writes` and `reads`
- * are the scoreboards that it releases.
+ * are the scoreboards that the instruction releases.
  */
 export const scheduled = (words: Words, writes = none, reads = none): Words =>
   put(words, 105, 21, 15 | (writes << 5) | (reads << 8) | (0x3f << 11))

@@ -101,7 +101,7 @@ function isRegisterField(words: Words, at: number, uniform: boolean): boolean {
 
 /**
  * Returns the field that encodes a part of a memory operand. Encodes two values in each field and
- * decodes the result to find it.
+ * decodes the result to find the right field.
  */
 const fieldOf = (
   words: Words,

@@ -1,6 +1,5 @@
 /**
- * Tests the commands that find sessions: `sessions`, `show` without a name, and the help of a
- * ladder.
+ * Tests the commands that find sessions: `sessions`, `show` without a name, and a ladder's help.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

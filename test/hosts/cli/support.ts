@@ -1,4 +1,4 @@
-/** Runs the command line in this process, captures its streams and returns the exit code. */
+/** Runs the command line in this process, captures its streams, and returns the exit code. */
 import { vi } from 'vitest'
 import { assets } from '../../../src-main/adapters/catalog/assets'
 import type { HostMachine } from '../../../src-main/adapters/machine/machine'

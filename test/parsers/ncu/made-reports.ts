@@ -176,7 +176,7 @@ export function madeReport(base: Uint8Array, launches: readonly MadeLaunch[]): U
 
 /**
  * Returns a report like those from ncu 2025.4 and later, which sample only cycles without an issued
- * instruction. The report is created from a report of ncu 2025.3. The metrics of all samples are
+ * instruction. The report is created from an ncu 2025.3 report. The metrics of all samples are
  * renamed to meaningless names of the same length.
  */
 export function withNotIssuedSamplesAlone(report: Uint8Array): Uint8Array {

@@ -1,4 +1,4 @@
-/** Tests HTML reports, and that no report contains private data. */
+/** Tests HTML reports, and checks that no report contains private data. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'

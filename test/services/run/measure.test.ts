@@ -23,7 +23,7 @@ import { sessionText } from '../../../src-main/hosts/cli/describe/describe-stati
 describe("the GPU's state", () => {
   it('is stored with each time, and the reason for lower clocks is reported', async () => {
     const machine = await fakeMachine()
-    // The clock reasons are idle, the power cap and the temperature. Idle is not reported as a
+    // The clock reasons are idle, the power cap, and the temperature. Idle is not reported as a
     // reason.
     setEnv({ FAKE_CLOCKS: '37' })
     const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'], profile: 'none' })

@@ -87,7 +87,7 @@ describe('a static run', () => {
       )
       const { session: bare } = await build(await fakeMachine(noGpu), 'static:sm_86')
       const { metrics } = rung(bare, '01_naive')
-      // A block has 1024 threads. An SM of this architecture holds 1536.
+      // A block has 1024 threads. An SM of this architecture holds 1536 threads.
       expect(metrics.theoreticalOccupancy?.value).toBeCloseTo(66.67, 2)
       expect(said(metrics.wavesPerSm)).toMatchObject({
         value: null,
