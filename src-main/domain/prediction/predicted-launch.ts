@@ -93,20 +93,40 @@ const stepsOf = ({ blocks }: LaunchTrace): number =>
 
 const product = ([x, y, z]: Launch['grid']): number => x * y * z
 
+/** The blocks of a launch that were executed for its prediction, and their traces. */
+export interface LaunchSample {
+  readonly plan: LaunchPlan
+  readonly shared: FoundSharing
+  /** Work of clusters from across the grid, or null if blocks fetch their work from a counter. */
+  readonly work: BlockWork | null
+  readonly trace: LaunchTrace
+  /** Number of instructions of the traced blocks. */
+  readonly instructions: number
+}
+
 export function predictLaunch(
   device: Device,
   launch: Launch,
   options: LaunchOptions,
   setting: LaunchSetting,
 ): LaunchPrediction {
-  const { values, limits, ablate } = setting
+  const { result, sample } = sampleLaunch(device, launch, options, setting)
+  return { result, ...timeLaunch(launch.code, sample, setting) }
+}
+
+/** Executes and traces some blocks of the launch. */
+export function sampleLaunch(
+  device: Device,
+  launch: Launch,
+  options: LaunchOptions,
+  { values, limits, registers, staticSharedBytes }: LaunchSetting,
+): { result: LaunchResult; sample: LaunchSample } {
   const plan = planLaunch(
     {
       blocks: product(launch.grid),
       threads: product(launch.block),
-      registers: setting.registers,
-      staticSharedBytes: setting.staticSharedBytes,
-      dynamicSharedBytes: Math.max(0, launch.sharedBytes - setting.staticSharedBytes),
+      ...{ registers, staticSharedBytes },
+      dynamicSharedBytes: Math.max(0, launch.sharedBytes - staticSharedBytes),
       clusterBlocks: launch.clusterBlocks ?? 1,
     },
     limits,
@@ -143,21 +163,30 @@ export function predictLaunch(
     : clusters === 1
       ? firstCluster
       : record(blocksOfFirstSm(plan, clusters))
-  const simulated = Math.floor(trace.blocks.length / plan.shape.clusterBlocks)
+  return { result, sample: { plan, shared, work, trace, instructions: result.instructions } }
+}
 
+/** Simulates the traced blocks on one SM, and extrapolates to the launch. */
+export function timeLaunch(
+  code: Launch['code'],
+  { plan, shared, work, trace, instructions }: LaunchSample,
+  setting: LaunchSetting,
+): Omit<LaunchPrediction, 'result'> {
+  const { values, ablate } = setting
+  const { clusterBlocks } = plan.shape
+  const simulated = Math.floor(trace.blocks.length / clusterBlocks)
   const waveBytes =
-    (bytesRead({ blocks: trace.blocks.slice(0, plan.resident * plan.shape.clusterBlocks) }) *
-      plan.sms) /
-    plan.shape.clusterBlocks /
+    (bytesRead({ blocks: trace.blocks.slice(0, plan.resident * clusterBlocks) }) * plan.sms) /
+    clusterBlocks /
     shared.readers
   const leftInL2 = waveBytes <= keptShare * values.l2Bytes ? shared.again : 0
-  const code = timedCode(launch.code, values, !ablate.includes('control-bits'))
+  const timed = timedCode(code, values, !ablate.includes('control-bits'))
   const simulate = (without?: Removal): SmResult =>
     simulateSm({
-      ...{ code, trace, order: trace.blocks },
+      ...{ code: timed, trace, order: trace.blocks },
       replays: !ablate.includes('l1-replay'),
       values: without === 'latency' ? { ...values, ...noLatency } : values,
-      ...{ resident: plan.resident, clusterBlocks: plan.shape.clusterBlocks },
+      ...{ resident: plan.resident, clusterBlocks },
       sharing: {
         ...{ sms: plan.sms, readers: shared.readers, leftInL2 },
         l1Bytes: plan.l1Bytes,
@@ -171,7 +200,7 @@ export function predictLaunch(
   // If blocks fetch work from a counter, the simulated blocks have done all the work, because no
   // other blocks ran.
   const workFactor = work
-    ? workRatio(work, plan, trace, result.instructions / simulated)
+    ? workRatio(work, plan, trace, instructions / simulated)
     : clusterBlocks / plan.shape.blocks
   const startCycles = plan.shape.blocks / values.blocksPerCycle
   const atomics = hottestAtomics(
@@ -200,7 +229,6 @@ export function predictLaunch(
       )
     : undefined
   return {
-    result,
     warnings: [
       ...(!work || work.differ ? (['uneven-blocks'] as const) : []),
       ...(Math.abs(waveBytes / values.l2Bytes - 1) < 0.25 ? (['near-cache-size'] as const) : []),
