@@ -22,6 +22,7 @@ export interface AblationFile {
 
 const words: Readonly<Record<Ablation, string>> = {
   'control-bits': 'without control bits',
+  'register-banks': 'without register banks',
   'l1-replay': 'without L1 replay',
   'l2-limits': 'without L2 limits',
   'power-cap': 'without the power cap',

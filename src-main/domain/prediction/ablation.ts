@@ -1,7 +1,13 @@
 /** Parts of the model that can be disabled to measure their contribution to the accuracy. */
 import type { ParameterId, ParameterValues } from './parameter-table'
 
-export const ablations = ['control-bits', 'l1-replay', 'l2-limits', 'power-cap'] as const
+export const ablations = [
+  'control-bits',
+  'register-banks',
+  'l1-replay',
+  'l2-limits',
+  'power-cap',
+] as const
 export type Ablation = (typeof ablations)[number]
 
 /** A rate so high that requests take practically no time. */

@@ -184,6 +184,7 @@ export function timeLaunch(
   const simulate = (without?: Removal): SmResult =>
     simulateSm({
       ...{ code: timed, trace, order: trace.blocks },
+      readsRegisters: !ablate.includes('register-banks'),
       replays: !ablate.includes('l1-replay'),
       values: without === 'latency' ? { ...values, ...noLatency } : values,
       ...{ resident: plan.resident, clusterBlocks },

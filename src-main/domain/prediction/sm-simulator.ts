@@ -13,6 +13,7 @@ import { Meetings, type Meeting } from './meetings'
 import { lineBytes } from './memory-units'
 import type { ParameterValues } from './parameter-table'
 import type { Removal } from './prediction'
+import { RegisterFile } from './register-file'
 import { Server } from './servers'
 import { reasonAt, reasonCount } from './stall-index'
 import { SubCorePipes, throttleOf } from './sub-core-pipes'
@@ -43,6 +44,8 @@ export interface SmSetting {
    * the latencies in `values` to 0.
    */
   readonly without?: Removal
+  /** Whether instructions take time to read their operands from the register banks. */
+  readonly readsRegisters: boolean
   /** Whether accesses with bank conflicts or scattered addresses need more than one wavefront. */
   readonly replays: boolean
 }
@@ -90,10 +93,13 @@ const allSectors = 15 | (15 << wholeSectors)
 interface SubCore {
   readonly sm: number
   readonly pipes: SubCorePipes
+  readonly registers: RegisterFile
   warps: WarpState[]
   last: WarpState | null
   /** Earliest time at which a warp may issue. */
   next: number
+  /** Time until which the operands of the last instruction keep all warps from issuing. */
+  heldUntil: number
 }
 
 export function simulateSm(setting: SmSetting): SmResult {
@@ -108,8 +114,9 @@ export function simulateSm(setting: SmSetting): SmResult {
   const queueLength = Math.max(1, Math.round(values.lsuQueue))
   const cores: SubCore[] = memories.flatMap((_, sm) =>
     Array.from({ length: schedulersPerSm }, () => ({
-      ...{ sm, warps: [], last: null, next: Infinity },
+      ...{ sm, warps: [], last: null, next: Infinity, heldUntil: 0 },
       pipes: new SubCorePipes(queueLength),
+      registers: new RegisterFile(),
     })),
   )
   const stalls = new Float64Array(code.length * reasonCount)
@@ -414,7 +421,12 @@ export function simulateSm(setting: SmSetting): SmResult {
     const place = at * reasonCount
     const throttled = Math.min(time - warp.ready, core.pipes.throttled(instruction, warp.ready))
     stalls[place + throttleOf(instruction)]! += throttled
-    stalls[place + reasonAt.not_selected]! += time - warp.ready - throttled
+    const rest = time - warp.ready - throttled
+    const delayed = rest > 0 ? Math.min(rest, core.registers.delayed(warp.ready, time)) : 0
+    stalls[place + reasonAt.dispatch_stall]! += delayed
+    stalls[place + reasonAt.not_selected]! += rest - delayed
+    if (setting.readsRegisters)
+      core.heldUntil = core.next + core.registers.read(warp, instruction.reads, time)
     issued++
     executed[at]!++
     core.pipes.take(instruction, time)
@@ -517,7 +529,7 @@ export function simulateSm(setting: SmSetting): SmResult {
     let soonest = Infinity
     for (const warp of core!.warps) {
       if (warp.ready === Infinity) continue
-      const earliest = Math.max(warp.ready, core!.pipes.freeFor(code[warp.at]!))
+      const earliest = Math.max(warp.ready, core!.heldUntil, core!.pipes.freeFor(code[warp.at]!))
       if (earliest > time) soonest = Math.min(soonest, earliest)
       else if (best === null || warp === core!.last) best = warp
     }

@@ -2,7 +2,7 @@
  * Machine code with timing information. Each instruction has a pipe, the time for which it occupies
  * the pipe, and the time until its result is available. It also has the compiler's control bits.
  */
-import type { Instruction, Operand } from '../sass/instruction'
+import { zeroRegister, type Instruction, type Operand } from '../sass/instruction'
 import { lineBytes } from './memory-units'
 import type { ParameterValues } from './parameter-table'
 
@@ -48,6 +48,17 @@ export type Action =
   | { readonly kind: 'warpgroup-wait'; readonly pending: number }
   | { readonly kind: 'sleep'; readonly cycles: number }
 
+/** A source register of an instruction. */
+export interface RegisterRead {
+  readonly register: number
+  /** Operand position, from 0 to 2. */
+  readonly position: number
+  /** Whether the operand also uses the next register. */
+  readonly isWide: boolean
+  /** Whether the operand cache keeps the register for the next instruction. */
+  readonly isKept: boolean
+}
+
 export interface TimedInstruction {
   readonly pipe: Pipe
   /** Number of cycles for which the instruction occupies the pipe of one sub-core. */
@@ -65,6 +76,8 @@ export interface TimedInstruction {
   readonly accesses: boolean
   /** Number of shared-memory wavefronts if there are no bank conflicts. */
   readonly leastWavefronts: number
+  /** Source registers. Empty for instructions whose pipe reads them later. */
+  readonly reads: readonly RegisterRead[]
   /** Constant-memory lines that the operands use. */
   readonly constants: readonly string[]
 }
@@ -180,6 +193,34 @@ function latencyOf({ mnemonic }: Instruction, values: ParameterValues): number {
   return values.latencyXu
 }
 
+/** Pipes whose instructions read their registers in a fixed time after they issue. */
+const readsAtIssue: ReadonlySet<Pipe> = new Set<Pipe>(['fma', 'imad', 'alu', 'fp16', 'fp64'])
+
+/** Returns the source registers of an instruction. */
+function readsOf({ mnemonic, modifiers, operands }: Instruction, pipe: Pipe): RegisterRead[] {
+  if (!readsAtIssue.has(pipe)) return []
+  // The first operand is the destination, except for comparisons, which only write predicates.
+  const writesRegister = operands[0]?.kind === 'register'
+  const sources = operands
+    .slice(writesRegister ? 1 : 0)
+    .filter(({ kind }) => !kind.includes('predicate'))
+  const isWideAt = (position: number): boolean =>
+    pipe === 'fp64' || (mnemonic === 'IMAD' && modifiers.includes('WIDE') && position === 2)
+  return sources.slice(0, 3).flatMap((operand, position) =>
+    operand.kind === 'register' && operand.index !== zeroRegister
+      ? [
+          {
+            register: operand.index,
+            // A single source, as of MOV, is in the second position.
+            position: sources.length === 1 ? 1 : position,
+            isWide: isWideAt(position),
+            isKept: operand.reuse,
+          },
+        ]
+      : [],
+  )
+}
+
 /** Size in bytes of a constant-memory line. */
 const constantLine = 64
 
@@ -268,6 +309,7 @@ export function timedCode(
       long: global.has(instruction.mnemonic),
       accesses: loadsAndStores.has(instruction.mnemonic),
       leastWavefronts: leastWavefronts(instruction),
+      reads: readsOf(instruction, pipe),
       constants:
         action.kind === 'constant'
           ? []

@@ -100,6 +100,7 @@ describe('a predicted launch', () => {
     ['05', 'control-bits'],
     // The warps of rung 01 read columns, which requires many wavefronts.
     ['01', 'l1-replay'],
+    ['05', 'register-banks'],
   ] as const)('of rung %s takes less time if %s is disabled', (id, ablation) => {
     const whole = predictedOf(id)
     const without = predicted(rungOf(id), { ...gpu, ablate: [ablation] })
