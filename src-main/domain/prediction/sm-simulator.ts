@@ -461,7 +461,7 @@ export function simulateSm(setting: SmSetting): SmResult {
         break
       case 'warpgroup': {
         const ends = core.pipes.multiply(time, action.cycles)
-        if (action.commits) warp.products.push(ends + values.latencyHgmma - action.cycles)
+        if (action.commits) warp.products.push(ends + action.drain)
         break
       }
       case 'sleep':
