@@ -76,7 +76,7 @@ export const predictionOf = (
   const ms = launches.reduce((sum, launch) => sum + launch.ms, 0)
   return {
     prediction: {
-      ...{ model: 'scoreboard 3', ms, lowMs: ms / factor, highMs: ms * factor },
+      ...{ model: 'scoreboard 4', ms, lowMs: ms / factor, highMs: ms * factor },
       ...{ class: 'latency', limiter: 'latency', launches, widened: [] },
     },
   }

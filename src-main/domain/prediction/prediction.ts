@@ -16,7 +16,7 @@ import type { ParameterValues } from './parameter-table'
 export * from '../session/prediction-words'
 
 /** Version of the timing model. It changes whenever a predicted time may change. */
-export const predictionModel = 'scoreboard 3'
+export const predictionModel = 'scoreboard 4'
 
 export interface PredictedInstruction {
   /** Number of warp instructions in the whole launch. */

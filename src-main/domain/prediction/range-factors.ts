@@ -3,11 +3,11 @@ import type { PredictionClass } from './prediction'
 
 /** For each class, the factor between a prediction and the bounds of its range. */
 export const rangeFactors: Readonly<Record<PredictionClass, number>> = {
-  compute: 1.2,
-  memory: 1.28,
-  latency: 1.27,
-  tensor: 1.21,
-  pipeline: 1.44,
-  atomics: 1.44,
-  tiny: 1.44,
+  compute: 1.17,
+  memory: 1.29,
+  latency: 1.26,
+  tensor: 1.2,
+  pipeline: 1.37,
+  atomics: 1.37,
+  tiny: 1.37,
 }

@@ -11,7 +11,7 @@ import { can, usualLabTarget } from '../../../src-main/domain/targets/targets'
 
 const time = (ms: number, factor = 1.2): PredictedTime => ({
   ...{ evidence: 'predicted', ms, lowMs: ms / factor, highMs: ms * factor },
-  ...{ limiter: 'dram', model: 'scoreboard 3', class: 'memory', widened: [], extrapolated: false },
+  ...{ limiter: 'dram', model: 'scoreboard 4', class: 'memory', widened: [], extrapolated: false },
 })
 const stalls = (value: number): Record<string, MetricValue> => ({
   stallLongScoreboard: { value, unit: 'warps', evidence: 'predicted' },

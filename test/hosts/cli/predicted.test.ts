@@ -69,7 +69,7 @@ it('a rung has a predicted time with its range, and no measured time', async () 
   expect(session).toMatchObject({
     target: { kind: 'predicted', name: 'h200' },
     problem: { sizes: { m: 1024, n: 1024, k: 1024 } },
-    prediction: { model: 'scoreboard 3', parameters: { name: 'h200', validated: true } },
+    prediction: { model: 'scoreboard 4', parameters: { name: 'h200', validated: true } },
   })
   const [, last] = session.rungs
   expect(last).toMatchObject({
