@@ -11,8 +11,8 @@
  * - start: `--help` and `ladders` in both programs, and the size and installation of the npm
  *   package.
  * - replay: a process that runs `run --target recorded`, from start to exit.
- * - compare: switching the pair with sources of 1,500 lines, and opening the machine code view and
- *   the Chain view.
+ * - compare: switching to another pair of rungs with sources of 1,500 lines, then opening the
+ *   machine code view and the Chain view.
  * - grids: scrolling 300 rungs, their metrics and long machine code. Also the size of the initial
  *   scripts and the page's memory use.
  * - reports: writing an HTML and a PDF report of a deep session, and an HTML report of 200 rungs.

@@ -38,7 +38,7 @@ export interface LabFolder {
   folder: string
   lab: Lab
   /**
-   * Library that contains the lab's ladder, which is the shipped library or that of a ladder folder
+   * Library that contains the lab's ladder: the shipped library, or the library of a ladder folder
    * inside the lab.
    */
   catalog: Catalog

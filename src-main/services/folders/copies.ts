@@ -63,8 +63,8 @@ export const copiesOf = async ({ machine }: Setup, ladder: string): Promise<Draf
 type Request = Pick<RunRequest, 'ladder' | 'draft' | 'rungs'>
 
 /**
- * Returns the edited copies that a request needs. The copies are the requested draft, or every
- * draft whose rung the request names.
+ * Returns the edited copies that a request needs: the requested draft, or each draft of a rung that
+ * the request names.
  */
 async function namedCopies(
   setup: Setup,

@@ -9,7 +9,7 @@ interface Known {
   a: Side
   b: Side
   /**
-   * The sources, or null if a side has none. They are used only to find the lines of the change.
+   * The sources, or null if a side has none. They are used only to find the changed lines.
    * The causes do not require them.
    */
   sources: { a: SourceSide; b: SourceSide } | null

@@ -33,7 +33,7 @@ describe('a JSON file', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600)
   })
 
-  it('that cannot be written is reported with a way to use another location, and accepts the next change', async () => {
+  it('reports a failed write, explains how to use another location, and accepts the next change', async () => {
     const path = join(await tempDir(), 'names.json')
     const file = jsonFile(path, Names, [], 'cache')
     // Put a folder in the file's place, because file permissions would not stop root.

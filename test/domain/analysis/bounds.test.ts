@@ -172,7 +172,7 @@ describe('the bottleneck', async () => {
       expect(evidence.at(-1)!.value).toBeCloseTo((100 * 5) / 14, 6)
     })
 
-    it('is not latency if a unit is unknown, and lists the missing counter', () => {
+    it('is not latency if the utilization of a unit is unknown, and lists the missing counter', () => {
       expect(judge({ l2Utilization: null })).toEqual({
         class: 'unknown',
         also: [],

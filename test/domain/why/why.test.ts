@@ -94,7 +94,7 @@ describe('the top-ranked cause', () => {
     expect(unimportant.map(({ id }) => id)).toContain('issueSlotsBusy')
   })
 
-  it('of persistent blocks is a busier tensor pipe that needs less traffic', () => {
+  it('of persistent blocks is a busier tensor pipe and less memory traffic', () => {
     const cause = first(tensor, '57_warp_specialized', '58_persistent')
     expect(cause.id).toBe('busy')
     expect(ids(cause)).toEqual([

@@ -193,7 +193,7 @@ describe('answers.yaml', () => {
       ['keys as values', 'a: ? '],
       ['indentation', '    '],
       ['quoted signs of a comment', "'a #': ? "],
-    ])('are rejected before a parser sees them if they nest by %s', (_, piece) => {
+    ])('are rejected before parsing if %s are nested too deeply', (_, piece) => {
       expect(() => read(piece.repeat(12_000))).toThrow(/answers\.yaml:1: this is nested deeper/)
     })
 

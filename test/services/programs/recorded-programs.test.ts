@@ -129,7 +129,7 @@ describe('recorded programs', async () => {
     expect(inWords(before)).toBe(
       'GPU time under ncu: 425 µs (kernels: 17, launches: 46). The hottest kernel is vectorized_elementwise_kernel<8, at::native:…ray<char *, 3>>, grid 8192, block 128 #1: 67.6 µs, 15.9 % of the GPU time.',
     )
-    // An imported session has no program with a known total.
+    // For an imported session, the program's total GPU time is unknown.
     const { program: _program, ...rest } = before
     const only: typeof before = {
       ...rest,

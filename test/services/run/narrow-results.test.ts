@@ -27,7 +27,8 @@ describe.skipIf((await findTool('nvcc')) === null)('with a real nvcc', async () 
     return rungs.map(({ id, status }) => `${id} ${status}`)
   }
 
-  // Each run also verifies the sizes of `testAt`: 1, and sizes that are not a multiple of a tile.
+  // Each run also verifies results at the `testAt` sizes: 1, and sizes that are not a multiple of
+  // the tile size.
   it.each([
     ['m=129', 'n=66', 'k=80'],
     // At this scale, many sums saturate.
