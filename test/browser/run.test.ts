@@ -10,6 +10,9 @@ import { type Harness, type OpenPage, shippedSession, startHarness, seriousFault
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 import { fakeMachine, type Machine, recordingsDir, rung, setEnv } from '../services/support'
 
+/** Matches the label of a rung by its number, because titles can change after a recording. */
+const numbered = ({ id }: { id: string }): RegExp => new RegExp(`^${id.slice(0, 2)} `)
+
 describe('replays and the doctor', () => {
   let harness: Harness
   let ref: string
@@ -84,7 +87,7 @@ describe('replays and the doctor', () => {
       const start = page.getByRole('button', { name: 'Start' })
       await expect.poll(() => start.isDisabled()).toBe(true)
       const chosen = session.rungs.find(({ id }) => id !== session.ladder.reference)!
-      await page.getByRole('checkbox', { name: chosen.title }).check()
+      await page.getByRole('checkbox', { name: numbered(chosen) }).check()
       const asked = page.waitForRequest((request) => request.url().endsWith('/rpc/run.start'))
       await startReplay(page)
       const { rungs } = (await asked).postDataJSON() as { rungs: string[] }
@@ -95,7 +98,7 @@ describe('replays and the doctor', () => {
 
     it("preserves the user's choices after a run", async () => {
       const { page } = await harness.open('/run')
-      const box = page.getByRole('checkbox', { name: session.rungs.at(-1)!.title })
+      const box = page.getByRole('checkbox', { name: numbered(session.rungs.at(-1)!) })
       await box.uncheck()
       await startReplay(page)
       await page.getByRole('button', { name: 'Start', disabled: false }).waitFor()

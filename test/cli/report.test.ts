@@ -244,7 +244,7 @@ describe('report --ci', () => {
     const damaged = await session(await tempDir(), () => undefined)
     await writeFile(join(damaged, 'session.json'), '{"schema": 1, "id":')
     for (const [baseline, why] of [
-      [newer, /schema 99 .*newer kernel-ladder/],
+      [newer, /schema 99,.*newer kernel-ladder/],
       [damaged, /cannot be read as a session: it is not JSON/],
       ['/nope', /is not a session/],
     ] as const) {
