@@ -6,7 +6,7 @@ export const rangeFactors: Readonly<Record<PredictionClass, number>> = {
   compute: 1.17,
   memory: 1.29,
   latency: 1.26,
-  tensor: 1.2,
+  tensor: 1.19,
   pipeline: 1.37,
   atomics: 1.37,
   tiny: 1.37,
