@@ -13,7 +13,8 @@ import { Halt, type HaltReason } from '../emulator/warp'
 import { smLimits } from '../gpu/sm-limits'
 import { ablatedValues } from './ablation'
 import { dataDependence } from './data-dependence'
-import { predictLaunch, Refused } from './predicted-launch'
+import { Refused } from './launch-sample'
+import { predictLaunch } from './predicted-launch'
 import {
   predictionModel,
   removals,
