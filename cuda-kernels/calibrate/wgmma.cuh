@@ -1,5 +1,5 @@
-// WGMMA (sm_90a): cycles per instruction by N with one and two warpgroups, the shortest issue-and-wait time, and the
-// clock with all tensor cores busy.
+// WGMMA (sm_90a): cycles per instruction by N with one and two warpgroups, the shortest issue-and-wait time, the issue
+// times within a group, and the clock with all tensor cores busy.
 #pragma once
 
 #include "clock.cuh"
@@ -126,6 +126,60 @@ void benchWgmmaShapes() {
   (benchWgmmaShape<Ops>(), ...);
 }
 
+// Reads the clock before each product of a group, before the commit, and after the wait for the group. The last of three
+// turns is kept, because the first one fills the instruction cache.
+template <typename Op, int kCount>
+__global__ void __launch_bounds__(256) issueWgmma(uint32_t* cycles, float* sink) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(1024) unsigned char shared[];
+  fillOperands(shared);
+  float d[Op::sums] = {};
+  const Operands in = operandsIn(shared);
+  uint32_t clocks[kCount + 2];
+#pragma unroll 1
+  for (int turn = 0; turn < 3; ++turn) {
+    __syncthreads();
+    klWgmmaFence();
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      asm volatile("mov.u32 %0, %%clock;" : "=r"(clocks[i]));
+      Op::apply(d, in.a + (i % 4) * 2, in.b + (i % 4) * 2);
+    }
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(clocks[kCount]));
+    klWgmmaCommit();
+    klWgmmaWait<0>();
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(clocks[kCount + 1]));
+  }
+  if (threadIdx.x == 0)
+#pragma unroll
+    for (int i = 0; i < kCount + 2; ++i) cycles[i] = clocks[i] - clocks[0];
+  keepSums(d, sink);
+#endif
+}
+
+// Prints the cycle of each issue since the start of the group, and the cycle at which the group's wait ends.
+template <typename... Ops>
+void benchWgmmaIssue() {
+  constexpr int kCount = 12;
+  const auto bench = [&](auto op) {
+    using Op = decltype(op);
+    const auto kernel = issueWgmma<Op, kCount>;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kWgmmaShared), "shared memory");
+    Buffer<uint32_t> cycles(kCount + 2);
+    kernel<<<1, 128, kWgmmaShared>>>(cycles.get(), nullptr);
+    check(cudaGetLastError(), "issuing WGMMA");
+    check(cudaDeviceSynchronize(), "issuing WGMMA");
+    const std::vector<uint32_t> read = cycles.read();
+    Line("issue.wgmma")
+        .text("type", Op::type)
+        .number("n", Op::n)
+        .number("k", Op::k)
+        .numbers("issued", {read.begin(), read.end() - 1})
+        .number("waited", read.back());
+  };
+  (bench(Ops{}), ...);
+}
+
 template <typename Op>
 __global__ void __launch_bounds__(256) wgmmaLoad(unsigned milliseconds, ClockSample* samples, float* sink) {
   extern __shared__ __align__(1024) unsigned char shared[];
@@ -139,6 +193,7 @@ __global__ void __launch_bounds__(256) wgmmaLoad(unsigned milliseconds, ClockSam
 inline void benchWgmma(const Gpu& gpu) {
   if (gpu.capability() != 90) return;
   benchWgmmaShapes<F16N8, F16N32, F16N64, F16N128, F16N256, Bf16N256, Tf32N256, Fp8N8, Fp8N64, Fp8N128, Fp8N256>();
+  benchWgmmaIssue<F16N8, F16N32, F16N64, F16N128, F16N256, Tf32N256, Fp8N64, Fp8N128, Fp8N256>();
   check(cudaFuncSetAttribute(wgmmaLoad<F16N256>, cudaFuncAttributeMaxDynamicSharedMemorySize, kWgmmaShared), "shared memory");
   benchClockUnder("wgmma", gpu.sms(), 40, [&](ClockSample* samples) {
     wgmmaLoad<F16N256><<<gpu.sms(), 256, kWgmmaShared>>>(kClockMs, samples, nullptr);
