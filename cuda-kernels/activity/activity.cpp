@@ -1,7 +1,7 @@
 // A library that CUDA loads into a program (CUDA_INJECTION64_PATH). The library times the program's launches through
 // CUPTI activity records. Kernels run as the program launches them, even concurrently, which ncu does not allow.
 //
-// Appends a line per launch to the file in KERNEL_LADDER_ACTIVITY: device, grid, block, start and duration in
+// Appends one line per launch to the file in KERNEL_LADDER_ACTIVITY: device, grid, block, start and duration in
 // nanoseconds, and kernel name, separated by tabs. Other lines are "no-cupti", "more" and "lost". "more" means that the
 // process has written KERNEL_LADDER_LAUNCHES launches and writes no more. "lost" means that CUPTI lost records.
 #include "cupti.hpp"

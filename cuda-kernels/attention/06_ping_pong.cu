@@ -9,8 +9,8 @@
 // @dtype   bf16
 // @requires sm_90a
 
-// Without turns (TURNS 0), this kernel is about as fast, because a warpgroup's second product still runs during its
-// own softmax.
+// This kernel is about as fast with turns as without them (TURNS 0), because a warpgroup's second product still runs
+// during its own softmax.
 
 #include "attention_turns.cuh"
 
@@ -51,7 +51,7 @@ __device__ inline void klAttend(float (&o)[kHead / 2], KlRows& rows, uint32_t q,
     v.await();
     klValues<kKeys>(o, weight, v.tile());
     turn.pass();
-    klWgmmaWait<1>();  // products finish in order: waits for the scores only
+    klWgmmaWait<1>();  // products finish in order, so this waits only for the scores
     klSettled(score);
     k.release();
     // With KEYS other than 128, the diagonal can cut through more tiles than the first one.

@@ -56,7 +56,7 @@ struct KlTileRing {
 };
 
 // Alternates two warpgroups. Each one waits until the other passes the turn. A named barrier completes when all 256
-// threads have arrived: the 128 that take the turn wait for it, and the 128 that pass the turn do not.
+// threads have arrived. Only the 128 threads that take the turn wait for the barrier.
 template <bool kTakeTurns>
 struct KlTurn {
   int group;

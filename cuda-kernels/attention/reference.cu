@@ -103,7 +103,7 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
   return cudaGetLastError();
 }
 
-// Computes the same result on the host, for emulation.
+// Computes the reference result on the host, for emulation.
 extern "C" void kl_reference_host(const KlReference* p) {
   const long long head = p->HEAD;
   const double scale = 1 / sqrt(double(head));

@@ -6,8 +6,8 @@
 
 #include <numeric>
 
-// Fills the first `bytes` bytes with a ring that visits every `stride` bytes in random order. Each element is an 8-byte
-// pointer.
+// Fills the first `bytes` bytes with a ring that visits all multiples of `stride` bytes in random order. Each element
+// is an 8-byte pointer.
 inline void makeRing(const Buffer<uint64_t>& buffer, size_t bytes, size_t stride) {
   const size_t stops = bytes / stride;
   std::vector<uint32_t> order(stops);

@@ -154,7 +154,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
     if (status == cudaSuccess)
       status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
     if (status != cudaSuccess) return status;
-    // Launches only as many blocks as the number of rounds requires, so all finish at the same time.
+    // Launches only as many blocks as the number of rounds requires, so all blocks finish at the same time.
     const int tiles = ceilDiv(m, BM) * ceilDiv(n, BN);
     const int blocks = ceilDiv(tiles, ceilDiv(tiles, std::max(1, smCount)));
     kernel<<<blocks, kThreads, kSharedBytes, stream>>>(aMap, bMap, cMap, m, n, k, p->alpha, p->beta, p->c);

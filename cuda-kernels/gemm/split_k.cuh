@@ -41,7 +41,7 @@ inline cudaError_t klAddPartials(const KlGemm* p, int slices, cudaStream_t strea
   return cudaGetLastError();
 }
 
-// Returns the bytes of the partial results, or 0 if K has one slice.
+// Returns the size in bytes of the partial results, or 0 if K has one slice.
 inline size_t klPartialBytes(const KlGemm* p, int slices) {
   return slices == 1 ? 0 : size_t(slices) * p->m * p->n * sizeof(float);
 }

@@ -25,7 +25,7 @@ cudaError_t klWithInputType(const KlGemm* p, Launch launch) {
   return p->dtype == KL_BF16 ? launch(__nv_bfloat16()) : launch(__half());
 }
 
-// Whether the target architecture can multiply this type. If not, the kernel body is empty, and kl_unsupported()
+// True if the target architecture can multiply this type. If not, the kernel body is empty, and kl_unsupported()
 // prevents its launch.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 template <typename T>
@@ -70,7 +70,7 @@ inline bool klWmmaAligned(const KlGemm* p) {
   return klRowsAligned(p) && klAligned(p->a, 32) && klAligned(p->b, 32) && klAligned(p->c, 32);
 }
 
-// Loads a tile of a rows x cols matrix, with zeros beyond its edges. A tile that cannot be read in place is copied
+// Loads a tile of a rows x cols matrix, with zeros outside the matrix. A tile that cannot be read in place is copied
 // element by element to `scratch`, which holds one tile per warp.
 template <typename Fragment, typename T>
 __device__ void klLoadTile(Fragment& fragment, const T* matrix, int row, int col, int rows, int cols,
