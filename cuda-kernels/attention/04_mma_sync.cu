@@ -8,7 +8,7 @@
 // @dtype   bf16
 // @requires sm_80
 
-// ncu does not count ldmatrix as a shared load, but counts its wavefronts as wavefronts of shared loads.
+// ncu does not count ldmatrix as a shared load, but includes its wavefronts in those of shared loads.
 
 #include "attention_common.cuh"
 
@@ -17,8 +17,8 @@ constexpr int kLine = kHead * 2, kBytesQ = kRows * kLine, kTile = KEYS * kLine;
 constexpr int kSharedBytes = kBytesQ + 4 * kTile;  // holds q, and two tiles each of k and v
 constexpr int kBlocksPerSm = WARPS == 4 ? 2 : 1;
 
-// Returns the byte offset in a tile of a row's group `eight`, which has eight elements. The group index is XORed with
-// the row, so the eight rows that ldmatrix reads together are in different banks.
+// Returns the byte offset of eight elements in a tile. `eight` is the index of this group in its row. The index is
+// XORed with the row, so the eight rows that ldmatrix reads together are in different banks.
 __device__ inline uint32_t place(int row, int eight) { return row * kLine + ((eight ^ (row & 7)) << 4); }
 
 // Starts copying kCount tokens of a head, beginning at `token`. Rows after the last token become zeros.
@@ -38,7 +38,7 @@ __device__ inline void copyTile(uint32_t to, const KlElement* head, int token, i
 
 __device__ inline void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Waits until all copies except the last group have arrived and all threads are done with the previous tile.
+// Waits until all copies except those of the last group have arrived and all threads are done with the previous tile.
 __device__ inline void awaitCopies() {
   asm volatile("cp.async.wait_group 1;" ::: "memory");
   __syncthreads();

@@ -11,7 +11,7 @@ using KlElement = __nv_bfloat16;
 
 inline const KlElement* klElements(const void* data) { return static_cast<const KlElement*>(data); }
 
-// Returns the end of the keys that a row sees: row + 1 with a causal mask, otherwise the number of tokens.
+// Returns the number of keys that a row sees: row + 1 with a causal mask, otherwise the number of tokens.
 __host__ __device__ inline long long klKeys(long long tokens, int causal, long long row) {
   return causal && row + 1 < tokens ? row + 1 : tokens;
 }
@@ -82,7 +82,7 @@ struct KlRows {
   __device__ void add(float (&score)[kScores], float scale, float (&factor)[2]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      // Splits the maximum and the sum into two independent chains, each half as long.
+      // Splits the maximum and the sum into two independent chains, each with half the length.
       float above[2] = {largest[half], score[half * 2]};
 #pragma unroll
       for (int j = 0; j < kScores / 4; ++j)

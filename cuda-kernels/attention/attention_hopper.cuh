@@ -75,7 +75,7 @@ __device__ inline void klScoresStep(float (&d)[88], uint64_t a, uint64_t b) {
 }
 #undef KL_SCORES
 
-// Enqueues score = q kᵀ as one group, for the 64 rows at `q` of a tile of kRows rows and a tile of 2 * kScores keys.
+// Enqueues score = q kᵀ as one group, for 64 rows at `q` of a kRows-row tile and a tile of 2 * kScores keys at `k`.
 template <int kRows, int kScores>
 __device__ inline void klScores(float (&score)[kScores], uint32_t q, uint32_t k) {
   const uint64_t a = klDescriptorA(q), b = klDescriptorA(k);

@@ -129,7 +129,7 @@ inline double cyclesOf(const std::vector<Stamp>& stamps, int warps) {
   return double(end - start);
 }
 
-// Launches a one-block kernel several times and returns its cycles. The first launch only fills the caches.
+// Launches a one-block kernel several times and returns the kernel's cycles. The first launch only fills the caches.
 template <typename Launch>
 Value blockCycles(int warps, Launch launch, int repetitions = 9) {
   Buffer<Stamp> stamps(kMostWarps);

@@ -57,7 +57,7 @@ Value patternCycles(const std::vector<uint32_t>& offsets) {
   return slope(run(48), run(16), 32.0 * kSteps * kPatternWarps);
 }
 
-// Prints the cycles of a pattern with its sectors of 32 bytes, its lines, and its words per bank.
+// Prints a pattern's cycles, 32-byte sectors, lines, and words per bank.
 inline void printPattern(const char* name, int argument, const std::vector<uint32_t>& offsets, int bytes, Value cycles) {
   double lines = 0, sectors = 0, banks = 0;
   for (int p = 0; p < 4; ++p) {

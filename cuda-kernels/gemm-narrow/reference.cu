@@ -1,5 +1,5 @@
 // Computes the expected result for the gemm-narrow rungs. INT8 results are INT32 sums, scaled, rounded and saturated in
-// FP32, which is exact. FP16 results are FP64 sums with a tolerance.
+// FP32, which is exact. FP16 results are FP64 sums, compared with a tolerance.
 #include "kl_reference.h"
 
 #include <math.h>

@@ -34,8 +34,8 @@ template <typename T>
 constexpr bool kMultiplies = true;
 #endif
 
-// Returns the byte offset in a tile of a row's 16-byte group `sixteen`. The group index is XORed with the row, so the
-// eight rows that ldmatrix reads together are in different banks.
+// Returns the byte offset of 16 bytes in a tile. `sixteen` is the index of this group in its row. The index is XORed
+// with the row, so the eight rows that ldmatrix reads together are in different banks.
 __device__ inline uint32_t place(int row, int sixteen) { return row * kRowBytes + ((sixteen ^ (row & 7)) << 4); }
 
 // Starts copying 16 bytes into shared memory, or writes zeros if `inside` is false.

@@ -11,7 +11,7 @@ struct NtDesign {
   static constexpr int kWidest = 256;         // columns of a tile if there is enough work: 256 or 128
   static constexpr bool kPersistent = false;  // each block computes several tiles
   static constexpr int kClusterRows = 1;      // blocks in a column that fetch their tile of B together
-  static constexpr int kBuffers = 0;          // 64 x 64 result buffers per warpgroup; with 0, registers are stored
+  static constexpr int kBuffers = 0;          // 64 x 64 result buffers per warpgroup; 0 stores from registers
   static constexpr bool kEarlyLaunch = false; // the next kernel may start when the first blocks of this kernel end
 };
 

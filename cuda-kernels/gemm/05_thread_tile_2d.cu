@@ -11,7 +11,7 @@
 // @dtype   f32
 
 // A thread computes eight adjacent columns. The 128-bit loads of B by neighboring threads are then 32 bytes apart,
-// which is a two-way bank conflict. The stores of C are not coalesced, but each element is stored only once.
+// which causes two-way bank conflicts. The stores of C are not coalesced, but each element is stored only once.
 
 #include "thread_tile.cuh"
 

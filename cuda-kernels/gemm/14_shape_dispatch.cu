@@ -134,8 +134,8 @@ struct Plan {
 };
 
 // Returns the plan with the shortest estimated time, in SM cycles:
-// - A step along K takes a block's FMAs divided by 128 lanes. The lanes are busy for 80 % of the time in a 128 x 256
-//   block, and for 77 % in two 128 x 128 blocks.
+// - A step along K takes as many cycles as a block's FMAs divided by 128 lanes. The lanes are busy for 80 % of the time
+//   in a 128 x 256 block, and for 77 % in two 128 x 128 blocks.
 // - Blocks run in waves that fill the SMs. The last wave costs as much as a full one. A pair of Square blocks on an SM
 //   counts as 2 block times, but a single one as 1.2.
 // - A block computes little when it starts and ends. These phases cost 12 steps per block and 2500 cycles per wave.

@@ -10,7 +10,7 @@
 // @requires sm_80
 
 // A 64 x 64 block has work for only two warps of 64 x 32, so half of an SM's schedulers would be idle. Eight warps in
-// four slices keep all schedulers busy, each warp with 8 of a tile's 32 steps.
+// four slices keep all schedulers busy. Each warp computes 8 of a tile's 32 steps.
 
 #include "async_tiles.cuh"
 

@@ -33,7 +33,7 @@ static_assert(kSharedBytes <= 163 * 1024,
               "STAGES * BK * (BM + 4 + BN) * 4 bytes must fit into the 163 KiB of an A100");
 
 constexpr int kStrideC = BN + 4;              // row stride of the output tile, which reuses the stages' memory
-constexpr int kPassRows = BM / (TM / 4);      // rows per pass: four rows of each thread
+constexpr int kPassRows = BM / (TM / 4);      // rows per pass: four rows per thread
 constexpr int kStepRows = kThreads * 4 / BN;  // rows that all threads write together
 static_assert(kThreads * 4 % BN == 0 && kPassRows % kStepRows == 0,
               "the threads of a block must cover whole rows of C, and whole steps must cover a pass");
@@ -178,10 +178,10 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
     return;
   }
 
-  // Each pass handles four rows of each thread, 32 whole rows of the block's tile. A thread writes the same four
+  // Each pass handles four rows per thread, which are 32 whole rows of the block's tile. A thread writes the same four
   // columns of all rows. Alpha is applied first, because a 128-bit store needs four consecutive registers. If the sums
-  // themselves had to be consecutive, the main loop's registers would be constrained, and one FFMA in twenty would read
-  // three registers of one bank.
+  // themselves had to be consecutive, the main loop's registers would be constrained. One FFMA in twenty would then
+  // read three registers of one bank.
   const int s = col0 + threadIdx.x * 4 % BN;
   const float4 add = biasOf<kWhole>(bias ? bias + s : bias, n - s);
   awaitCopies<0>();

@@ -25,8 +25,8 @@ static_assert(kThreads <= 256, "BM * BN must be at most 32768: at 64 x 64 elemen
 static_assert(STAGES >= 2, "STAGES must be at least 2: one stage is filled while another is used");
 static_assert(kSharedBytes <= 227 * 1024, "STAGES * (BM + BN) * 128 bytes must fit into the 227 KiB of a block");
 
-// Returns the byte offset in a stage of a row's group `eight`, which has eight elements. The group index is XORed with
-// the row, so the eight rows that ldmatrix reads together are in different banks.
+// Returns the byte offset of eight elements in a stage. `eight` is the index of this group in its row. The index is
+// XORed with the row, so the eight rows that ldmatrix reads together are in different banks.
 __device__ inline uint32_t placeA(int row, int eight) { return row * (kDepth * 2) + ((eight ^ (row & 7)) << 4); }
 __device__ inline uint32_t placeB(int row, int eight) { return row * (BN * 2) + ((eight ^ (row & 7)) << 4); }
 

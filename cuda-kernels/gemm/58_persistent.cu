@@ -32,7 +32,7 @@ struct Plan {
   static constexpr int stages = room / stageBytes < 8 ? room / stageBytes : 8;
   static constexpr int sharedBytes = stages * stageBytes + kStagingBytes + 1024;
   static constexpr int stores = BN / kStoreCols;
-  static constexpr int held = HELD < stores / 2 ? HELD : stores / 2;  // parts stored during the next tile's products
+  static constexpr int held = HELD < stores / 2 ? HELD : stores / 2;  // parts stored while the next tile is multiplied
 };
 
 template <typename T, int BN>

@@ -10,7 +10,7 @@ inline const char* klRequireStages(const KlGemm* p, int sm, int sharedBytes) {
   return klRequireF32(p);
 }
 
-// Copies one float while the threads compute. If `valid` is false, writes zero and reads
+// Starts copying one float asynchronously. If `valid` is false, writes zero and reads
 // nothing.
 __device__ inline void copyFloatAsync(float* to, const float* from, bool valid) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
@@ -38,7 +38,7 @@ __device__ inline void awaitCopies() {
   asm volatile("cp.async.wait_group %0;" :: "n"(kPending) : "memory");
 }
 
-// Copies of a thread, tile by tile along K, from `kHere` columns of A and rows of B: all k of them, or a slice of K in
+// A thread's copies, tile by tile along K, from `kHere` columns of A and rows of B: all k of them, or a slice of K in
 // split-K. A is transposed in shared memory. Eight lanes copy eight adjacent elements of a row of A into eight rows of
 // the transposed tile. The padding shifts consecutive rows of that tile by 4 banks. The four rows of A that a warp
 // copies then fill the banks in between. With kWhole, m, n and k are multiples of the tile sizes and every row is
@@ -61,7 +61,7 @@ struct AsyncTiles {
   const float* bNext;
   int n;
   int aTo, bTo;    // offsets of the first elements of A and B in a stage
-  int aCol, bRow;  // for bounds checks at the end of the matrix
+  int aCol, bRow;  // for bounds checks at the matrix edges
   // kLeft is the part of kHere that is not copied yet. colsLeft is the number of columns of B from the thread's first
   // column. colsNow is the same number, or 0 if the thread's row of B is past K.
   int colsLeft, colsNow, kLeft;

@@ -24,7 +24,7 @@ addPartials(long long count, int splits, float alpha, const T* __restrict__ part
   }
 }
 
-// Adds the partial results in the workspace, stored one matrix after another, into C.
+// Combines the partial results in the workspace, stored one matrix after another, into C.
 inline cudaError_t klAddPartials(const KlGemm* p, int slices, cudaStream_t stream) {
   const long long elements = p->m * p->n;
   const auto blocks = [](long long count) {

@@ -18,7 +18,7 @@ struct Tf32Pair {
   uint32_t high, low;
 };
 
-// Splits an FP32. High is rounded to nearest by adding half of its last bit; low is truncated. This takes four
+// Splits an FP32. High is rounded to nearest by adding half of its last bit; low is truncated. The split takes four
 // instructions; cvt.rna.tf32 takes about five per part because it handles NaN. A NaN whose high part wraps around to
 // zero is still a NaN in its low part.
 __device__ inline Tf32Pair klSplit(float x) {

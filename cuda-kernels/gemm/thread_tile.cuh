@@ -1,5 +1,5 @@
-// A thread's tile of C in registers: loads of operands from shared memory four at a time, the products, and the store.
-// Rows and columns come in groups of four adjacent elements, a stride apart. With a stride of 4, all are adjacent.
+// A thread's tile of C in registers: loads of four operands from shared memory, the products, and the store. Rows and
+// columns come in groups of four adjacent elements, a stride apart. With a stride of 4, all groups are adjacent.
 #pragma once
 
 #include "gemm_launch.cuh"
