@@ -12,9 +12,9 @@
 // - Large, the same block in tiles of 32, with half the barriers. Large is 1 to 3% faster than Wide at 8192 and a tenth
 //   slower at 2048. At 4096, Large was 4% faster or slower in different sessions on the same GPU model.
 // - Square, 128 x 128 with two blocks per SM, from rung 10. Square is fastest if the wider block would extend past the
-//   edge of C or if its tiles fill the SMs badly, as at 512. planOf() estimates the time of each kernel for every split
-//   of K. The 64 x 64 block of sliced-K is not included, although it is faster if C is small: at 512 x 1024 x 512, and
-//   at ragged sizes up to 1023.
+//   edge of C or if its tiles fill the SMs badly, as at 512.
+// planOf() estimates the time of each kernel for every split of K. The 64 x 64 block of sliced-K is not included,
+// although it is faster if C is small: at 512 x 1024 x 512, and at ragged sizes up to 1023.
 
 #include "split_k.cuh"
 
