@@ -84,7 +84,7 @@ __device__ inline void klRegistersUp() { asm volatile("setmaxnreg.inc.sync.align
 // TMA swizzles rows of 128 bytes, so the tiles of A and B are 64 elements wide.
 constexpr int kTmaCols = 64;
 
-// The driver's encoder, loaded through the runtime because a rung does not link libcuda.
+// The driver's tensor map encoder, loaded through the runtime because a rung does not link libcuda.
 using TensorMapEncoder = decltype(&cuTensorMapEncodeTiled);
 
 inline TensorMapEncoder klTensorMapEncoder() {

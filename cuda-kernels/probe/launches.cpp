@@ -1,7 +1,7 @@
 // kl-launches: reports the launches of a rung on a machine without a GPU, or whether a reference can be used. This
 // program replaces the CUDA runtime. The rung, built with `-cudart none`, calls the functions below, and its launches
 // are recorded instead of executed. The rung chooses grid, block and dynamic shared memory for the case. The compiler
-// determines registers and static shared memory, so they are not reported here.
+// determines registers and static shared memory, so this program does not report them.
 //
 //   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448]
 //     [--threads-per-sm 2048] [--blocks-per-sm 32] [--shared-per-sm 233472] [--kernel NAME=OFFSET+SIZE,… …]
@@ -25,7 +25,7 @@
 // is the stack size set with cudaDeviceSetLimit, and "workspaceBytes" the workspace size the rung requested. "prepared"
 // has the "kernels" and "memory" of kl_prepare, if there are any. --resources gives the registers per thread and static
 // shared memory of a kernel, so the rung can query its blocks per SM. Addresses are dummies, with one range per buffer;
-// see `place`. For a reference, prints {"event":"reference","reason":null}, or the reason it cannot be used.
+// see `place`. For a reference, prints {"event":"reference","reason":null}, or the reason the reference cannot be used.
 //
 // With --expect, the reference computes a stage without a GPU: expected results, or inputs from other inputs. A
 // reference that exports the host function of the stage (with or without the suffix _host) runs here on the arrays in

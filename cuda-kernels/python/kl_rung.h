@@ -1,4 +1,4 @@
-/* Runs a Python rung on the buffers of its task, inside the process that loads its library. The library that includes
+/* Runs a Python rung on its task's buffers, inside the process that loads the rung's library. The library that includes
  * this header is generated from a task and the rung's script. kl_rung.py in the same folder is the Python side.
  *
  * The interpreter is a shared library: the `python3` on PATH, with the packages of its virtual environment. All rungs

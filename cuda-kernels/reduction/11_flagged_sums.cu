@@ -16,7 +16,7 @@ static_assert(THREADS * BLOCKS_PER_SM <= 2048, "an SM holds at most 2048 threads
 constexpr int kMostBlocks = 1024;
 
 // The lower half of a word is one block's sum. The upper half is the number of the launch that wrote the word, from 1.
-// `launches` is the number of the last finished launch. All numbers are initially zero.
+// `launches` is the number of the last finished launch. All words and `launches` are initially zero.
 __device__ unsigned launches = 0;
 __device__ unsigned long long words[kMostBlocks];
 
@@ -43,7 +43,7 @@ __device__ void publish(unsigned long long* word, unsigned launch, float sum) {
                : "memory");
 }
 
-// Waits until the word of this launch is written, and returns its sum.
+// Waits until the word of this launch is written, and returns the word's sum.
 __device__ float waitFor(const unsigned long long* place, unsigned launch) {
   unsigned long long word;
   do asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(word) : "l"(place) : "memory");
