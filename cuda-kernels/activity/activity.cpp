@@ -1,7 +1,7 @@
 // A library that CUDA loads into a program (CUDA_INJECTION64_PATH). The library times the program's launches through
-// CUPTI activity records. Kernels run as the program launches them, even concurrently, which ncu does not allow.
+// CUPTI activity records. Kernels keep the program's launch order and can run concurrently, which ncu does not allow.
 //
-// Appends a line per launch to the file in KERNEL_LADDER_ACTIVITY: device, grid, block, start and duration in
+// Appends one line per launch to the file in KERNEL_LADDER_ACTIVITY: device, grid, block, start and duration in
 // nanoseconds, and kernel name, separated by tabs. Other lines are "no-cupti", "more" and "lost". "more" means that the
 // process has written KERNEL_LADDER_LAUNCHES launches and writes no more. "lost" means that CUPTI lost records.
 #include "cupti.hpp"
@@ -69,7 +69,7 @@ bool start() {
   if (!cupti || cupti->registerBuffers(requestBuffer, completeBuffer) != CUPTI_SUCCESS ||
       cupti->enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) != CUPTI_SUCCESS)
     return false;
-  // Flush periodically, because a program that never ends is killed and would lose its earlier launches.
+  // Flush periodically, because a program that never ends must be killed and would lose its earlier launches.
   cupti->flushPeriod(500);
   std::atexit(flush);
   return true;

@@ -25,7 +25,7 @@ class Place:
         self.pool = torch.cuda.MemPool(self.allocator)
 
     def allocate(self, size, _device, stream):
-        # PyTorch caches one block per stream and calls this function again only if the block is in use.
+        # PyTorch caches one memory block per stream and calls this function again only if that block is in use.
         if size == self.result.nbytes and stream not in self.streams:
             self.streams.add(stream)
             return self.result.data_ptr()
@@ -49,6 +49,7 @@ def kl_launch(task):
     backends = [SDPBackend.FLASH_ATTENTION if task.FLASH else SDPBackend.CUDNN_ATTENTION, SDPBackend.MATH]
     with torch.no_grad(), torch.cuda.use_mem_pool(place.pool), sdpa_kernel(backends, set_priority=True):
         o = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=task.causal != 0)
-    # PyTorch rounds small allocations up to its reservation size, so small results are in other memory.
+    # PyTorch rounds small allocations up to its reservation size, so the pool does not return the task's buffer for
+    # them.
     if o.data_ptr() != task.o.data_ptr():
         task.o.copy_(o[0])

@@ -6,7 +6,7 @@
 
 constexpr int kThreads = 256;
 
-// One thread per score. Neighboring threads have neighboring keys, which are separate rows of k.
+// One thread per score. Neighboring threads process neighboring keys, which are separate rows of k.
 __global__ void scores(KlTask p, float* __restrict__ matrix) {
   const long long key = (long long)blockIdx.x * kThreads + threadIdx.x, row = blockIdx.y + (long long)blockIdx.z * gridDim.y;
   if (row >= p.HEADS * p.TOKENS || key >= klKeys(p.TOKENS, p.causal, row % p.TOKENS)) return;
@@ -55,7 +55,7 @@ __global__ void weights(KlTask p, float scale, float* __restrict__ matrix) {
   for (long long key = threadIdx.x; key < keys; key += kThreads) line[key] *= factor;
 }
 
-// One thread per element of the result. Neighboring threads have neighboring elements.
+// One thread per element of the result. Neighboring threads compute neighboring elements.
 __global__ void products(KlTask p, const float* __restrict__ matrix) {
   const long long at = (long long)blockIdx.x * kThreads + threadIdx.x, row = at / p.HEAD;
   if (row >= p.HEADS * p.TOKENS) return;

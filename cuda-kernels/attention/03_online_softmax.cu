@@ -13,7 +13,7 @@ __global__ void __launch_bounds__(kThreads) attend(KlTask p, float scale) {
 #pragma unroll
   for (int r = 0; r < kOwn; ++r) largest[r] = -INFINITY;
 
-  // score[r][j] belongs to the thread's row r and key j. The exponential replaces it with its weight.
+  // score[r][j] is the score of the thread's row r and key j. The exponential turns each score into a weight.
   for (int key0 = 0; key0 < at.keys; key0 += kTile) {
     float score[kOwn][kOwn];
     at.scores(score, key0, scale);

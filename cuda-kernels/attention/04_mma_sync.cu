@@ -8,7 +8,7 @@
 // @dtype   bf16
 // @requires sm_80
 
-// ldmatrix does not count as a shared load in ncu, but the wavefronts of shared loads include it.
+// ncu does not count ldmatrix as a shared load, but includes its wavefronts in those of shared loads.
 
 #include "attention_common.cuh"
 
@@ -17,11 +17,11 @@ constexpr int kLine = kHead * 2, kBytesQ = kRows * kLine, kTile = KEYS * kLine;
 constexpr int kSharedBytes = kBytesQ + 4 * kTile;  // holds q, and two tiles each of k and v
 constexpr int kBlocksPerSm = WARPS == 4 ? 2 : 1;
 
-// Returns the position of 16 bytes in a tile: the group `eight` of eight elements in a row. The position within 128
-// bytes is XORed with the row. The eight rows of a column, which ldmatrix reads at once, are then in different banks.
+// Returns the byte offset of eight elements in a tile. `eight` is the index of this group in its row. The index is
+// XORed with the row, so the eight rows that ldmatrix reads together are in different banks.
 __device__ inline uint32_t place(int row, int eight) { return row * kLine + ((eight ^ (row & 7)) << 4); }
 
-// Starts copying kCount tokens of a head from `token`, with zeros beyond the last token.
+// Starts copying kCount tokens of a head, beginning at `token`. Rows after the last token become zeros.
 template <int kCount>
 __device__ inline void copyTile(uint32_t to, const KlElement* head, int token, int tokens) {
   constexpr int kEights = kHead / 8, kStep = kThreads / kEights;
@@ -38,14 +38,14 @@ __device__ inline void copyTile(uint32_t to, const KlElement* head, int token, i
 
 __device__ inline void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Waits until all copies except the last group have arrived and all threads are done with the previous tile.
+// Waits until all copies except those of the last group have arrived and all threads are done with the previous tile.
 __device__ inline void awaitCopies() {
   asm volatile("cp.async.wait_group 1;" ::: "memory");
   __syncthreads();
 }
 
-// Loads four 8 x 8 matrices. Lane i passes the address of row i % 8 of matrix i / 8. It receives two adjacent elements
-// of each matrix, from row i / 4.
+// Loads four 8 x 8 matrices. Lane i passes the address of row i % 8 of matrix i / 8. The lane receives two adjacent
+// elements from row i / 4 of each matrix.
 __device__ inline void loadMatrices(uint32_t (&part)[4], uint32_t from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
@@ -53,7 +53,7 @@ __device__ inline void loadMatrices(uint32_t (&part)[4], uint32_t from) {
                : "memory");
 }
 
-// Loads the transposes of four 8 x 8 matrices. The rows of v are keys, but the product needs adjacent keys in a thread.
+// Loads the transposes of four 8 x 8 matrices. The rows of v are keys, but the product needs adjacent keys per thread.
 __device__ inline void loadMatricesTransposed(uint32_t (&part)[4], uint32_t from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 attend(const KlElement* __restrict__ q, const KlElement* __restrict__ k, const KlElement* __restrict__ v,
        KlElement* __restrict__ o, int tokens, int causal, float scale) {
   extern __shared__ __align__(128) unsigned char shared[];
-  // The addresses of q, of two tiles of k and of two tiles of v. A tile has kTile bytes.
+  // The addresses of q, the two tiles of k and the two tiles of v. A tile has kTile bytes.
   const uint32_t qTile = klSharedAddress(shared), keyTiles = qTile + kBytesQ, valueTiles = keyTiles + 2 * kTile;
   // Rows that see the most keys are processed first.
   const int row0 = (gridDim.x - 1 - blockIdx.x) * kRows;

@@ -7,8 +7,8 @@
 // @dtype   bf16
 // @requires sm_90a
 
-// The tensor pipe is hardly busier than in the previous rung, but finishes earlier: for the same products, WGMMA keeps
-// it busy for fewer cycles than mma.sync.
+// The tensor pipe is hardly busier than in the previous rung, but finishes earlier. For the same products, WGMMA keeps
+// the pipe busy for fewer cycles than mma.sync.
 
 #include "attention_hopper.cuh"
 

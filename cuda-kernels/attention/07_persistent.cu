@@ -8,8 +8,8 @@
 // @dtype   bf16
 // @requires sm_90a
 
-// Without a mask, all tiles take equally long and their stores are short, so little is gained. With a causal mask, the
-// order of the tiles balances the work of the SMs.
+// Without a mask, all tiles take equally long and their stores are short, so persistent blocks gain little. With a
+// causal mask, the tile order balances the work across the SMs.
 
 #include "attention_turns.cuh"
 
@@ -19,9 +19,9 @@ constexpr bool kStaged = 2 * klTileBytes(kRows) + 2 * kKeyBytes <= 225 * 1024;
 constexpr int kSharedBytes = (kStaged ? 2 : 1) * klTileBytes(kRows) + 2 * kKeyBytes + 1024;
 static_assert(kSharedBytes <= 226 * 1024, "STAGES * KEYS * 512 bytes and 32 KiB must fit into the 227 KiB of a block");
 
-// The row tiles of a block, in order. With a causal mask, the tiles of all heads that see the most keys come first.
-// Without one, each head is finished before the next, so its keys and values stay in L2. Each round assigns tiles to
-// the blocks in the reverse order of the previous round.
+// The row tiles of a block, in processing order. With a causal mask, the tiles of all heads that see the most keys come
+// first. Without a mask, each head is finished before the next, so its keys and values stay in L2. Each round assigns
+// tiles to the blocks in the reverse order of the previous round.
 struct Tiles {
   int perHead, heads, causal, round = 0;
   int row0 = 0, head = 0;
@@ -35,9 +35,9 @@ struct Tiles {
   }
 };
 
-// Keeps the compiler from moving independent work after the wait for the tensor cores, which would leave them idle.
-// The compiler does not move code across the nanosleep, and the condition of the nanosleep depends on that work. Sums
-// of weights are never negative, so no thread sleeps.
+// Keeps the compiler from moving independent work behind the wait for the tensor cores, which would idle the cores. The
+// compiler does not move code across the nanosleep, and the condition of the nanosleep depends on that work. Sums of
+// weights are never negative, so no thread sleeps.
 __device__ inline void klComputedBeforeWait(const KlRows& rows) {
   if (__any_sync(~0u, rows.sum[0] < 0 || rows.sum[1] < 0)) asm volatile("nanosleep.u32 1;");
 }
@@ -69,7 +69,7 @@ __device__ inline void klAttend(float (&o)[kHead / 2], KlRows& rows, uint32_t q,
     v.await();
     klValues<kKeys>(o, weight, v.tile());
     turn.pass();
-    klWgmmaWait<1>();  // products finish in order: waits for the scores only
+    klWgmmaWait<1>();  // products finish in order, so this waits only for the scores
     klSettled(score);
     k.release();
     // With KEYS other than 128, the diagonal can cut through more tiles than the first one.

@@ -1,4 +1,4 @@
-// Helpers for the rungs of attention/: elements, the keys that a row sees, and the check of HEAD.
+// Helpers for the rungs of attention/: elements, the keys that a row sees, and a check of HEAD.
 #pragma once
 
 #include "kernel_ladder.h"
@@ -11,7 +11,7 @@ using KlElement = __nv_bfloat16;
 
 inline const KlElement* klElements(const void* data) { return static_cast<const KlElement*>(data); }
 
-// Returns the end of the keys that a row sees: row + 1 with a causal mask, otherwise the number of tokens.
+// Returns the number of keys that a row sees: row + 1 with a causal mask, otherwise the number of tokens.
 __host__ __device__ inline long long klKeys(long long tokens, int causal, long long row) {
   return causal && row + 1 < tokens ? row + 1 : tokens;
 }
@@ -26,11 +26,11 @@ __device__ inline float klPowerOfTwo(float x) {
   return result;
 }
 
-// Returns the score to subtract before exponentiation. For a row with only -infinity so far, returns 0, because
-// the difference of two infinities would be NaN. The weights of such a row are 0 in any case.
+// Returns the score to subtract before exponentiation. If all scores so far are -infinity, returns 0, because the
+// difference of two infinities would be NaN. The weights of such a row are 0 in any case.
 __device__ inline float klShift(float largest) { return largest == -INFINITY ? 0 : largest; }
 
-// Packs two adjacent elements of a result into one word, the first in the low half.
+// Packs two adjacent elements of a result into one word, with the first in the low half.
 __device__ inline uint32_t klPack(float first, float second) {
   const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
   return *reinterpret_cast<const uint32_t*>(&pair);
@@ -77,12 +77,12 @@ __device__ inline void klMask(float (&score)[kScores], int row, int key, int tok
 struct KlRows {
   float largest[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
 
-  // Turns scores into weights relative to the largest score so far. `factor` is the factor for earlier weights.
+  // Turns scores into weights relative to the largest score so far. `factor` rescales earlier weights.
   template <int kScores>
   __device__ void add(float (&score)[kScores], float scale, float (&factor)[2]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      // Splits the maximum and the sum into two independent chains, each half as long.
+      // Splits the maximum and the sum into two independent chains, each with half the length.
       float above[2] = {largest[half], score[half * 2]};
 #pragma unroll
       for (int j = 0; j < kScores / 4; ++j)

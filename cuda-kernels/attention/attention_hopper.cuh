@@ -10,8 +10,8 @@ constexpr int kWarpgroupRows = 64;
 
 // ---- Tiles -----------------------------------------------------------------------------------
 
-// Describes q, k, v or o as boxes of boxRows tokens by 64 elements of one head. Tokens beyond the last one are read as
-// zeros and not written, so no tile reaches into the next head.
+// Describes q, k, v or o as boxes of boxRows tokens by 64 elements of one head. TMA reads zeros after the last token
+// and writes nothing there, so no tile reaches into the next head.
 inline cudaError_t klHeadMap(CUtensorMap* map, const void* data, const KlTask* p, int boxRows) {
   const auto encode = klTensorMapEncoder();
   if (!encode) return cudaErrorNotSupported;
@@ -24,10 +24,10 @@ inline cudaError_t klHeadMap(CUtensorMap* map, const void* data, const KlTask* p
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// Returns the bytes of a tile in shared memory: its boxes, one after the other.
+// Returns the size in bytes of a tile in shared memory. The tile's boxes are contiguous.
 __host__ __device__ constexpr int klTileBytes(int rows) { return rows * kHead * int(sizeof(KlElement)); }
 
-// Copies the tile of kRows tokens from `token`. The bytes of the copy count toward the barrier.
+// Copies a tile of kRows tokens that begins at `token`. The bytes of the copy count toward the barrier.
 template <int kRows>
 __device__ inline void klLoadTile(uint32_t to, const CUtensorMap* map, int token, int head, uint64_t* barrier) {
 #pragma unroll
@@ -75,7 +75,7 @@ __device__ inline void klScoresStep(float (&d)[88], uint64_t a, uint64_t b) {
 }
 #undef KL_SCORES
 
-// Enqueues score = q kᵀ as one group, for the 64 rows at `q` of a tile of kRows rows and a tile of 2 * kScores keys.
+// Enqueues score = q kᵀ as one group, for 64 rows at `q` of a kRows-row tile and a tile of 2 * kScores keys at `k`.
 template <int kRows, int kScores>
 __device__ inline void klScores(float (&score)[kScores], uint32_t q, uint32_t k) {
   const uint64_t a = klDescriptorA(q), b = klDescriptorA(k);
@@ -114,8 +114,8 @@ __device__ inline void klSettled(float (&d)[kCount]) {
 
 // ---- The result ------------------------------------------------------------------------------
 
-// Stores a warpgroup's 64 rows through its part of a tile of kRows rows in shared memory and TMA. The
-// TMA unit may still read the tile afterwards. `barrier` is a named barrier for this warpgroup only.
+// Stages a warpgroup's 64 rows in its part of a kRows-row tile in shared memory and stores them with TMA. The TMA unit
+// may still read the tile afterwards. `barrier` is a named barrier for this warpgroup only.
 template <int kRows>
 __device__ inline void klStoreRows(const float (&d)[kHead / 2], const KlRows& rows, uint32_t staging, const CUtensorMap* map,
                                    int token, int head, int barrier) {

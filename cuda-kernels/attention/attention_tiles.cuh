@@ -5,14 +5,14 @@
 
 constexpr int kTile = 64, kThreads = 256, kAcross = 16;      // 16 x 16 threads with 4 x 4 scores each
 constexpr int kOwn = kTile / kAcross, kOwnElements = kHead / kAcross;
-// Padded row lengths. They avoid bank conflicts when threads read 16 bytes from adjacent rows or store words to two
-// rows.
+// Row lengths, padded to avoid bank conflicts when threads read 16 bytes from adjacent rows or store words to two
+// different rows.
 constexpr int kLine = kHead + 4, kWeightLine = kTile + 16;
-// About 119 KiB, so an SM has room for only one block.
+// The tiles take about 119 KiB, so an SM has room for only one block.
 constexpr int kTilesBytes = (3 * kTile * kLine + kTile * kWeightLine) * int(sizeof(float));
 
-// The tiles of a block. A thread has kOwn rows y, y + 16, … of the block and kOwn keys x, x + 16, … of a tile. In
-// each result row, it has four elements from column 4x and four from column 64 + 4x.
+// The tiles of a block. A thread has kOwn rows y, y + 16, … of the block and kOwn keys x, x + 16, … of a tile. In each
+// result row, the thread has four elements from column 4x on and four from column 64 + 4x on.
 struct Tiles {
   const KlTask& p;
   float *const q, *const k, *const v, *const weight;
@@ -26,7 +26,7 @@ struct Tiles {
     load(q, p.q, row0);
   }
 
-  // Loads a tile of tokens from `token`, with zeros beyond the last token.
+  // Loads a tile of tokens that begins at `token`. Rows after the last token become zeros.
   __device__ void load(float* to, const void* from, int token) const {
     for (int i = threadIdx.x; i < kTile * kHead / 8; i += kThreads) {
       const int row = i / (kHead / 8), element = i % (kHead / 8) * 8;
@@ -43,7 +43,7 @@ struct Tiles {
     }
   }
 
-  // Computes a thread's scores, scaled for base-2 exponentials. Keys that a row does not see get -infinity.
+  // Computes a thread's scores, scaled for base-2 exponentials. Keys that a row does not see get a score of -infinity.
   __device__ void scores(float (&score)[kOwn][kOwn], int key0, float scale) const {
     __syncthreads();
     load(k, p.k, key0);
@@ -75,7 +75,7 @@ struct Tiles {
     }
   }
 
-  // Returns the largest score of a row, which sixteen adjacent threads share.
+  // Returns the largest score of a row that is spread over sixteen adjacent threads.
   __device__ static float largestOf(const float (&score)[kOwn]) {
     float top = score[0];
 #pragma unroll

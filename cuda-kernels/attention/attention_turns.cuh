@@ -1,5 +1,5 @@
-// Helpers for the warp-specialized rungs of attention/: a producer and two consumers process the keys of a tile of
-// rows.
+// Helpers for the warp-specialized rungs of attention/: a producer and two consumers process the keys of a row
+// tile.
 #pragma once
 
 #include "attention_hopper.cuh"
@@ -55,8 +55,8 @@ struct KlTileRing {
   }
 };
 
-// Alternates two warpgroups. Each one waits until the other passes the turn. A named barrier completes when all 256
-// threads have arrived: the 128 that take the turn wait for it, and the 128 that pass the turn do not.
+// Makes two warpgroups take turns. Each warpgroup waits until the other passes the turn. A named barrier completes when
+// all 256 threads have arrived. Only the 128 threads that take the turn wait for the barrier.
 template <bool kTakeTurns>
 struct KlTurn {
   int group;

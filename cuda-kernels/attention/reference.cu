@@ -15,7 +15,7 @@ __host__ __device__ double load(const void* data, long long i) {
 
 __host__ __device__ long long keysOf(const KlReference& p, long long row) { return p.causal ? row + 1 : p.TOKENS; }
 
-// Computes kRows rows of a head per block. Weights are relative to the largest score, which a first pass finds. A block
+// Computes kRows rows of a head per block. A first pass finds the largest score, to which weights are relative. A block
 // writes 128 elements of each row of the result. Other blocks (grid.z) write the remaining elements.
 __global__ void __launch_bounds__(kThreads) attention(KlReference p) {
   extern __shared__ double shared[];
@@ -103,7 +103,7 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
   return cudaGetLastError();
 }
 
-// Computes the same result on the host, for emulation.
+// Computes the reference result on the host, for emulation.
 extern "C" void kl_reference_host(const KlReference* p) {
   const long long head = p->HEAD;
   const double scale = 1 / sqrt(double(head));

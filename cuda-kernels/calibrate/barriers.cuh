@@ -84,7 +84,7 @@ __global__ void timeMbarrier(int turns, uint32_t zero, Stamp* stamps, uint32_t* 
   keepStamp(stamps, start, end);
 }
 
-// Times one thread that copies `bytes` from L2 and waits for the copy.
+// Times one thread that copies `bytes` bytes from L2 and waits for the copy.
 __global__ void timeBulkCopy(int turns, int bytes, const void* from, Stamp* stamps) {
   __shared__ __align__(128) unsigned char tile[32768];
   __shared__ uint64_t barrier;

@@ -1,4 +1,4 @@
-// Pointer chasing: rings of addresses in memory, and kernels that follow them.
+// Pointer chasing: rings of addresses in memory, and kernels that follow these rings.
 #pragma once
 
 #include "launch.cuh"
@@ -6,8 +6,8 @@
 
 #include <numeric>
 
-// Fills the first `bytes` bytes with a ring that visits every `stride` bytes in random order. Each element is an 8-byte
-// pointer.
+// Fills the first `bytes` bytes with a ring that visits all multiples of `stride` bytes in random order. Each element
+// is an 8-byte pointer.
 inline void makeRing(const Buffer<uint64_t>& buffer, size_t bytes, size_t stride) {
   const size_t stops = bytes / stride;
   std::vector<uint32_t> order(stops);
@@ -43,7 +43,7 @@ __global__ void chaseRing(const uint64_t* ring, int warm, int steps, Stamp* stam
   keepStamp(stamps, start, clock64());
 }
 
-// Returns the cycles per load in a ring of `bytes`, after an untimed first pass.
+// Returns the cycles per load in a ring of `bytes` bytes, after an untimed first pass.
 template <Through kThrough>
 Value warmChase(size_t bytes, size_t stride) {
   Buffer<uint64_t> buffer(bytes / 8);

@@ -1,5 +1,5 @@
-// The SM clock under load: cycles divided by nanoseconds of a kernel that keeps every SM busy. The kernel runs long
-// enough to reach the power cap.
+// The SM clock under load: elapsed cycles divided by elapsed nanoseconds, for a kernel that keeps every SM busy. The
+// kernel runs long enough to reach the power cap.
 #pragma once
 
 #include "measure.cuh"
@@ -10,7 +10,7 @@ struct ClockSample {
 };
 
 // Runs `work` in every block for `milliseconds` and stores the elapsed cycles and nanoseconds. All warps of a block
-// stop together, because warpgroup instructions require it.
+// stop together, because warpgroup instructions require all warps.
 template <typename Work>
 __device__ void sampleClock(Work work, unsigned milliseconds, ClockSample* samples) {
   const unsigned long long begin = globalTimer();

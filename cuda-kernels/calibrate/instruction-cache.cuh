@@ -69,7 +69,7 @@ void benchLoopCode() {
   }
 }
 
-// Cycles after each KiB, for the first and second pass of each launch.
+// Elapsed cycles after each KiB of code, for the first and second pass of each launch.
 struct Walks {
   std::vector<std::vector<double>> cold{kColdKib}, warm{kColdKib};
   void add(const std::vector<long long>& clocks) {

@@ -83,7 +83,7 @@ void benchWalk(const Buffer<unsigned char>& data, int blocks, uint32_t lines, bo
       .number("gbs", warps * 512 / 1e6 / (longer.milliseconds - shorter.milliseconds));
 }
 
-// Reads `bytes` repeatedly with all SMs.
+// Reads `bytes` bytes repeatedly with all SMs.
 __global__ void __launch_bounds__(kL2Threads) sweepAgain(const unsigned char* data, size_t bytes, int turns, uint32_t* sink) {
   const size_t step = size_t(gridDim.x) * blockDim.x * 16;
   uint32_t sum = 0;

@@ -1,5 +1,5 @@
-// Launch costs: an empty kernel by grid and block size, cold and warm, the gap to the next kernel in the stream, and
-// the gap between two blocks on one SM.
+// Launch costs: the time of an empty kernel by grid and block size (cold and warm), the gap to the next kernel in the
+// stream, and the gap between two blocks on one SM.
 #pragma once
 
 #include "measure.cuh"

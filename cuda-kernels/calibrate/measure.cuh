@@ -24,7 +24,7 @@ struct Gpu {
   cudaDeviceProp properties;
   int clockKHz;
   int sms() const { return properties.multiProcessorCount; }
-  // Returns 90 for compute capability 9.0.
+  // Returns the compute capability as an integer: 90 for 9.0.
   int capability() const { return properties.major * 10 + properties.minor; }
   // Returns the largest buffer size that a benchmark may allocate: a quarter of the free memory.
   size_t allowance() const {
@@ -94,7 +94,7 @@ class Line {
   }
 
  private:
-  // Returns integers in full and other numbers with six digits. NaN and infinities become null.
+  // Formats integers in full and other numbers with six digits. NaN and infinities become null.
   static std::string digits(double value) {
     char text[40];
     if (!std::isfinite(value)) return "null";
@@ -129,7 +129,7 @@ inline double cyclesOf(const std::vector<Stamp>& stamps, int warps) {
   return double(end - start);
 }
 
-// Launches a one-block kernel several times and returns its cycles. The first launch only fills the caches.
+// Launches a one-block kernel several times and returns the kernel's cycles. The first launch only fills the caches.
 template <typename Launch>
 Value blockCycles(int warps, Launch launch, int repetitions = 9) {
   Buffer<Stamp> stamps(kMostWarps);

@@ -5,8 +5,8 @@
 
 constexpr int kQueueSteps = 64;
 
-// Fills the queue with loads. A shared-memory load takes 32 cycles, because all lanes use one bank. A global load reads
-// a separate line. The clock of the first warp after each load shows when the queue is full.
+// Fills the queue with loads. A shared-memory load takes 32 cycles, because all lanes use one bank. Each global load
+// reads a separate line. The clock of the first warp after each load shows when the queue is full.
 template <bool kShared>
 __global__ void fillQueue(int stride, const unsigned char* data, long long* clocks, uint32_t* sink) {
   __shared__ uint32_t words[1024];

@@ -14,8 +14,8 @@ __device__ __forceinline__ uint32_t loadWord(const unsigned char* at) {
   return a;
 }
 
-// Cycles through four patterns of lane offsets (in bytes) in a 64 KiB buffer that fits in L1. `zero` is 0, but the compiler
-// does not know it; otherwise it would hoist loads of the same address out of the loop.
+// Cycles through four patterns of lane offsets (in bytes) in a 64 KiB buffer that fits in L1. The compiler does not
+// know that `zero` is 0. Otherwise, it would hoist loads of the same address out of the loop.
 template <int kSteps, typename Word>
 __global__ void __launch_bounds__(512) loadPattern(int turns, size_t zero, const uint32_t* offsets, const unsigned char* data,
                                                    Stamp* stamps, uint32_t* sink) {
@@ -57,7 +57,7 @@ Value patternCycles(const std::vector<uint32_t>& offsets) {
   return slope(run(48), run(16), 32.0 * kSteps * kPatternWarps);
 }
 
-// Prints the cycles of a pattern with its sectors of 32 bytes, its lines, and its words per bank.
+// Prints a pattern's cycles, 32-byte sectors, lines, and words per bank.
 inline void printPattern(const char* name, int argument, const std::vector<uint32_t>& offsets, int bytes, Value cycles) {
   double lines = 0, sectors = 0, banks = 0;
   for (int p = 0; p < 4; ++p) {
@@ -93,7 +93,7 @@ inline void benchWavefronts(const Gpu&) {
                  bytes == 4 ? patternCycles<uint32_t>(at) : bytes == 8 ? patternCycles<uint2>(at) : patternCycles<uint4>(at));
   };
   for (const int bytes : {4, 8, 16}) {
-    // Lanes `stride` elements apart.
+    // The addresses of the lanes are `stride` elements apart.
     for (const uint32_t stride : {0, 1, 2, 4, 8, 16, 32})
       if (stride * bytes <= 512) bench("stride", stride, bytes, [&](uint32_t p, uint32_t lane) { return lane * stride * bytes + p * 4096; });
     for (const uint32_t kib : {1, 4, 16})

@@ -7,7 +7,7 @@ constexpr int kMmaTile = 128, kMmaDepth = 64, kMmaThreads = 128;
 // Row length of the tile, in words. Four words of padding put the eight rows of a fragment in different banks.
 constexpr int kMmaStride = kMmaDepth / 4 + 4;
 
-// Copies a tile, with zeros beyond the matrix. Copies 16 bytes at a time if the row length is a multiple of 16.
+// Copies a tile, with zeros outside the matrix. Copies 16 bytes at a time if the row length is a multiple of 16.
 __device__ inline void klCopyTile(uint32_t (&tile)[kMmaTile][kMmaStride], const signed char* from, int row0, int rows,
                                   int depth, int k) {
   const int col = threadIdx.x % 4 * 16;
@@ -23,7 +23,7 @@ __device__ inline void klCopyTile(uint32_t (&tile)[kMmaTile][kMmaStride], const 
   }
 }
 
-// Stores two adjacent elements of a row, at once if rows have an even number of elements.
+// Stores two adjacent elements of a row, together if rows have an even number of elements.
 __device__ inline void klStorePair(signed char* to, char2 pair, int colsLeft, bool even) {
   if (even && colsLeft >= 2) {
     *reinterpret_cast<char2*>(to) = pair;

@@ -1,5 +1,5 @@
-// Computes the expected result for the gemm-narrow rungs. For INT8: INT32 sums, scaled, rounded and saturated in FP32,
-// which is exact. For FP16: sums in FP64 with a tolerance.
+// Computes the expected result for the gemm-narrow rungs. INT8 results are INT32 sums, scaled, rounded and saturated in
+// FP32, which is exact. FP16 results are FP64 sums, compared with a tolerance.
 #include "kl_reference.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
   return cudaSuccess;
 }
 
-// Computes the same result on the host, for emulation.
+// Computes the reference result on the host, for emulation.
 extern "C" void kl_reference_host(const KlReference* p) {
   for (long long row = 0; row < p->m; ++row)
     for (long long col = 0; col < p->n; ++col) element(*p, row, col);

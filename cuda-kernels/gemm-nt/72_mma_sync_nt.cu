@@ -15,7 +15,7 @@ constexpr int kWarpRows = 64, kWarpCols = 64;  // the part of C in a warp's regi
 constexpr int kParts = kWarpRows / 16;
 constexpr int kWarpsN = BN / kWarpCols, kThreads = BM / kWarpRows * kWarpsN * 32;
 constexpr int kBytesA = BM * kRowBytes, kStageBytes = (BM + BN) * kRowBytes, kSharedBytes = STAGES * kStageBytes;
-constexpr int kRowsAtOnce = kThreads / 8;  // rows that all threads copy at once, with eight threads per row
+constexpr int kRowsAtOnce = kThreads / 8;  // rows that all threads copy together, with eight threads per row
 
 static_assert(kParts == kWarpCols / 16, "as many fragments of B as of A");
 static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM and BN must be multiples of 64: the tile of a warp");
@@ -34,8 +34,8 @@ template <typename T>
 constexpr bool kMultiplies = true;
 #endif
 
-// Returns the position of 16 bytes in a tile. The position within 128 bytes is XORed with the row, so the eight rows
-// that ldmatrix reads at once are in different banks.
+// Returns the byte offset of 16 bytes in a tile. `sixteen` is the index of this group in its row. The index is XORed
+// with the row, so the eight rows that ldmatrix reads together are in different banks.
 __device__ inline uint32_t place(int row, int sixteen) { return row * kRowBytes + ((sixteen ^ (row & 7)) << 4); }
 
 // Starts copying 16 bytes into shared memory, or writes zeros if `inside` is false.
@@ -102,7 +102,7 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
 
     float sum[kParts][kWarpCols / 8][4] = {};
     // Loads fragments one step ahead, except FP8 fragments. Hopper has no mma.sync for FP8, so the compiler converts
-    // each FP8 fragment into two FP16 fragments. These fragments need the registers of the second set.
+    // each FP8 fragment into two FP16 fragments. The converted fragments need the registers of the second set.
     constexpr bool kAhead = !kIsE4m3<T>;
     uint32_t aPart[1 + kAhead][kParts][4], bPart[1 + kAhead][kWarpCols / 16][4];
     const auto loadA = [&](int buffer, uint32_t stage, int d, int i) {

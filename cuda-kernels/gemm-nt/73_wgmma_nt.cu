@@ -59,7 +59,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
 extern "C" cudaError_t kl_launch(const KlGemmNt* p, cudaStream_t stream) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // The copy engine needs aligned rows; other shapes use the slow kernel.
+    // TMA needs aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
     CUtensorMap aMap, bMap;

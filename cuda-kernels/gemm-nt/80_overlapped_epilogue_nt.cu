@@ -86,7 +86,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
       if (++s == kStages) s = 0, phase ^= 1;
     };
 
-    // A tile's results as BF16, stored during the products of the next tile. The tensor cores then have work during the
+    // A tile's BF16 results, stored while the next tile is multiplied. The tensor cores then have work during the
     // stores, and the SMs do not all store at the same time.
     constexpr int kParts = BN / 64;
     uint32_t held[BN / 4];

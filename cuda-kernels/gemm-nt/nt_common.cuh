@@ -1,4 +1,4 @@
-// Helpers for the gemm-nt rungs: types, pairs of results, and a slow path for all other shapes.
+// Helpers for the gemm-nt rungs: types, pairs of results, and a slow path for shapes with unaligned rows.
 #pragma once
 
 #include "kernel_ladder.h"

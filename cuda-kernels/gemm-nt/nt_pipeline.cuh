@@ -1,5 +1,5 @@
-// Helpers for warp-specialized kernels, in which one thread copies and two warpgroups multiply 64 x BN each: shared
-// memory, copies to several blocks, results through the copy engine, and the launch.
+// Helpers for warp-specialized kernels, in which one thread copies and two warpgroups multiply 64 x BN each: the
+// shared-memory layout, copies to several blocks, TMA stores of results, and the launch.
 #pragma once
 
 #include "nt_wgmma.cuh"
@@ -9,9 +9,9 @@
 // The launch options of a rung. A rung derives from this struct and overrides the values that it changes.
 struct NtDesign {
   static constexpr int kWidest = 256;         // columns of a tile if there is enough work: 256 or 128
-  static constexpr bool kPersistent = false;  // blocks compute several tiles in turn
+  static constexpr bool kPersistent = false;  // each block computes several tiles
   static constexpr int kClusterRows = 1;      // blocks in a column that fetch their tile of B together
-  static constexpr int kBuffers = 0;          // 64 x 64 result buffers per warpgroup; 0: stored from registers
+  static constexpr int kBuffers = 0;          // 64 x 64 result buffers per warpgroup; 0 stores from registers
   static constexpr bool kEarlyLaunch = false; // the next kernel may start when the first blocks of this kernel end
 };
 
@@ -41,8 +41,8 @@ __device__ inline void packPart(uint32_t* pairs, const float* sum, float scale) 
   for (int i = 0; i < kPartPairs; ++i) pairs[i] = klPair(scale * sum[2 * i], scale * sum[2 * i + 1]);
 }
 
-// Stores part `part` of a warpgroup's results (64 rows and 64 columns) through shared memory and the copy engine.
-// Cycles through kBuffers buffers: one is filled while the engine reads the others.
+// Stores part `part` of a warpgroup's results (64 rows and 64 columns) through shared memory and TMA. Cycles through
+// kBuffers buffers: one is filled while TMA reads the others.
 template <int kBuffers>
 __device__ inline void storePart(const uint32_t* pairs, int part, const CUtensorMap* cMap, uint32_t staging, int group, int row0,
                                  int col0) {
@@ -68,7 +68,7 @@ __device__ inline void storePart(const uint32_t* pairs, int part, const CUtensor
   }
 }
 
-// Copies a tile of rows from `row`. kPolicy is the L2 policy, a value of CUTLASS's CacheHintSm90.
+// Copies a tile whose first row is `row`. kPolicy is the L2 policy, a value of CUTLASS's CacheHintSm90.
 constexpr uint64_t kEvictNormally = 0x1000000000000000, kEvictLast = 0x14f0000000000000;
 template <uint64_t kPolicy = kEvictNormally>
 __device__ inline void copyTile(uint32_t tile, const CUtensorMap* map, int row, int depth, uint64_t* barrier) {
@@ -87,7 +87,7 @@ struct NtCluster {
   __device__ explicit NtCluster(int rank) : row(rank % kRows), col(rank / kRows) {}
   // Returns a mask with one bit per block in this column.
   __device__ uint16_t column() const { return uint16_t(((1 << kRows) - 1) << col * kRows); }
-  // Returns whether the block of this rank copies to this block.
+  // Returns whether the block with rank `rank` copies to this block.
   __device__ bool sharesWith(int rank) const {
     return rank % kRows == row || rank / kRows == col;
   }
@@ -146,7 +146,7 @@ cudaError_t launchNt(NtKernel* kernel, const KlGemmNt* p, int smCount, cudaStrea
   config.attrs = &early;
   config.numAttrs = Design::kEarlyLaunch;
   if (Design::kPersistent) {
-    // Launches only as many clusters as the number of rounds requires, so all finish at the same time.
+    // Launches only as many clusters as the number of rounds requires, so all clusters finish at the same time.
     int resident = smCount / kCluster;
     if (kCluster > 2) status = cudaOccupancyMaxActiveClusters(&resident, kernel, &config);
     if (status != cudaSuccess) return status;
@@ -160,7 +160,7 @@ template <class Design, typename KernelOf>
 cudaError_t klLaunchNt(const KlGemmNt* p, cudaStream_t stream, KernelOf kernelOf) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // The copy engine needs aligned rows; other shapes use the slow kernel.
+    // TMA needs aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     int device = 0, smCount = 0;
     cudaError_t status = cudaGetDevice(&device);
@@ -169,8 +169,8 @@ cudaError_t klLaunchNt(const KlGemmNt* p, cudaStream_t stream, KernelOf kernelOf
     const auto launch = [&](auto width) {
       return launchNt<Design, T, width>(kernelOf(type, width), p, smCount, stream);
     };
-    // With few wide tiles, most of the GPU would be idle. Narrower tiles are then used, as long as all of them run at
-    // once.
+    // With few wide tiles, most of the GPU would be idle. Narrower tiles are then used, provided that all of them run
+    // together.
     const long long rows = ceilDiv(int(p->m), BM * Design::kClusterRows) * Design::kClusterRows;
     if (rows * ceilDiv(int(p->n), 64) <= smCount) return launch(NtWidth<64>());
     if (Design::kWidest == 128 || rows * ceilDiv(int(p->n), 128) <= smCount) return launch(NtWidth<128>());

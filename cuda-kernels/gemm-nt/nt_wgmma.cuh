@@ -1,4 +1,4 @@
-// WGMMA for tiles with K contiguous in both operands, as FP8 requires. The copy engine swizzles the 128-byte rows.
+// WGMMA for tiles with K contiguous in both operands, as FP8 requires. TMA swizzles the 128-byte rows.
 #pragma once
 
 #include "kl_hopper.cuh"
@@ -9,7 +9,7 @@ constexpr int kRowBytes = 128;
 template <typename T>
 constexpr int kStageDepth = kRowBytes / sizeof(T);
 
-// Describes a row-major matrix to the copy engine in boxes of boxRows rows of 128 bytes.
+// Describes a row-major matrix to TMA in boxes of boxRows rows of 128 bytes.
 template <typename T>
 cudaError_t klRowMap(CUtensorMap* map, const void* data, long long rows, long long cols, int boxRows) {
   const auto encode = klTensorMapEncoder();
@@ -30,8 +30,8 @@ cudaError_t klRowMap(CUtensorMap* map, const void* data, long long rows, long lo
                : SUMS                                                                                         \
                : "l"(a), "l"(b), "r"(add))
 
-// Enqueues d = a * b^T, or d += a * b^T if `add` is not 0: 64 x 2N' for N' accumulators per thread, in klWgmma's
-// layout, over 32 bytes of K: 16 elements of 16 bits, or 32 of 8 bits.
+// Enqueues d = a * b^T, or d += a * b^T if `add` is not 0, over 32 bytes along K (16 or 32 elements). d is 64 x 2N' for
+// N' accumulators per thread, in klWgmma's layout.
 template <typename T>
 __device__ inline void klWgmmaNt(float (&d)[128], uint64_t a, uint64_t b, int add) {
   if constexpr (kIsE4m3<T>) KL_WGMMA_NT("m64n256k32", "e4m3", "", KL_NAMES_128, KL_SUMS_128(0), "%128", "%129", "%130");
@@ -62,7 +62,7 @@ __device__ inline void klWgmmaNtStage(float (&sum)[kSums], uint32_t aTile, uint3
 }
 
 // Stores a warpgroup's sums: 64 rows from row0, 2 * kSums columns from col0. n is a multiple of 8, so two adjacent
-// columns are either both inside or both outside. The four threads that share a row write 16 bytes of the row.
+// columns are either both inside C or both outside. The four threads that share a row write 16 bytes of the row.
 template <int kSums>
 __device__ inline void klStoreNt(const float (&sum)[kSums], __nv_bfloat16* c, int row0, int col0, int m, int n, float scale) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;

@@ -87,7 +87,7 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
   return cudaSuccess;
 }
 
-// Computes the same result on the host, for emulation.
+// Computes the reference result on the host, for emulation.
 extern "C" void kl_reference_host(const KlReference* p) {
   const long long m = p->m, n = p->n, k = p->k;
   std::vector<float> a(size_t(m * k)), b(size_t(n * k));

@@ -4,7 +4,7 @@
 // @dtype   f32
 
 // A machine may have nvcc but not cuBLAS or its header. This rung therefore declares the four functions it uses and
-// opens the library at run time. Without the library, the rung is unsupported and does not fail.
+// opens the library at run time. Without the library, the rung is reported as unsupported and does not fail.
 #include "gemm_common.cuh"
 
 #include <dlfcn.h>

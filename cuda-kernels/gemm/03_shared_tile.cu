@@ -35,7 +35,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   float sum = 0.0f;
   for (int t = 0; t < k; t += BK) {
-    // klCopyTile compiles this copy twice: with `whole` true inside K, where no checks are needed, and with false.
+    // klCopyTile compiles this copy twice. `whole` is true for tiles inside K, which need no checks.
     klCopyTile(t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int s = 0; s < BK; s += TILE) {

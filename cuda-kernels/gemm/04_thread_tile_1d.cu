@@ -26,7 +26,7 @@ static_assert(BK % kRowsB == 0,
               "increase BK");
 
 // Eight sums and the values to multiply fit in 32 registers, so threads can fill the SM. Only the large number of
-// threads hides the latency of a tile. Sixteen sums would spill.
+// threads hides the latency of loading a tile. Sixteen sums would spill.
 __global__ void __launch_bounds__(kThreads, TM <= 8 ? kThreadsPerSm / kThreads : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
      float beta, float* __restrict__ c) {
@@ -40,7 +40,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   // Elements that a thread copies. Neighboring threads copy from neighboring addresses.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
-  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
+  // Past M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
   const float* aNext[kCopiesA];
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)

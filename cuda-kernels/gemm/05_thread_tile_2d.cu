@@ -11,7 +11,7 @@
 // @dtype   f32
 
 // A thread computes eight adjacent columns. The 128-bit loads of B by neighboring threads are then 32 bytes apart,
-// which is a two-way bank conflict. The stores of C are not coalesced, but each element is stored only once.
+// which causes two-way bank conflicts. The stores of C are not coalesced, but each element is stored only once.
 
 #include "thread_tile.cuh"
 
@@ -30,7 +30,7 @@ static_assert(kThreads % BN == 0 && BK % kRowsB == 0,
               "BK * BN must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B tile, "
               "which must cover whole rows of it: increase BK");
 
-// Two blocks of 256 threads per SM, so one computes while the other waits for its tiles.
+// An SM holds two blocks of 256 threads, so one computes while the other waits for its tiles.
 __global__ void __launch_bounds__(kThreads, kThreads == 256 ? 2 : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
      float beta, float* __restrict__ c) {
@@ -44,7 +44,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   // Elements that a thread copies. Neighboring threads copy from neighboring addresses.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
-  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
+  // Past M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
   const float* aNext[kCopiesA];
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)
@@ -56,7 +56,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
-    // klCopyTile compiles this copy twice: with `whole` true inside K, where no checks are needed, and with false.
+    // klCopyTile compiles this copy twice. `whole` is true for tiles inside K, which need no checks.
     klCopyTile(t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)

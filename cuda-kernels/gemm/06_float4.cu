@@ -34,7 +34,7 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
               "tile, which must cover whole rows of it: increase BK");
 
-// At least 512 threads per SM, so one block computes while another waits for its tiles.
+// An SM holds at least 512 threads, so one block computes while another waits for its tiles.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kThreads < 512 ? 512 / kThreads : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -46,11 +46,11 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, a sector.
+  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, which fill a sector.
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
+  // Past M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
   const float* aRows[kPassesA];
 #pragma unroll
   for (int i = 0; i < kPassesA; ++i)
@@ -60,14 +60,14 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   // Elements that a thread computes: TM consecutive rows, and columns in groups of four that are
   // kGroupStride apart. The groups of neighboring threads are adjacent, so their 128-bit reads of B
-  // use different banks. Eight consecutive columns would make each of these reads a two-way
+  // use different banks. With eight consecutive columns, each of these reads would be a two-way
   // conflict.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
     float4 aFour[kCopiesA], bFour[kCopiesB];
-    // klCopyTile compiles this copy twice: with `whole` true inside K, where no checks are needed, and with false.
+    // klCopyTile compiles this copy twice. `whole` is true for tiles inside K, which need no checks.
     klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)

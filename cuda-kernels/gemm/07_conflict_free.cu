@@ -10,15 +10,15 @@
 // @param   TN 8 {4,8}
 // @dtype   f32
 
-// A warp stores 16 rows of A by two groups of columns. Without padding, the bank of an element is its row modulo 32, so
-// both groups use the same 16 banks: two-way conflicts. With rows of BM + 4 floats, the second group, four rows below
-// in the transposed tile, is 4 * 4 = 16 banks away. Four is also the smallest padding that keeps every row 16-byte
-// aligned. With BK 16, a thread copies two groups of four columns, eight columns apart, so its stores have no conflicts
-// either.
+// A warp stores 16 rows and two column groups of A. Without padding, the bank of an element is its row modulo 32, so
+// both groups use the same 16 banks, which causes two-way conflicts. With rows of BM + 4 floats, the second group, four
+// rows below in the transposed tile, is 4 * 4 = 16 banks away. Four is also the smallest padding that keeps every row
+// 16-byte aligned. With BK 16, a thread copies two groups of four columns, eight columns apart, so its stores have no
+// conflicts either.
 //
-// On an H200, ncu still counts a conflict for one in ten passes of the stores and one in ten thousand of the loads,
-// although no addresses of a warp collide. Store conflicts almost vanish in 09_register_prefetch, where stores no
-// longer wait for the preceding loads. The likely cause is that the data of arriving loads occupies the banks.
+// On an H200, ncu still counts a conflict for one in ten store passes and one in ten thousand load passes, although no
+// addresses of a warp collide. Store conflicts almost vanish in 09_register_prefetch, where stores no longer wait for
+// the preceding loads. The likely cause is that the data of arriving loads occupies the banks.
 
 #include "thread_tile.cuh"
 
@@ -41,7 +41,7 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
               "tile, which must cover whole rows of it: increase BK");
 
-// At least 512 threads per SM, so one block computes while another waits for its tiles.
+// An SM holds at least 512 threads, so one block computes while another waits for its tiles.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kThreads < 512 ? 512 / kThreads : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -53,12 +53,12 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, a sector.
+  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, which fill a sector.
   // The padding keeps the eight rows of the transposed tile in different banks.
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
+  // Past M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
   const float* aRows[kPassesA];
 #pragma unroll
   for (int i = 0; i < kPassesA; ++i)
@@ -68,14 +68,14 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   // Elements that a thread computes: TM consecutive rows, and columns in groups of four that are
   // kGroupStride apart. The groups of neighboring threads are adjacent, so their 128-bit reads of B
-  // use different banks. Eight consecutive columns would make each of these reads a two-way
+  // use different banks. With eight consecutive columns, each of these reads would be a two-way
   // conflict.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
     float4 aFour[kCopiesA], bFour[kCopiesB];
-    // klCopyTile compiles this copy twice: with `whole` true inside K, where no checks are needed, and with false.
+    // klCopyTile compiles this copy twice. `whole` is true for tiles inside K, which need no checks.
     klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)

@@ -12,9 +12,9 @@
 // @dtype   f32
 
 // In the previous rung, the 2 x 16 threads of a warp cover 16 x 128 elements and read 144 floats of A and B per step.
-// The same 2048 elements as a 64 x 32 tile need 96 floats, and a load reads at most 128 contiguous bytes. With the
-// lane order below, a load takes two passes through shared memory. The previous rung takes two passes for A and four
-// for B. SNAKE is separate from the warp tile. It changes the order of a thread's FMAs, see klOuterProduct().
+// The same 2048 elements as a 64 x 32 tile need 96 floats, and a load reads at most 128 contiguous bytes. With the lane
+// order below, a load takes two passes through shared memory. The previous rung takes two passes for A and four for B.
+// SNAKE is independent of the warp tile. SNAKE changes the order of a thread's FMAs (see klOuterProduct()).
 
 #include "thread_tile.cuh"
 
@@ -34,8 +34,8 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / WM) * (BN / WN) * 32 threads that copy the B "
               "tile, which must cover whole rows of it: increase BK");
 
-// At least 16 warps per SM, or 8 if a thread computes 128 elements. One block then computes while another waits for its
-// tiles.
+// An SM holds at least 16 warps, or 8 if a thread computes 128 elements. One block then computes while another waits
+// for its tiles.
 constexpr int kThreadsWanted = TM * TN > 64 ? 256 : 512;
 constexpr int kBlocksWanted = kThreads < kThreadsWanted ? kThreadsWanted / kThreads : 1;
 
@@ -50,12 +50,12 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, a sector.
+  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, which fill a sector.
   // The padding keeps the eight rows of the transposed tile in different banks.
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
+  // Past M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
   const float* aRows[kPassesA];
 #pragma unroll
   for (int i = 0; i < kPassesA; ++i)
@@ -75,7 +75,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   for (int t = 0; t < k; t += BK) {
     float4 aFour[kCopiesA], bFour[kCopiesB];
-    // klCopyTile compiles this copy twice: with `whole` true inside K, where no checks are needed, and with false.
+    // klCopyTile compiles this copy twice. `whole` is true for tiles inside K, which need no checks.
     klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)

@@ -11,7 +11,7 @@
 // @param   SNAKE 1 {0,1}
 // @dtype   f32
 
-// Two nested pipelines: tiles go from global memory through registers to the other shared buffer, and steps go from
+// Two pipelines are nested. Tiles go from global memory through registers to the other shared buffer. Steps go from
 // shared memory to the other set of values. One barrier per tile remains. A buffer is overwritten only after the
 // barrier that follows its last read.
 
@@ -33,8 +33,8 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / WM) * (BN / WN) * 32 threads that copy the B "
               "tile, which must cover whole rows of it: increase BK");
 
-// At least 16 warps per SM, or 8 if a thread computes 128 elements. One block then computes while another waits for its
-// tiles.
+// An SM holds at least 16 warps, or 8 if a thread computes 128 elements. One block then computes while another waits
+// for its tiles.
 constexpr int kThreadsWanted = TM * TN > 64 ? 256 : 512;
 constexpr int kBlocksWanted = kThreads < kThreadsWanted ? kThreadsWanted / kThreads : 1;
 
@@ -51,7 +51,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, a sector.
+  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, which fill a sector.
   // The padding keeps the eight rows of the transposed tile in different banks.
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
@@ -119,8 +119,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   int buffer = 0;
   for (int t = 0; t < k; t += BK, buffer ^= 1) {
-    // After the last tile, only this load is skipped. The other stores and reads are then useless, but a branch would
-    // split the unrolled steps into parts that the compiler cannot schedule across.
+    // After the last tile, only the tile load is skipped. The other stores and reads are then useless, but a branch
+    // would split the unrolled steps into parts that the compiler cannot schedule across.
     if (t + BK < k) loadTile(t + BK);
 #pragma unroll
     for (int d = 0; d < BK; ++d) {

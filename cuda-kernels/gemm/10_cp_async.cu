@@ -11,8 +11,8 @@
 
 // cp.async cannot transpose, but the values of A that a thread needs in a step must be adjacent. A is therefore copied
 // 4 bytes at a time, each element to its place. A thread issues four copies per eight steps. The previous rung needed a
-// 128-bit load and four stores. ncu counts some of these copies as shared loads, so that count rises. The loads of the
-// products do not change, as their wavefronts show.
+// 128-bit load and four stores. ncu counts some of these copies as shared loads, so the number of shared loads rises.
+// The products' loads do not change, as their wavefronts show.
 
 #include "async_tiles.cuh"
 
@@ -82,8 +82,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       }
       readStep((d + 1) % 2, (d + 1) % BK);
 
-      // Copies the tile that is STAGES - 1 ahead, spread over the steps. The copy overwrites the stage that was read
-      // before the last barrier.
+      // Copies the tile STAGES - 1 tiles ahead, and spreads the copy over the steps. The copy overwrites the stage that
+      // was read before the last barrier.
       constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
 #pragma unroll
       for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)

@@ -7,12 +7,12 @@
 // @requires sm_80
 
 // Chooses among three kernels. Sizes such as 4096 and 1024 mean m = n = k, on an H200 with 132 SMs:
-// - Wide, 128 x 256 in tiles of 16 along K, from rungs 11 to 13. Fastest at 2048, where 128 blocks are one wave, and at
-//   4096. At sizes such as 1024, the tiles alone would leave SMs idle. Slices of K then use these SMs.
-// - Large, the same block in tiles of 32, with half the barriers. Fastest at 8192, by 1 to 3%. At 2048 it is a tenth
-//   slower. At 4096 it was 4% faster or slower in different sessions on the same GPU model.
-// - Square, 128 x 128 with two blocks per SM, from rung 10. Fastest if the wider block would extend beyond the edge of
-//   C or if its tiles fill the SMs badly, as at 512.
+// - Wide, 128 x 256 in tiles of 16 along K, from rungs 11 to 13. Wide is fastest at 2048, where 128 blocks are one
+//   wave, and at 4096. At sizes such as 1024, the tiles alone would leave SMs idle. Slices of K then use these SMs.
+// - Large, the same block in tiles of 32, with half the barriers. Large is 1 to 3% faster than Wide at 8192 and a tenth
+//   slower at 2048. At 4096, Large was 4% faster or slower in different sessions on the same GPU model.
+// - Square, 128 x 128 with two blocks per SM, from rung 10. Square is fastest if the wider block would extend past the
+//   edge of C or if its tiles fill the SMs badly, as at 512.
 // planOf() estimates the time of each kernel for every split of K. The 64 x 64 block of sliced-K is not included,
 // although it is faster if C is small: at 512 x 1024 x 512, and at ragged sizes up to 1023.
 
@@ -52,8 +52,8 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
   using Tiles = AsyncTiles<BM, BN, BK, S::kThreads, kWhole>;
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks start in index order. They process GROUP tiles of a column before they continue in the next column, so
-  // concurrent blocks cover a compact part of C.
+  // Blocks start in index order. The blocks process GROUP tiles of a column before they continue in the next column.
+  // Concurrent blocks therefore cover a compact part of C.
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
@@ -105,8 +105,8 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
       }
       readStep((d + 1) % 2, (d + 1) % BK);
 
-      // Copies the tile that is STAGES - 1 ahead, spread over the steps. The copy overwrites the stage that was read
-      // before the last barrier.
+      // Copies the tile STAGES - 1 tiles ahead, and spreads the copy over the steps. The copy overwrites the stage that
+      // was read before the last barrier.
       constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
 #pragma unroll
       for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)
@@ -134,11 +134,11 @@ struct Plan {
 };
 
 // Returns the plan with the shortest estimated time, in SM cycles:
-// - A step along K takes a block's FMAs divided by 128 lanes. The lanes are busy for 80 % of the time in a 128 x 256
-//   block, and for 77 % in two 128 x 128 blocks.
+// - A step along K takes as many cycles as a block's FMAs divided by 128 lanes. The lanes are busy for 80 % of the time
+//   in a 128 x 256 block, and for 77 % in two 128 x 128 blocks.
 // - Blocks run in waves that fill the SMs. The last wave costs as much as a full one. A pair of Square blocks on an SM
 //   counts as 2 block times, but a single one as 1.2.
-// - A block computes little when it starts and ends. This costs 12 steps per block and 2500 cycles per wave.
+// - A block computes little when it starts and ends. These phases cost 12 steps per block and 2500 cycles per wave.
 // - Slices of K cost 5000 cycles for a second launch, and the traffic of the partial results to L2 and back, at 16
 //   bytes per cycle and SM.
 Plan planOf(const KlGemm* p) {

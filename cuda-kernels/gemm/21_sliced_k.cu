@@ -10,7 +10,7 @@
 // @requires sm_80
 
 // A 64 x 64 block has work for only two warps of 64 x 32, so half of an SM's schedulers would be idle. Eight warps in
-// four slices keep all schedulers busy, each warp with 8 of a tile's 32 steps.
+// four slices keep all schedulers busy. Each warp computes 8 of a tile's 32 steps.
 
 #include "async_tiles.cuh"
 
@@ -23,7 +23,7 @@ constexpr int kSliceThreads = (BM / WM) * (BN / WN) * 32, kThreads = kSliceThrea
 
 constexpr int kStrideA = BM + 4, kStrideB = BN;
 constexpr int kStageFloats = BK * (kStrideA + kStrideB);
-// The results of the slices overwrite the stages.
+// The results of the slices overwrite the stages in shared memory.
 constexpr int kStrideC = BN + 4;
 constexpr int kSharedFloats = STAGES * kStageFloats > SLICES * BM * kStrideC ? STAGES * kStageFloats
                                                                               : SLICES * BM * kStrideC;
@@ -86,8 +86,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       }
       readStep((d + 1) % 2, (d + 1) % kSliceSteps);
 
-      // Copies the tile that is STAGES - 1 ahead, spread over the steps. The copy overwrites the stage that was read
-      // before the last barrier.
+      // Copies the tile STAGES - 1 tiles ahead, and spreads the copy over the steps. The copy overwrites the stage that
+      // was read before the last barrier.
       constexpr int kPerStep = ceilDiv(Tiles::kCopies, kSliceSteps - 1);
 #pragma unroll
       for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)

@@ -35,8 +35,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   using Tiles = AsyncTiles<BM, BN, BK, kThreads, kWhole>;
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks start in index order. They process GROUP tiles of a column before they continue in the next column, so
-  // concurrent blocks cover a compact part of C.
+  // Blocks start in index order. The blocks process GROUP tiles of a column before they continue in the next column.
+  // Concurrent blocks therefore cover a compact part of C.
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
@@ -85,8 +85,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       }
       readStep((d + 1) % 2, (d + 1) % BK);
 
-      // Copies the tile that is STAGES - 1 ahead, spread over the steps. The copy overwrites the stage that was read
-      // before the last barrier.
+      // Copies the tile STAGES - 1 tiles ahead, and spreads the copy over the steps. The copy overwrites the stage that
+      // was read before the last barrier.
       constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
 #pragma unroll
       for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)

@@ -13,7 +13,7 @@
 // @requires sm_80
 
 // Directly from the registers (STAGED 0), a warp's 128-bit store covers 128 bytes in each of four rows, which are
-// already whole sectors. Through shared memory, it covers 512 bytes of one row.
+// already whole sectors. Through shared memory, a store covers 512 bytes of one row.
 
 #include "async_tiles.cuh"
 
@@ -33,8 +33,8 @@ static_assert(kSharedBytes <= 163 * 1024,
               "STAGES * BK * (BM + 4 + BN) * 4 bytes must fit into the 163 KiB of an A100");
 
 constexpr int kStrideC = BN + 4;              // row stride of the output tile, which reuses the stages' memory
-constexpr int kPassRows = BM / (TM / 4);      // rows per pass: four rows of each thread
-constexpr int kStepRows = kThreads * 4 / BN;  // rows that all threads write at once
+constexpr int kPassRows = BM / (TM / 4);      // rows per pass: four rows per thread
+constexpr int kStepRows = kThreads * 4 / BN;  // rows that all threads write together
 static_assert(kThreads * 4 % BN == 0 && kPassRows % kStepRows == 0,
               "the threads of a block must cover whole rows of C, and whole steps must cover a pass");
 static_assert(!STAGED || STAGES * kStageFloats >= kPassRows * kStrideC,
@@ -76,7 +76,7 @@ __device__ inline void finish(float* c, int colsLeft, float4 result, float4 bias
   }
 }
 
-// Returns the bias of four columns. The bias is zero beyond N and without a bias vector.
+// Returns the bias of four columns. The bias is zero past N and without a bias vector.
 template <bool kWhole>
 __device__ inline float4 biasOf(const float* __restrict__ bias, int colsLeft) {
   if (!bias) return make_float4(0, 0, 0, 0);
@@ -96,8 +96,8 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
   using Tiles = AsyncTiles<BM, BN, BK, kThreads, kWhole>;
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks start in index order. They process GROUP tiles of a column before they continue in the next column, so
-  // concurrent blocks cover a compact part of C.
+  // Blocks start in index order. The blocks process GROUP tiles of a column before they continue in the next column.
+  // Concurrent blocks therefore cover a compact part of C.
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
@@ -146,8 +146,8 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
       }
       readStep((d + 1) % 2, (d + 1) % BK);
 
-      // Copies the tile that is STAGES - 1 ahead, spread over the steps. The copy overwrites the stage that was read
-      // before the last barrier.
+      // Copies the tile STAGES - 1 tiles ahead, and spreads the copy over the steps. The copy overwrites the stage that
+      // was read before the last barrier.
       constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
 #pragma unroll
       for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)
@@ -178,10 +178,10 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
     return;
   }
 
-  // Each pass handles four rows of each thread, 32 whole rows of the block's tile. A thread writes the same four
+  // Each pass handles four rows per thread, which are 32 whole rows of the block's tile. A thread writes the same four
   // columns of all rows. Alpha is applied first, because a 128-bit store needs four consecutive registers. If the sums
-  // themselves had to be consecutive, the main loop's registers would be constrained, and one FFMA in twenty would read
-  // three registers of one bank.
+  // themselves had to be consecutive, the main loop's registers would be constrained. One FFMA in twenty would then
+  // read three registers of one bank.
   const int s = col0 + threadIdx.x * 4 % BN;
   const float4 add = biasOf<kWhole>(bias ? bias + s : bias, n - s);
   awaitCopies<0>();

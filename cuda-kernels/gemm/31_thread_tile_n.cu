@@ -21,7 +21,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row = klTileRow() * kTile + ty;
   const int col = blockIdx.x * kCols + tx * TN;
 
-  // Beyond M or N, the last row or column is read instead. Out-of-range results are never stored, so the loop does not
+  // Past M or N, the last row or column is read instead. Out-of-range results are never stored, so the loop does not
   // check M or N.
   const float* aNext = a + (long long)min(row, m - 1) * k + tx;
   const float* bNext = b + (long long)ty * n;
@@ -29,7 +29,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   float sum[TN] = {};
   for (int t = 0; t < k; t += kTile) {
-    const bool whole = t + kTile <= k;  // false in the last tile, where zeros fill the part beyond K
+    const bool whole = t + kTile <= k;  // false in the last tile, where zeros fill the part past K
     aTile[ty][tx] = whole || t + tx < k ? *aNext : 0.0f;
     // A thread copies the columns that it computes, one at a time. Neighboring threads are TN elements apart, so each
     // load touches TN times the sectors of a coalesced load.

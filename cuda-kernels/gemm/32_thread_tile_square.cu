@@ -21,7 +21,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row = klTileRow() * kSide + ty * THREAD_TILE;
   const int col = blockIdx.x * kSide + tx * THREAD_TILE;
 
-  // Beyond M and K, the tiles get zeros, which add nothing. Beyond N, the last column is read. Out-of-range results are
+  // Past M and K, the tiles get zeros, which add nothing. Past N, the last column is read. Out-of-range results are
   // never stored.
   const float* aNext = a + (long long)row * k + tx;
   const float* bNext = b + (long long)ty * n;

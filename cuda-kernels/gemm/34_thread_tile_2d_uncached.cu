@@ -38,8 +38,8 @@ static_assert(kThreads % BN == 0 && BK % kRowsB == 0,
               "BK * BN must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B tile, "
               "which must cover whole rows of it: increase BK");
 
-// Two blocks of 256 threads per SM, so one computes while the other waits for its tiles. With a BK of 16, two blocks
-// would not have enough registers.
+// An SM holds two blocks of 256 threads, so one computes while the other waits for its tiles. With a BK of 16, two
+// blocks would not have enough registers.
 __global__ void __launch_bounds__(kThreads, kThreads == 256 && BK == 8 ? 2 : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
      float beta, float* __restrict__ c) {
@@ -53,7 +53,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   // Elements that a thread copies. Neighboring threads copy from neighboring addresses.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
-  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
+  // Past M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
   const float* aNext[kCopiesA];
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)
@@ -66,7 +66,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
-    // klCopyTile compiles this copy twice: with `whole` true inside K, where no checks are needed, and with false.
+    // klCopyTile compiles this copy twice. `whole` is true for tiles inside K, which need no checks.
     klCopyTile(t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)

@@ -31,8 +31,8 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
               "tile, which must cover whole rows of it: increase BK");
 
-// Two blocks of 256 threads per SM, so one computes while the other waits at its barrier. With a BK of 16, two blocks
-// would not have enough registers.
+// An SM holds two blocks of 256 threads, so one computes while the other waits at its barrier. With a BK of 16, two
+// blocks would not have enough registers.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kThreads == 256 && BK == 8 ? 2 : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -44,10 +44,10 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, a sector.
+  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, which fill a sector.
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
-  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
+  // Past M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
   const float* aRows[kPassesA];
 #pragma unroll
   for (int i = 0; i < kPassesA; ++i)
@@ -58,7 +58,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   // Loads the tile at t from global memory into registers. Only store() waits for the loads.
   float4 aFour[kCopiesA], bFour[kCopiesB];
   const auto fetch = [&](int t) {
-    // klCopyTile compiles this copy twice: with `whole` true inside K, where no checks are needed, and with false.
+    // klCopyTile compiles this copy twice. `whole` is true for tiles inside K, which need no checks.
     klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)

@@ -14,7 +14,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   __shared__ float aTile[TILE][TILE];
   __shared__ float bTile[TILE][TILE];
 
-  // Unlike in the other tiled rungs, neighboring threads are neighbors in a column.
+  // Unlike in the other tiled rungs, neighboring threads process neighboring rows of a column.
   const int tileRow = threadIdx.x, tileCol = threadIdx.y;
   const int row = klTileRow() * TILE + tileRow;
   const int col = blockIdx.x * TILE + tileCol;
@@ -27,7 +27,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   float sum = 0.0f;
   for (int t = 0; t < k; t += TILE) {
-    const bool whole = t + TILE <= k;  // false in the last tile, where zeros fill the part beyond K
+    const bool whole = t + TILE <= k;  // false in the last tile, where zeros fill the part past K
     aTile[tileRow][tileCol] = whole || t + tileCol < k ? *aNext : 0.0f;
     bTile[tileRow][tileCol] = whole || t + tileRow < k ? *bNext : 0.0f;
     aNext += TILE;

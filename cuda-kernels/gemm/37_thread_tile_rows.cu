@@ -22,8 +22,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row = klTileRow() * BLOCK + tileRow;
   const int col = blockIdx.x * BLOCK + tileCol;
 
-  // A thread copies TM rows of A and of B at the positions of its elements of C. Beyond M or N, the last row or column
-  // is read instead. Out-of-range results are never stored.
+  // A thread copies TM rows of A and of B at the positions of its elements of C. Past M or N, the last row or column is
+  // read instead. Out-of-range results are never stored.
   const float* aNext[TM];
 #pragma unroll
   for (int i = 0; i < TM; ++i) aNext[i] = a + (long long)min(row + i, m - 1) * k + tileCol;
@@ -31,7 +31,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   float sum[TM] = {};
   for (int t = 0; t < k; t += BLOCK) {
-    const bool whole = t + BLOCK <= k;  // false in the last tile, where zeros fill the part beyond K
+    const bool whole = t + BLOCK <= k;  // false in the last tile, where zeros fill the part past K
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
       aTile[tileRow + i][tileCol] = whole || t + tileCol < k ? *aNext[i] : 0.0f;

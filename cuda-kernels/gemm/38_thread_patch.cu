@@ -11,8 +11,8 @@
 constexpr int kTile = 64;  // rows and columns of C per block, and depth of a tile
 constexpr int kThreads1d = kTile / THREAD_TILE;
 
-// Copies the square at (row, col) of a matrix with `rows` rows and `cols` columns to `tile`. Writes zeros beyond the
-// end of the matrix.
+// Copies the square at (row, col) of a matrix with `rows` rows and `cols` columns to `tile`. Writes zeros outside the
+// matrix.
 __device__ void copyPatch(float (*tile)[kTile], int tileRow, int tileCol, const float* from,
                           int rows, int cols, int row, int col, bool whole) {
   const float* next = from + (long long)row * cols + col;

@@ -22,8 +22,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row = klTileRow() * kTile + ty;
   const int col = blockIdx.x * kTile + tx;
 
-  // A thread outside C still copies tile elements, so it cannot return. Beyond M and K, the tiles get zeros, which add
-  // nothing. Beyond N, the last column is read. Out-of-range results are never stored.
+  // A thread outside C still copies tile elements, so it cannot return. Past M and K, the tiles get zeros, which add
+  // nothing. Past N, the last column is read. Out-of-range results are never stored.
   const float* aNext = a + (long long)row * k + tx;
   const float* bNext = b + (long long)ty * n + min(col, n - 1);
 
@@ -39,8 +39,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
     bNext += (long long)kTile * n;
     __syncthreads();
 
-    // Loads of a warp for 16 steps of K: 16 of B, and 4 per element that a thread computes, because nvcc reads four
-    // adjacent elements of A at once.
+    // For 16 steps along K, a warp issues 16 loads of B, plus 4 loads of A per element that a thread computes. nvcc
+    // merges four adjacent elements of A into one load.
 #pragma unroll
     for (int d = 0; d < kTile; ++d) {
       const float bValue = bTile[d][tx];

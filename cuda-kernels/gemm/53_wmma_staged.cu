@@ -19,7 +19,7 @@ constexpr int kPad = 8;  // 8 elements are 16 bytes
 constexpr int kStrideA = BK + kPad, kStrideB = BN + kPad;
 constexpr int kStageA = BM * kStrideA, kStage = kStageA + BK * kStrideB;  // elements
 constexpr int kSharedBytes = STAGES * kStage * 2;
-// Limits the registers so two blocks fit on an SM. One multiplies while the other waits for its tiles.
+// Limits the registers so that two blocks fit on an SM. One block multiplies while the other waits for its tiles.
 constexpr int kBlocksPerSm = kThreads * WARP_N <= 8192 && 2 * kSharedBytes <= 224 * 1024 ? 2 : 1;
 
 static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM must be a multiple of 64 and BN of WARP_N, the size of a warp tile");
@@ -63,9 +63,9 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
   if (row0 >= m) return;
   const int warp = threadIdx.x / 32, warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
 
-  // A thread copies eight adjacent elements of several rows, always in the same columns of a tile. Beyond the edge of
-  // C, the last row of A and the first columns of B are read instead. Out-of-range results are never stored. Elements
-  // beyond K must be zero in both A and B, because a NaN in either would propagate to the sum.
+  // A thread copies eight adjacent elements of several rows, always in the same columns of a tile. Past the edge of C,
+  // the last row of A and the first columns of B are read instead. Out-of-range results are never stored. Elements past
+  // K must be zero in both A and B, because a NaN in either would propagate to the sum.
   constexpr int kEightsA = BK / 8, kEightsB = BN / 8, kStepA = kThreads / kEightsA, kStepB = kThreads / kEightsB;
   static_assert(kThreads % kEightsA == 0 && BM % kStepA == 0 && kThreads % kEightsB == 0 && BK % kStepB == 0,
                 "the BM * BN / (64 * WARP_N) warps must copy whole rows of the tiles: increase BK");

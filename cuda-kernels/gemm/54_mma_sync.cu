@@ -25,8 +25,8 @@ static_assert(kThreads <= 256, "BM * BN must be at most 32768: at 64 x 64 elemen
 static_assert(STAGES >= 2, "STAGES must be at least 2: one stage is filled while another is used");
 static_assert(kSharedBytes <= 227 * 1024, "STAGES * (BM + BN) * 128 bytes must fit into the 227 KiB of a block");
 
-// Returns the position of 16 bytes in a stage. The position within 128 bytes is XORed with the row. The eight rows of a
-// column, which ldmatrix reads at once, are then in different banks.
+// Returns the byte offset of eight elements in a stage. `eight` is the index of this group in its row. The index is
+// XORed with the row, so the eight rows that ldmatrix reads together are in different banks.
 __device__ inline uint32_t placeA(int row, int eight) { return row * (kDepth * 2) + ((eight ^ (row & 7)) << 4); }
 __device__ inline uint32_t placeB(int row, int eight) { return row * (BN * 2) + ((eight ^ (row & 7)) << 4); }
 
@@ -46,7 +46,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
 
-  // The 16 bytes that a thread copies: always the same column of each tile, in rows a fixed distance apart. Beyond
+  // The 16 bytes that a thread copies: always the same column of each tile, in rows a fixed distance apart. Past
   // the edge of C, the last row of A and the first columns of B are read instead. Out-of-range results are never
   // stored.
   constexpr int kEightsA = kDepth / 8, kEightsB = BN / 8, kStepA = kThreads / kEightsA, kStepB = kThreads / kEightsB;
@@ -72,7 +72,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
       for (int i = 0; i < kCopiesB; ++i)
         copyAsync(bTo + placeB(bRow + i * kStepB, bEight), bStep + (long long)(i * kStepB) * n);
     } else {
-      // Elements beyond K must be zero in both A and B, because a NaN in either would propagate to the sum.
+      // Elements past K must be zero in both A and B, because a NaN in either would propagate to the sum.
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i) {
         const bool inside = t + aEight * 8 < k;

@@ -71,8 +71,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
   const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
   const uint32_t staging = stages + kStages * kStageBytes + warp * kStagingBytes;
 
-  // The positions in a stage of the rows from which a lane loads its first fragments. TMA XORs the position
-  // within 128 bytes with the row, so another XOR gives the position 16 elements farther along the row.
+  // The positions in a stage of the rows that hold a lane's first fragments. TMA XORs the position within 128 bytes
+  // with the row, so another XOR gives the position 16 elements farther along the row.
   const uint32_t swizzled = (lane / 16 ^ (lane & 7)) << 4;
   const uint32_t aLane = (warpRow + lane % 16) * 128 + swizzled;
   const uint32_t bLane = kBytesA + warpCol * kDepth * 2 + lane % 16 * 128 + swizzled;
@@ -154,7 +154,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
     if (status == cudaSuccess)
       status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
     if (status != cudaSuccess) return status;
-    // Launches only as many blocks as the number of rounds requires, so all finish at the same time.
+    // Launches only as many blocks as the number of rounds requires, so all blocks finish at the same time.
     const int tiles = ceilDiv(m, BM) * ceilDiv(n, BN);
     const int blocks = ceilDiv(tiles, ceilDiv(tiles, std::max(1, smCount)));
     kernel<<<blocks, kThreads, kSharedBytes, stream>>>(aMap, bMap, cMap, m, n, k, p->alpha, p->beta, p->c);

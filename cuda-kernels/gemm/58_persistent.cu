@@ -18,7 +18,7 @@ constexpr int kStagingBytes = kConsumers * BUFFERS * kStoreBytes;
 
 static_assert(GROUP >= 1, "GROUP must be at least 1");
 // A cluster of two blocks fits on the two SMs of a TPC, so such clusters can fill the GPU. Clusters of four, tested on
-// an H200, left some SMs idle because too few clusters fit into its groups of SMs.
+// an H200, left some SMs idle because too few clusters fit into the GPU's groups of SMs.
 static_assert(CLUSTER == 1 || CLUSTER == 2, "CLUSTER must be 1 or 2: a tile of B is fetched in halves");
 static_assert(HELD >= 0 && HELD <= 4, "HELD must be at most 4: registers hold half of a tile's results and the next sums");
 static_assert(APART >= 1, "APART, the stages of the next tile between two stored parts, must be at least 1");
@@ -32,7 +32,7 @@ struct Plan {
   static constexpr int stages = room / stageBytes < 8 ? room / stageBytes : 8;
   static constexpr int sharedBytes = stages * stageBytes + kStagingBytes + 1024;
   static constexpr int stores = BN / kStoreCols;
-  static constexpr int held = HELD < stores / 2 ? HELD : stores / 2;  // parts stored during the next tile's products
+  static constexpr int held = HELD < stores / 2 ? HELD : stores / 2;  // parts stored while the next tile is multiplied
 };
 
 template <typename T, int BN>
@@ -118,7 +118,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     };
 
     // Keeps the last kHeld parts of a tile's results in registers and stores them during the next tile, one part per
-    // APART stages. The tensor cores stay busy during the stores, and the SMs do not all store at once.
+    // APART stages. The tensor cores stay busy during the stores, and the SMs do not all store at the same time.
     constexpr int kHeld = P::held, kNow = P::stores - kHeld;
     float held[kHeld ? kHeld * 16 : 1];
     bool holding = false;
@@ -183,7 +183,7 @@ cudaError_t launchPersistent(const KlGemm* p, int smCount, cudaStream_t stream) 
   if (status == cudaSuccess)
     status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Plan<BN>::sharedBytes);
   if (status != cudaSuccess) return status;
-  // Launches only as many clusters as the number of rounds requires, so all finish at the same time.
+  // Launches only as many clusters as the number of rounds requires, so all clusters finish at the same time.
   const int tiles = ceilDiv(m, BM * kCluster) * ceilDiv(n, BN);
   const int clusters = ceilDiv(tiles, ceilDiv(tiles, std::max(1, smCount / kCluster)));
   kernel<<<clusters * kCluster, kThreads, Plan<BN>::sharedBytes, stream>>>(aMap, bMap, cMap, m, n, k, p->alpha,
@@ -201,8 +201,8 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
     if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
     if (status != cudaSuccess) return status;
 
-    // A matrix with few tiles would leave most of the GPU idle. Narrower tiles are then used, as long as all of them
-    // run at once.
+    // A matrix with few tiles would leave most of the GPU idle. Narrower tiles are then used, provided that all of them
+    // run together.
     const long long rows = ceilDiv(int(p->m), BM * kCluster) * kCluster;
     if (rows * ceilDiv(int(p->n), 64) <= smCount) return launchPersistent<T, 64>(p, smCount, stream);
     if (rows * ceilDiv(int(p->n), 128) <= smCount) return launchPersistent<T, 128>(p, smCount, stream);

@@ -13,7 +13,7 @@ constexpr int kTile = 128, kDepth = 16, kThreads = 256;
 constexpr int kWarpRows = 32, kWarpCols = 64, kWarpsN = kTile / kWarpCols;
 constexpr int kStrideA = kDepth + 4, kStrideB = kTile + 8;  // in elements; see klLoadPartA
 
-// N and K need not be multiples of anything. Elements are copied one by one, with zeros beyond the edges.
+// N and K can have any value. Elements are copied one by one, with zeros outside the matrix.
 __global__ void __launch_bounds__(kThreads, 2)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
            float* __restrict__ c) {
@@ -24,7 +24,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int warp = threadIdx.x / 32;
   const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
 
-  const int aRow = threadIdx.x / kDepth, aCol = threadIdx.x % kDepth;  // of this thread's first copy
+  const int aRow = threadIdx.x / kDepth, aCol = threadIdx.x % kDepth;  // where this thread's first copy starts
   const int bRow = threadIdx.x / kTile, bCol = threadIdx.x % kTile;
   constexpr int kStepA = kThreads / kDepth, kStepB = kThreads / kTile;
   const bool colInside = col0 + bCol < n;

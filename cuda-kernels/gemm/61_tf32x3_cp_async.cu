@@ -34,7 +34,7 @@ __device__ inline void copyAsync(uint32_t to, const float* from, bool inside) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(inside ? 4 : 0) : "memory");
 }
 
-// kWide elements are copied at once: 4, or 1 if rows are unaligned.
+// Each copy moves kWide elements: 4, or 1 if rows are unaligned.
 template <int kWide>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
@@ -51,15 +51,15 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int warp = threadIdx.x / 32;
   const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
 
-  // Beyond the edge of C, the last row of A and the first column of B are read instead. Out-of-range results are never
-  // stored. Elements beyond K must be zero in both A and B.
+  // Past the edge of C, the last row of A and the first column of B are read instead. Out-of-range results are never
+  // stored. Elements past K must be zero in both A and B.
   constexpr int kPerRowA = BK / kWide, kPerRowB = BN / kWide;
   static_assert(BM * kPerRowA % kThreads == 0 && BK * kPerRowB % kThreads == 0, "the copies must divide evenly among the threads");
   const auto copyStage = [&](int step) {
     const int t = step * BK;
     if (t >= k) return;
     float* stage = stages + step % STAGES * kStage;
-    constexpr int kUnroll = kWide == 4 ? 8 : 1;  // keeping sixteen addresses at once would cause spills
+    constexpr int kUnroll = kWide == 4 ? 8 : 1;  // keeping sixteen addresses in registers would cause spills
 #pragma unroll kUnroll
     for (int i = 0; i < BM * kPerRowA / kThreads; ++i) {
       const int e = threadIdx.x + i * kThreads, row = e / kPerRowA, col = e % kPerRowA * kWide;

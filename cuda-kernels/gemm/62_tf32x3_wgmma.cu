@@ -17,7 +17,7 @@ constexpr int kSharedBytes = STAGES * kStageBytes + 1024;  // tiles start at mul
 
 static_assert(STAGES >= 2 && kSharedBytes <= 226 * 1024, "STAGES must be at least 2, and STAGES * 48 KiB must fit into the 227 KiB of a block");
 
-// kWide elements are copied and stored at once: 4, or 1 if rows are unaligned.
+// Each copy and each store moves kWide elements: 4, or 1 if rows are unaligned.
 template <int kWide>
 __global__ void __launch_bounds__(kThreads, 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
@@ -47,7 +47,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   if (threadIdx.x < 128) {
     // Asynchronous copies move A unchanged. B passes through registers, two stages ahead. A warp loads eight rows of
     // the tile along K. Each thread loads four adjacent columns of these rows and splits them into high and low parts.
-    // Beyond K, A and B are zero. Beyond M and N, the last row or column is read instead.
+    // Past K, A and B are zero. Past M and N, the last row or column is read instead.
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     constexpr int kRowsB = kDepth / 4;
     struct Patch {

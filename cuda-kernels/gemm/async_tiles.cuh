@@ -4,13 +4,13 @@
 #include "thread_tile.cuh"
 
 inline const char* klRequireStages(const KlGemm* p, int sm, int sharedBytes) {
-  const bool small = sm == 86 || sm == 89 || sm >= 120;  // 99 KiB per block, compared with 163 on an A100
+  const bool small = sm == 86 || sm == 89 || sm >= 120;  // blocks have up to 99 KiB, compared with 163 on an A100
   if (small && sharedBytes > 99 * 1024)
     return "its stages exceed the 99 KiB of shared memory that a block has here: lower BK or STAGES";
   return klRequireF32(p);
 }
 
-// Copies one float while the threads compute. If `valid` is false, writes zero and reads
+// Starts copying one float asynchronously. If `valid` is false, writes zero and reads
 // nothing.
 __device__ inline void copyFloatAsync(float* to, const float* from, bool valid) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
@@ -38,12 +38,12 @@ __device__ inline void awaitCopies() {
   asm volatile("cp.async.wait_group %0;" :: "n"(kPending) : "memory");
 }
 
-// Copies of a thread, tile by tile along K, from `kHere` columns of A and rows of B: all k of them, or a slice of K in
-// split-K. A is transposed in shared memory.
-// Eight lanes copy eight adjacent elements of a row of A into eight rows of the transposed tile. The padding shifts
-// consecutive rows of that tile by 4 banks. The four rows of A that a warp copies then fill the gaps. With kWhole, m, n
-// and k are multiples of the tile and every row is 16-byte aligned, so B is copied in units of 16 bytes. Otherwise, all
-// copies are 4 bytes wide and write zeros beyond the matrix.
+// A thread's copies, tile by tile along K, from `kHere` columns of A and rows of B: all k of them, or a slice of K in
+// split-K. A is transposed in shared memory. Eight lanes copy eight adjacent elements of a row of A into eight rows of
+// the transposed tile. The padding shifts consecutive rows of that tile by 4 banks. The four rows of A that a warp
+// copies then fill the banks in between. With kWhole, m, n and k are multiples of the tile sizes and every row is
+// 16-byte aligned, so B is copied in units of 16 bytes. Otherwise, all copies are 4 bytes wide and write zeros outside
+// the matrix.
 template <int kBM, int kBN, int kBK, int kThreads, bool kWhole>
 struct AsyncTiles {
   static constexpr int kStrideA = kBM + 4, kStrideB = kBN;
@@ -61,16 +61,16 @@ struct AsyncTiles {
   const float* bNext;
   int n;
   int aTo, bTo;    // offsets of the first elements of A and B in a stage
-  int aCol, bRow;  // for bounds checks at the end of the matrix
+  int aCol, bRow;  // for bounds checks at the matrix edges
   // kLeft is the part of kHere that is not copied yet. colsLeft is the number of columns of B from the thread's first
-  // column. colsNow is the same number, or 0 if the thread's row of B is beyond K.
+  // column. colsNow is the same number, or 0 if the thread's row of B is past K.
   int colsLeft, colsNow, kLeft;
 
   __device__ AsyncTiles(int row0, int col0, int m, int n, int k, int kHere, const float* a,
                         const float* b)
       : n(n), aCol(threadIdx.x % 8), bRow(threadIdx.x / (kThreads / kBK)), kLeft(kHere) {
     const int aRow = threadIdx.x / 8, bCol = threadIdx.x % (kThreads / kBK) * kWidthB;
-    // Beyond M, the last row is read instead. Out-of-range results are never stored.
+    // Past M, the last row is read instead. Out-of-range results are never stored.
 #pragma unroll
     for (int i = 0; i < kPassesA; ++i) {
       const int r = row0 + aRow + i * kRowsA;
@@ -83,7 +83,7 @@ struct AsyncTiles {
     bTo = kBK * kStrideA + bRow * kStrideB + bCol;
   }
 
-  // Starts copy i of kCopies for the next tile. Reads nothing beyond the last tile.
+  // Starts copy i of kCopies for the next tile. Reads nothing past the last tile.
   __device__ void copy(int i, float* stage) const {
     if (i < kCopiesA) {
       const int pass = i % kPassesA, d = i / kPassesA * 8;

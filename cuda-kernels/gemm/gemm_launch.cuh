@@ -1,11 +1,11 @@
-// Launches an FP32 rung. Also provides loads and conditions that allow any shape.
+// The launch of an FP32 rung, and the loads and conditions that allow any shape.
 #pragma once
 
 #include "gemm_common.cuh"
 
 #include <limits.h>
 
-// Launches a kernel over the whole problem. A kernel must request more than 48 KiB of shared memory.
+// Launches a kernel over the whole problem. A kernel must explicitly request more than 48 KiB of shared memory.
 template <typename Kernel>
 cudaError_t klLaunch(Kernel* kernel, dim3 grid, dim3 block, const KlGemm* p, cudaStream_t stream,
                      int sharedBytes = 0) {

@@ -33,7 +33,7 @@ __host__ __device__ void finish(const KlReference& p, int row, int col, double p
 }
 
 // Computes A * B in FP64, and |A| * |B| in FP32. FP32 suffices for |A| * |B|, which only sets a tolerance and sums
-// positive terms. This halves the FP64 work, which is slow on most GPUs.
+// positive terms. Using FP32 here halves the FP64 work, which is slow on most GPUs.
 __global__ void __launch_bounds__(kSide* kSide) computeTiles(KlReference p, long long firstTile) {
   __shared__ double aTile[kDepth][kTile + 1], bTile[kDepth][kTile];
   __shared__ float aAbs[kDepth][kTile + 1], bAbs[kDepth][kTile];
@@ -97,7 +97,7 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
   return cudaSuccess;
 }
 
-// Computes the same result on the host, for emulation. Iterates along rows of B, so the compiler can vectorize.
+// Computes the reference result on the host, for emulation. Iterates along rows of B, so the compiler can vectorize.
 extern "C" void kl_reference_host(const KlReference* p) {
   const long long m = p->m, n = p->n, k = p->k;
   std::vector<float> b(size_t(k * n)), bAbs(size_t(k * n));

@@ -24,7 +24,7 @@ addPartials(long long count, int splits, float alpha, const T* __restrict__ part
   }
 }
 
-// Adds the partial results in the workspace, stored one matrix after another, into C.
+// Combines the partial results in the workspace, stored one matrix after another, into C.
 inline cudaError_t klAddPartials(const KlGemm* p, int slices, cudaStream_t stream) {
   const long long elements = p->m * p->n;
   const auto blocks = [](long long count) {
@@ -41,7 +41,7 @@ inline cudaError_t klAddPartials(const KlGemm* p, int slices, cudaStream_t strea
   return cudaGetLastError();
 }
 
-// Returns the bytes of the partial results, or 0 if K has one slice.
+// Returns the size in bytes of the partial results, or 0 if K has one slice.
 inline size_t klPartialBytes(const KlGemm* p, int slices) {
   return slices == 1 ? 0 : size_t(slices) * p->m * p->n * sizeof(float);
 }

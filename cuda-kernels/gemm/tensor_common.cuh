@@ -25,7 +25,7 @@ cudaError_t klWithInputType(const KlGemm* p, Launch launch) {
   return p->dtype == KL_BF16 ? launch(__nv_bfloat16()) : launch(__half());
 }
 
-// Whether the target architecture can multiply this type. If not, the kernel body is empty, and kl_unsupported()
+// True if the target architecture can multiply this type. If not, the kernel body is empty, and kl_unsupported()
 // prevents its launch.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 template <typename T>
@@ -70,7 +70,7 @@ inline bool klWmmaAligned(const KlGemm* p) {
   return klRowsAligned(p) && klAligned(p->a, 32) && klAligned(p->b, 32) && klAligned(p->c, 32);
 }
 
-// Loads a tile of a rows x cols matrix, with zeros beyond its edges. A tile that cannot be read in place is copied
+// Loads a tile of a rows x cols matrix, with zeros outside the matrix. A tile that cannot be read in place is copied
 // element by element to `scratch`, which holds one tile per warp.
 template <typename Fragment, typename T>
 __device__ void klLoadTile(Fragment& fragment, const T* matrix, int row, int col, int rows, int cols,
@@ -181,7 +181,7 @@ cudaError_t klLaunchAnyShape(const KlGemm* p, cudaStream_t stream) {
 
 // ---- mma.sync --------------------------------------------------------------------------------
 
-// Loads four 8 x 8 matrices. Each lane gets two adjacent elements of each matrix; `from` points to one of their rows.
+// Loads four 8 x 8 matrices. Each lane gets two adjacent elements of each matrix; `from` points to a matrix row.
 __device__ inline void klLoadMatrices(uint32_t (&part)[4], uint32_t from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
@@ -211,7 +211,7 @@ __device__ inline void klMmaSync(float (&d)[4], const uint32_t (&a)[4], uint32_t
 #undef KL_MMA
 
 // Stores the sums of a warp: kRows x kCols tiles of 16 x 8 from row0 and col0. n is even, so two adjacent columns are
-// either both inside or both outside.
+// either both inside C or both outside.
 template <int kRows, int kCols>
 __device__ inline void klStoreFragments(const float (&sum)[kRows][kCols][4], float* c, int row0, int col0, int m, int n,
                                         float alpha, float beta) {
@@ -236,8 +236,8 @@ __device__ inline void klStoreFragments(const float (&sum)[kRows][kCols][4], flo
 // ---- WGMMA -----------------------------------------------------------------------------------
 
 // Stores the klWgmma sums of a warpgroup: 64 rows from row0, 2 * kSums columns from col0. n is a multiple of 8, so two
-// adjacent columns are either both inside or both outside. The four threads that share a row write 32 bytes of the row,
-// a whole sector.
+// adjacent columns are either both inside C or both outside. The four threads that share a row write 32 bytes of the
+// row, which are a whole sector.
 template <int kSums>
 __device__ inline void klStoreSums(const float (&sum)[kSums], float* c, int row0, int col0, int m, int n,
                                    float alpha, float beta) {

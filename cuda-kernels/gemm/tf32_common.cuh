@@ -18,7 +18,7 @@ struct Tf32Pair {
   uint32_t high, low;
 };
 
-// Splits an FP32. High is rounded to nearest by adding half of its last bit; low is truncated. This takes four
+// Splits an FP32. High is rounded to nearest by adding half of its last bit; low is truncated. The split takes four
 // instructions; cvt.rna.tf32 takes about five per part because it handles NaN. A NaN whose high part wraps around to
 // zero is still a NaN in its low part.
 __device__ inline Tf32Pair klSplit(float x) {
@@ -37,8 +37,8 @@ struct Tf32PartB {
   uint32_t high[2], low[2];
 };
 
-// Loads a fragment of A. `tile` points to its first element; `stride` is the row length of the tile, in elements. A
-// stride of 4 modulo 32 keeps the 32 reads of a warp in different banks.
+// Loads a fragment of A. `tile` points to the fragment's first element; `stride` is the row length of the tile, in
+// elements. A stride of 4 modulo 32 keeps the 32 reads of a warp in different banks.
 __device__ inline Tf32PartA klLoadPartA(const float* tile, int stride) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   Tf32PartA part;

@@ -1,12 +1,12 @@
-// A thread's tile of C in registers: loads of operands from shared memory four at a time, the products, and the store.
-// Rows and columns come in groups of four adjacent elements, a stride apart. With a stride of 4, all are adjacent.
+// A thread's tile of C in registers: loads of four operands from shared memory, the products, and the store. Rows and
+// columns come in groups of four adjacent elements, a stride apart. With a stride of 4, all groups are adjacent.
 #pragma once
 
 #include "gemm_launch.cuh"
 
 __device__ inline float4 klFour(const float* from) { return *reinterpret_cast<const float4*>(from); }
 
-// Returns four adjacent floats of a row of `length`, from index i, with zeros beyond the end. With kAligned, the row is
+// Returns four adjacent floats of a row of `length`, from index i, with zeros past the end. With kAligned, the row is
 // 16-byte aligned and its length is a multiple of 4, so all four are inside or all are outside.
 template <bool kAligned>
 __device__ inline float4 klFourWithin(const float* row, int i, int length) {
@@ -15,7 +15,7 @@ __device__ inline float4 klFourWithin(const float* row, int i, int length) {
                      i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
 }
 
-// Returns four adjacent floats of a row with `left` remaining floats, with zeros beyond the end.
+// Returns four adjacent floats of a row with `left` remaining floats, with zeros past the end.
 __device__ inline float4 klFourLeft(const float* from, int left) {
   return make_float4(left > 0 ? from[0] : 0.0f, left > 1 ? from[1] : 0.0f, left > 2 ? from[2] : 0.0f,
                      left > 3 ? from[3] : 0.0f);
@@ -29,8 +29,8 @@ __device__ inline void klReadFours(float (&values)[kCount], const float* from, i
     *reinterpret_cast<float4*>(&values[i]) = klFour(from + i / 4 * stride);
 }
 
-// Computes sum += a bᵀ. With kSnake, it alternates the column direction. Each FMA then shares an operand with the
-// previous FMA, which saves a register read.
+// Computes sum += a bᵀ. kSnake alternates the column direction. Each FMA then shares an operand with the previous FMA,
+// which saves a register read.
 template <bool kSnake = false, int kRows, int kCols>
 __device__ inline void klOuterProduct(float (&sum)[kRows][kCols], const float (&a)[kRows],
                                       const float (&b)[kCols]) {

@@ -10,10 +10,10 @@
  *                       copy of the CUDA runtime, and the runner cannot see its last error: end with
  *                       `return cudaGetLastError();`.
  *   kl_workspace_bytes  returns the size of the scratch memory that the launch needs, passed in workspaceBytes.
- *                       The contents are undefined at first. With `workspace: zero` in the task, it is zeroed before
- *                       each launch. The pointer is null if the size is 0.
- *   kl_prepare          sets up memory, streams, handles and tensor maps that launches share. Called once, before
- * buffers contain data, and not timed. Returns a cudaError_t.
+ *                       The memory's contents are undefined at first. With `workspace: zero` in the task, the
+ *                       memory is zeroed before each launch. The pointer is null if the size is 0.
+ *   kl_prepare          sets up memory, streams, handles and tensor maps that launches share. Runs once, before
+ *                       buffers contain data, and is not timed. Returns a cudaError_t.
  *   kl_release          frees the resources of kl_prepare after the last launch. Returns nothing.
  *   kl_unsupported      returns null, or the reason the rung cannot run this case on this GPU, as a phrase that
  *                       completes "unsupported: ...". sm is 90 for compute capability 9.0. */
@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* Defined in the header, so a rung reports the version of the header it was built with. */
+/* kl_abi_version is defined in the header, so a rung reports the version of the header it was built with. */
 KL_EXPORT __attribute__((weak)) int kl_abi_version(void) { return KL_ABI_VERSION; }
 
 #ifdef __cplusplus

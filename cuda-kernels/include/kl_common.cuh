@@ -6,8 +6,8 @@
 
 __host__ __device__ constexpr int ceilDiv(int a, int b) { return (a + b - 1) / b; }
 
-// Maximum resident threads per SM. It determines the second argument of __launch_bounds__, which limits registers so
-// that this many blocks fit. ptxas warns if they cannot.
+// Maximum resident threads per SM. This maximum determines the second argument of __launch_bounds__, which limits
+// registers so that the requested blocks fit. ptxas warns if they cannot.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 constexpr int kThreadsPerSm = 1024;
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && \
@@ -19,7 +19,7 @@ constexpr int kThreadsPerSm = 2048;
 
 // Returns a grid of `fast` x `slow` blocks. `fast` maps to grid.x (limit 2^31 - 1), and blocks along it are adjacent in
 // launch order. `slow` maps to grid.y (limit 65535) and continues in grid.z. Surplus blocks in the last layer get a
-// klGridRow() beyond `slow` and return.
+// klGridRow() of at least `slow` and return.
 inline dim3 klGrid(int fast, int slow) {
   constexpr int kMaxGridY = 65535;
   const int layers = ceilDiv(slow, kMaxGridY);

@@ -84,7 +84,7 @@ __device__ inline void klRegistersUp() { asm volatile("setmaxnreg.inc.sync.align
 // TMA swizzles rows of 128 bytes, so the tiles of A and B are 64 elements wide.
 constexpr int kTmaCols = 64;
 
-// The driver's encoder, loaded through the runtime because a rung does not link libcuda.
+// The driver's tensor map encoder, loaded through the runtime because a rung does not link libcuda.
 using TensorMapEncoder = decltype(&cuTensorMapEncodeTiled);
 
 inline TensorMapEncoder klTensorMapEncoder() {
@@ -103,8 +103,8 @@ inline TensorMapEncoder klTensorMapEncoder() {
   return encoder;
 }
 
-// Describes a row-major matrix to TMA, which moves boxes of boxRows x boxCols. Beyond the matrix edges, TMA reads zeros
-// and writes nothing. A row of a box is 128 bytes. In shared memory, its 16-byte chunks are permuted by the row number
+// Describes a row-major matrix to TMA, which moves boxes of boxRows x boxCols. Outside the matrix, TMA reads zeros and
+// writes nothing. A row of a box is 128 bytes. In shared memory, its 16-byte chunks are permuted by the row number
 // modulo 8, so column accesses have no bank conflicts. The pointer and the row length must be multiples of 16 bytes.
 template <typename T>
 cudaError_t klTensorMap(CUtensorMap* map, const T* data, long long rows, long long cols, int boxRows, int boxCols) {

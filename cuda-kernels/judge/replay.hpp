@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-// The probe's record of a tensor map (../probe/launches.cpp). Launch arguments contain it in place of a tensor map.
+// The probe's record of a tensor map (../probe/launches.cpp). Launch arguments contain this record in place of a tensor
+// map.
 struct TensorMapRecord {
   char magic[4];
   uint8_t type, rank, interleave, swizzle;
@@ -57,7 +58,7 @@ class Replay {
   }
 
  private:
-  // Returns the device address for a dummy address. Any other number is returned unchanged.
+  // Returns the device address for a dummy address, and any other number unchanged.
   unsigned long long translate(const PlanCase& own, const std::vector<CUdeviceptr>& buffers,
                                unsigned long long value) const {
     if (value < kDummyBase || value >= kDummyBase + (kDummyRanges << kDummyShift)) return value;

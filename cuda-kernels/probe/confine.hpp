@@ -29,14 +29,14 @@ inline constexpr long kAllowedCalls[] = {
     SYS_getgid,       SYS_getegid,       SYS_clock_gettime,   SYS_clock_getres,  SYS_clock_nanosleep,
     SYS_gettimeofday, SYS_nanosleep,     SYS_getrandom,       SYS_uname,         SYS_sysinfo,
     SYS_sched_yield,  SYS_sched_getaffinity, SYS_readlinkat,  SYS_faccessat,     SYS_getcwd,
-    SYS_tgkill,  // for abort(); its process ID namespace has no other processes
+    SYS_tgkill,  // for abort(); the process ID namespace has no other processes
     SYS_exit,         SYS_exit_group,
 #ifdef SYS_readlink
     SYS_readlink,     SYS_access,        SYS_stat,            SYS_lstat,         SYS_time,
 #endif
 };
 
-// Installs the filter for the rest of the process. Returns false if the system does not support it.
+// Installs the filter for the rest of the process. Returns false if the system does not support the filter.
 inline bool confine() {
   constexpr unsigned kWrites = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND;
   const auto load = [](size_t offset) { return sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, unsigned(offset)); };

@@ -1,7 +1,7 @@
 // kl-launches: reports the launches of a rung on a machine without a GPU, or whether a reference can be used. This
 // program replaces the CUDA runtime. The rung, built with `-cudart none`, calls the functions below, and its launches
 // are recorded instead of executed. The rung chooses grid, block and dynamic shared memory for the case. The compiler
-// determines registers and static shared memory, so they are not reported here.
+// determines registers and static shared memory, so this program does not report them.
 //
 //   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448]
 //     [--threads-per-sm 2048] [--blocks-per-sm 32] [--shared-per-sm 233472] [--kernel NAME=OFFSET+SIZE,… …]
@@ -10,22 +10,22 @@
 //   kl-launches --stage kl_reference|kl_inputs --expect reference.so --struct BYTES --field OFFSET:WHAT … --sm 90
 //     [--sms 132] [--kernel …] --array in|out|scale|mask:NAME=FILE …
 //
-// --untrusted loads a library from an untrusted author. Before loading it, this process gives up every system call that
-// describing launches does not need (confine.hpp).
+// --untrusted loads a library from an untrusted author. Before loading the library, this process gives up every system
+// call that describing launches does not need (confine.hpp).
 //
 // The launch struct has the same description as in the runner; ../runner/README.md lists the forms of a field.
 //
 // Prints one JSON object to stdout: {"event":"launches","kernels":[{name, mangled, grid, block, dynamicSharedBytes,
 // clusterBlocks}],"reason":null,"fault":null}. If there are no kernels, the reason explains why. The fault is "failed"
-// if the rung would also fail on a GPU, "unsupported" if the rung reports that itself, and null otherwise. A query that
-// only a GPU can answer returns an error to the rung, as CUDA would. --kernel gives the parameter layout of a kernel.
-// Each kernel of that name then has "arguments" in hexadecimal. "memory" lists the fills and copies between launches:
-// {"before":number of earlier launches, "to", "from", "data" in hexadecimal or "value", "bytes"}. "symbols" lists the
-// variables that the host knows, and "allocations" lists the size of each allocation in bytes. "stackBytes" is the
-// stack size set with cudaDeviceSetLimit, and "workspaceBytes" the workspace size the rung requested. "prepared" has
-// the "kernels" and "memory" of kl_prepare, if there are any. --resources gives the registers per thread and static
+// if the rung would also fail on a GPU, "unsupported" if the rung itself rejects the case, and null otherwise. A query
+// that only a GPU can answer returns an error to the rung, as CUDA would. --kernel gives the parameter layout of a
+// kernel. Each kernel of that name then has "arguments" in hexadecimal. "memory" lists the fills and copies between
+// launches: {"before":number of earlier launches, "to", "from", "data" in hexadecimal or "value", "bytes"}. "symbols"
+// lists the variables that the host knows, and "allocations" lists the size of each allocation in bytes. "stackBytes"
+// is the stack size set with cudaDeviceSetLimit, and "workspaceBytes" the workspace size the rung requested. "prepared"
+// has the "kernels" and "memory" of kl_prepare, if there are any. --resources gives the registers per thread and static
 // shared memory of a kernel, so the rung can query its blocks per SM. Addresses are dummies, with one range per buffer;
-// see `place`. For a reference, prints {"event":"reference","reason":null}, or the reason it cannot be used.
+// see `place`. For a reference, prints {"event":"reference","reason":null}, or the reason the reference cannot be used.
 //
 // With --expect, the reference computes a stage without a GPU: expected results, or inputs from other inputs. A
 // reference that exports the host function of the stage (with or without the suffix _host) runs here on the arrays in
@@ -523,8 +523,8 @@ void printLaunches(const Outcome& outcome) {
   line.print();
 }
 
-// Returns the reason that a reference cannot be used, or an empty string. Looks up the functions like the runner, then
-// asks a generated library about its script.
+// Returns the reason that a reference cannot be used, or an empty string. Looks up the functions as the runner does,
+// then asks a generated library about its script.
 std::string referenceFault(const std::string& path, const std::string& stage) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return std::string("cannot be loaded: ") + dlerror();
@@ -536,7 +536,7 @@ std::string referenceFault(const std::string& path, const std::string& stage) {
   return scriptFault ? scriptFault() : "";
 }
 
-// A reference array that is stored in a file. `what` is its name, such as in:a or scale:c.
+// A reference array that is stored in a file. `what` is the array's name, such as in:a or scale:c.
 struct Array {
   std::string what, path;
 };

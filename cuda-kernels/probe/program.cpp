@@ -36,7 +36,7 @@ struct Allocation {
 };
 std::map<const char*, Allocation> allocations;  // by start address
 std::map<size_t, char*> variables;              // storage of registered variables, by number
-std::map<size_t, size_t> variableBytesSet;      // by number: the number of bytes that the host has set
+std::map<size_t, size_t> variableBytesSet;      // the number of bytes that the host has set, by variable number
 std::set<std::string> seen;                     // launches already printed
 long long launches = 0;
 constexpr size_t mostPrinted = 400;
@@ -417,7 +417,7 @@ int main(int count, char** words) {
     for (std::string& argument : arguments) argv.push_back(argument.data());
     const int argc = int(argv.size());
     argv.push_back(nullptr);
-    // The program may call exit().
+    // The program itself may call exit().
     atexit([] {
       if (!isReturned) ended("exit");
       _exit(0);

@@ -58,7 +58,7 @@ class KlPython {
     if (status != 0) end();
   }
 
-  /* Returns the output of a checker for the script, or an empty string if python3 is missing. */
+  /* Runs `checker` on the script and returns the checker's output, or an empty string if python3 is missing. */
   std::string said(const char* checker, const char* script) {
     write("check.py", checker, strlen(checker));
     write("reference.py", script, strlen(script));

@@ -1,4 +1,4 @@
-/* Runs a Python rung on the buffers of its task, inside the process that loads its library. The library that includes
+/* Runs a Python rung on its task's buffers, inside the process that loads the rung's library. The library that includes
  * this header is generated from a task and the rung's script. kl_rung.py in the same folder is the Python side.
  *
  * The interpreter is a shared library: the `python3` on PATH, with the packages of its virtual environment. All rungs
@@ -18,7 +18,7 @@ struct KlPythonHooks {
   const char* spec;
   const char* (*prepare)(void* stream); /* compiles the kernels; returns the error, or null */
   const char* (*launch)(void* stream);  /* returns the error, or null */
-  const char* refused;                  /* the reason it cannot run here, or null */
+  const char* refused;                  /* the reason the rung cannot run here, or null */
   const char* about;                    /* such as `Python 3.12.3, torch 2.11.0` */
   int ready;
 };
@@ -31,7 +31,7 @@ class KlInterpreter {
     return trouble;
   }
 
-  /* Runs a line of Python. Returns false if it raised an exception; the traceback is on stderr. */
+  /* Runs a line of Python. Returns false if the line raised an exception; the traceback is on stderr. */
   static bool run(const std::string& code) {
     KlInterpreter& it = self();
     const int state = it.ensure_();

@@ -56,7 +56,7 @@ def release(_):
 
 INT, UINT, FLOAT, BFLOAT = 0, 1, 2, 4
 CPU, CUDA = 1, 2
-# Eight-bit floats are passed as bytes. Packages that support them view the bytes as floats.
+# Eight-bit floats are passed as bytes. Packages that support eight-bit floats view the bytes as floats.
 KINDS = {
     "f64": (FLOAT, 64), "f32": (FLOAT, 32), "f16": (FLOAT, 16), "bf16": (BFLOAT, 16), "e4m3": (UINT, 8),
     "e5m2": (UINT, 8), "i8": (INT, 8), "i16": (INT, 16), "i32": (INT, 32), "i64": (INT, 64), "u8": (UINT, 8),
@@ -200,7 +200,7 @@ class Rung:
         self.function = getattr(sys.modules[name], "kl_launch", None)
         if not callable(self.function):
             raise Wrong(f"{os.path.basename(self.script)} does not define kl_launch(task)")
-        # The first launch compiles. Some of torch's compilers also record the second launch.
+        # The first launch compiles the kernels. Some of torch's compilers also record the second launch.
         for _ in range(3):
             self.enqueue(stream, may_wait=True)
             self.package.synchronize()

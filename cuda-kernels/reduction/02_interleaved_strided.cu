@@ -8,7 +8,7 @@
 #include "passes.cuh"
 
 // On an H200, this rung is slower than the previous one: the bank conflicts cost more than the idle lanes did. On
-// Harris's G80, it was faster.
+// Harris's G80, this rung was faster.
 
 __global__ void __launch_bounds__(THREADS) sum(const float* x, float* sums, long long n) {
   __shared__ float tree[THREADS];

@@ -12,7 +12,7 @@
 // H200, the last block then adds only 264 sums instead of 1056, from 2 blocks on each of the 132 SMs.
 
 // The number of blocks that have written their sums. Global variables are initially zero, and the last block resets
-// this one for the next launch.
+// this counter for the next launch.
 __device__ unsigned finished = 0;
 
 // Returns the sum of the warp's values to all lanes.

@@ -15,8 +15,8 @@ static_assert(THREADS * BLOCKS_PER_SM <= 2048, "an SM holds at most 2048 threads
 
 constexpr int kMostBlocks = 1024;
 
-// A word has one block's sum in its lower half. Its upper half is the number of the launch that wrote it, from 1.
-// `launches` is the number of the last finished launch. All are initially zero.
+// The lower half of a word is one block's sum. The upper half is the number of the launch that wrote the word, from 1.
+// `launches` is the number of the last finished launch. All words and `launches` are initially zero.
 __device__ unsigned launches = 0;
 __device__ unsigned long long words[kMostBlocks];
 
@@ -36,14 +36,14 @@ __device__ float blockSum(float value) {
   return threadIdx.x < 32 ? warpSum(threadIdx.x < THREADS / 32 ? ofWarp[threadIdx.x] : 0) : 0;
 }
 
-// Stores a sum and its launch number at once. A reader sees both or neither, so no fence is needed.
+// Stores a sum and its launch number as one word. A reader sees both or neither, so no fence is needed.
 __device__ void publish(unsigned long long* word, unsigned launch, float sum) {
   asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(word),
                "l"((unsigned long long)launch << 32 | __float_as_uint(sum))
                : "memory");
 }
 
-// Waits until the word of this launch is written, and returns its sum.
+// Waits until the word of this launch is written, and returns the word's sum.
 __device__ float waitFor(const unsigned long long* place, unsigned launch) {
   unsigned long long word;
   do asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(word) : "l"(place) : "memory");
@@ -53,7 +53,7 @@ __device__ float waitFor(const unsigned long long* place, unsigned launch) {
 
 __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) sum(const float* __restrict__ x, float* y, long long n) {
   __shared__ unsigned launch;
-  // The number of this launch. Loaded before the elements, so the load adds no latency.
+  // The number of this launch is loaded before the elements, so the load adds no latency.
   const unsigned number = threadIdx.x == 0 ? *(volatile unsigned*)&launches + 1 : 0;
   const float4* quads = reinterpret_cast<const float4*>(x);
   const long long stride = (long long)gridDim.x * THREADS, first = (long long)blockIdx.x * THREADS + threadIdx.x;

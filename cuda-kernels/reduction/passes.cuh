@@ -6,7 +6,7 @@
 // Returns the number of elements left after every block has summed `perBlock` elements.
 inline long long klBlocks(long long n, long long perBlock) { return (n + perBlock - 1) / perBlock; }
 
-// Returns the bytes for the sums of the first and second pass. Later passes alternate between the two buffers.
+// Returns the size in bytes of the sums of the first and second pass. Later passes alternate between the two buffers.
 inline size_t klPassBytes(long long n, long long perBlock) {
   const long long first = klBlocks(n, perBlock);
   return (first + klBlocks(first, perBlock)) * sizeof(float);

@@ -33,7 +33,7 @@ struct Activity {
 
 class ActivityTrace {
  public:
-  // Runs `work`, waits for the GPU and returns its activity. Tracing slows the host, so traced launches are never
+  // Runs `work`, waits for the GPU and returns the GPU's activity. Tracing slows the host, so traced launches are never
   // timed.
   static Activity of(const std::function<void()>& work) {
     Activity found;

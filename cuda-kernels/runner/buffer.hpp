@@ -29,7 +29,7 @@ class DeviceBuffer {
 
 // A buffer between two guard bands of 0xff bytes. The bytes are NaN in every floating-point type, so an out-of-bounds
 // read makes the result NaN. An out-of-bounds write changes the bands. A memory checker would treat the bands as part
-// of the allocation, so buffers for memory checkers have none.
+// of the allocation, so buffers for memory checkers have no bands.
 class GuardedBuffer {
  public:
   static constexpr size_t kBand = 1 << 20;
@@ -63,7 +63,7 @@ class GuardedBuffer {
   DeviceBuffer memory_;
 };
 
-// Computes a checksum of all elements. Each element is hashed with its index, so any change alters the sum.
+// Computes a checksum of all elements. Each element is hashed with its index, so any change alters the checksum.
 __global__ void addUpBits(const void* data, size_t elementBytes, long long count, unsigned long long* total) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   unsigned long long sum = 0;
@@ -92,7 +92,8 @@ class TaskBuffer {
 
   const BufferSpec spec;
 
-  // Returns the copy that the reference writes a computed buffer to. reset() copies the buffer's contents from it.
+  // Returns the copy that the reference writes a computed buffer to. reset() copies the buffer's contents from this
+  // copy.
   void* computed() const { return copy_->get(); }
 
   void* data() const { return memory_.data(); }
@@ -115,8 +116,8 @@ class TaskBuffer {
 
   void hide() const { check(cudaMemset(data(), 0xff, spec.bytes()), "hiding a buffer"); }
 
-  // Sets a new seed and refills a read-only buffer at once. Written buffers change on reset(). Buffers filled from a
-  // file do not change.
+  // Sets a new seed and immediately refills a read-only buffer. Written buffers change on reset(). Buffers filled from
+  // a file do not change.
   void draw(long long seed) {
     random_.seed = seed;
     if (!spec.written() && !spec.computed()) reset(nullptr);
@@ -135,7 +136,7 @@ class TaskBuffer {
   void armGuards() const { memory_.armGuards(); }
   bool guardsIntact() const { return memory_.guardsIntact(); }
 
-  // Stores the checksum of a read-only buffer. restoreIfChanged() refills the buffer and returns true if the sum
+  // Stores the checksum of a read-only buffer. restoreIfChanged() refills the buffer and returns true if the checksum
   // changed.
   void remember() { sum_ = sumOfBits(); }
   bool restoreIfChanged() {

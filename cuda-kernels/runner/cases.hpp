@@ -54,7 +54,7 @@ struct Case {
   std::vector<BufferSpec> buffers;
   std::map<std::string, long long> streams;
   std::map<std::string, Check> checks;
-  std::string referenceLibrary, referenceRung;  // only one of the two is set
+  std::string referenceLibrary, referenceRung;  // only one of these two members is set
   bool zeroWorkspace = false;  // zero the workspace before each launch
 
   // Returns whether inputs contain infinities or NaN.
@@ -62,7 +62,7 @@ struct Case {
     return std::any_of(buffers.begin(), buffers.end(), [](const BufferSpec& spec) { return spec.fill.every > 0; });
   }
 
-  // Returns whether some inputs are computed from others.
+  // Returns whether some inputs are computed from other inputs.
   bool computesInputs() const {
     return std::any_of(buffers.begin(), buffers.end(), [](const BufferSpec& spec) { return spec.computed(); });
   }
@@ -116,7 +116,7 @@ inline BufferSpec parseBuffer(const std::string& option, const std::string& text
   spec.fill.line = spec.shape.back();
   if (spec.fill.kind != FillRule::kFile) return spec;
   spec.path = parsePair(named, parts[4], ',', "file,PATH").second;
-  NpyFile(spec.path, *spec.dtype, spec.shape);  // throws if the file has another type or shape
+  NpyFile(spec.path, *spec.dtype, spec.shape);  // throws if the file has a different type or shape
   return spec;
 }
 
@@ -169,7 +169,7 @@ bool parseCaseOption(Case& to, const std::string& option, Next next) {
   return true;
 }
 
-// Validates a complete case. `checked`: the results of its rungs will be verified.
+// Validates a complete case. `checked`: the results of the case's rungs will be verified.
 inline void finishCase(Case& it, bool checked) {
   const std::string where = " of the case " + it.name;
   const auto known = [&](const std::string& option, const std::string& name) -> BufferSpec& {
