@@ -215,8 +215,8 @@ class Reference {
     return of.hasReferenceField(Field::kMask, spec.name);
   }
 
-  // Returns a buffer of NaN, so elements that a reference leaves out fail the check. As a mask, such a buffer
-  // includes every element.
+  // Returns a buffer filled with NaN, so elements that a reference leaves out fail the check. A mask filled with the
+  // same bytes includes every element.
   static std::unique_ptr<DeviceBuffer> poisoned(size_t bytes) {
     auto buffer = std::make_unique<DeviceBuffer>(bytes);
     check(cudaMemset(buffer->get(), 0xff, bytes), "cudaMemset");
@@ -315,7 +315,7 @@ struct CheckInput {
   KlDtype dtype;
   size_t elementBytes;
   long long count;
-  const void* expected;  // doubles, or the same type if the check is exact
+  const void* expected;  // doubles, or the type of `actual` if the check is exact
   const double* scale;   // error scale for a bound
   const unsigned char* mask;  // 0 skips an element; null checks every element
   Check check;
