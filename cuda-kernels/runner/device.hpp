@@ -10,7 +10,7 @@
 #include <string>
 
 // NVML is part of the driver, but its header is not always installed. The required functions are therefore declared
-// here. Without NVML, its values are unknown and nothing else changes.
+// here. Without NVML, only the values that NVML provides are unknown.
 class Nvml {
  public:
   explicit Nvml(const char* pciBusId) {

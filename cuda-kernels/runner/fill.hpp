@@ -15,7 +15,7 @@
 
 class NpyFile {
  public:
-  // Reads the header and rejects a file that is not an array of this type and shape.
+  // Reads the header and rejects a file that is not an array of the given type and shape.
   NpyFile(const std::string& path, const DtypeFacts& dtype, const std::vector<long long>& shape) : path_(path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) fail("cannot be opened");
@@ -43,7 +43,7 @@ class NpyFile {
     if (size_t(file.tellg()) < data_ + bytes_) fail("ends within its data");
   }
 
-  // Reads the data in pieces and passes each one to `take`.
+  // Reads the data in pieces and passes each piece to `take`.
   void read(const std::function<void(size_t offset, const void* piece, size_t bytes)>& take) const {
     std::ifstream file(path_, std::ios::binary);
     file.seekg(std::streamoff(data_));

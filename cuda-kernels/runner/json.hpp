@@ -1,4 +1,4 @@
-// Writes one JSON object per line to the real stdout, each with a single write().
+// Writes one JSON object per line to the real stdout, with a single write() per object.
 #pragma once
 
 #include <cerrno>

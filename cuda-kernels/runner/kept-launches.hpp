@@ -31,7 +31,7 @@ class KeptLaunches {
     check(cudaDeviceSynchronize(), "preparing the buffers");
   }
 
-  // Stores the results of the launch, if it was chosen.
+  // Stores the results of the launch if the launch was chosen.
   void keep() {
     if (place_ >= kMost) return;
     if (kept_.size() <= place_) kept_.resize(place_ + 1);
@@ -41,7 +41,7 @@ class KeptLaunches {
     kept.effects = problem_.inspect();
   }
 
-  // Discards all launches so far.
+  // Discards all stored launches and resets the launch count.
   void restart() {
     launches_ = 0;
     kept_.clear();

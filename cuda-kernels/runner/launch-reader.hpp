@@ -29,8 +29,8 @@ class Driver {
     bind(library, "cuFuncGetName", nameOf);
   }
 
-  // Returns whether the required functions exist. Kernel names need CUDA 12.3 and clusters need 11.8, so both functions
-  // are optional.
+  // Returns whether the required functions exist. Kernel names need CUDA 12.3 and cluster sizes need CUDA 11.8, so the
+  // functions that read them are optional.
   bool usable() const { return nodes && typeOf && kernelOf && figureOf; }
 
   CUresult (*nodes)(CUgraph, CUgraphNode*, size_t*) = nullptr;

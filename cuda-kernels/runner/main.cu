@@ -1,5 +1,5 @@
 // kl-runner: loads, verifies and times rungs, or launches each rung once for a profiler or a sanitizer. README.md
-// describes its protocol.
+// describes the protocol.
 #include "bursts.hpp"
 #include "cases.hpp"
 #include "ceilings.hpp"
@@ -77,7 +77,7 @@ bool stage(Rung& rung, const char* name, Work work) {
     rung.state = Rung::kOut;
     Json("unsupported").string("rung", rung.id).string("reason", why.reason).print();
   } catch (const RunnerError& error) {
-    // One of the runner's own calls failed. If the context is lost, the rung caused it.
+    // One of the runner's own calls failed. If the context is lost, the rung caused the failure.
     if (!contextLost()) throw;
     reportFailure(rung, {name, error.message});
   }

@@ -18,7 +18,7 @@ struct Purpose {
   bool guarded;  // whether buffers have guard bands
 };
 
-// Read-only buffers by description. Cases with the same description share one buffer.
+// Read-only buffers, keyed by description. Cases with the same description share one buffer.
 using SharedBuffers = std::map<std::string, std::shared_ptr<TaskBuffer>>;
 
 inline std::string sharingKey(const BufferSpec& spec) { return std::to_string(spec.stream) + ":" + spec.text; }
@@ -109,7 +109,7 @@ class Problem {
       if (!buffer->spec.written()) buffer->remember();
   }
 
-  // Returns the contents of written buffers, by name.
+  // Returns the contents of written buffers, keyed by name.
   std::map<std::string, std::vector<char>> results() const {
     std::map<std::string, std::vector<char>> found;
     for (const auto& buffer : buffers_)
@@ -182,7 +182,7 @@ inline size_t bytesOf(const std::vector<const Case*>& cases, Purpose purpose) {
   return bytes;
 }
 
-// Throws out-of-memory before anything is allocated.
+// Throws an out-of-memory error, before anything is allocated, if the GPU has too little free memory.
 inline void requireMemory(size_t needed, const Device& device) {
   if (needed > device.freeBytes)
     throw RunnerError{kBadInput, "out-of-memory",

@@ -54,7 +54,7 @@ struct ReferenceStage {
     if (!onDevice && !onHost) failReference(of, "defines neither " + name + " nor " + device + " as extern \"C\"");
   }
 
-  // Calls the GPU version and waits for it.
+  // Calls the GPU function and waits until its work is done.
   void runOnDevice(const StructBytes& bytes) const {
     cudaError_t status = onDevice(bytes.data(), nullptr);
     if (status == cudaSuccess) status = cudaGetLastError();
@@ -66,7 +66,7 @@ struct ReferenceStage {
   const Case& of_;
 };
 
-// Returns a reference's struct. `arrayOf` returns the array for a field, or null.
+// Returns the struct that a reference receives. `arrayOf` returns the array for a field, or null.
 template <typename ArrayOf>
 StructBytes referenceStruct(const Case& of, int smCount, ArrayOf arrayOf) {
   StructBytes bytes(of.referenceBytes);
@@ -342,7 +342,7 @@ __device__ inline ElementError errorWithin(const CheckInput& in, long long i) {
   const double error = fabs(actual - expected);
   const double scale = in.scale ? in.scale[i] : fmax(fabs(expected), in.floor);
   const double tolerance = in.scale ? in.check.bound * scale : in.check.absolute + in.check.relative * fabs(expected);
-  // A NaN compares false with everything, so this condition rejects it.
+  // A NaN compares false with everything, so this condition rejects NaN.
   return {error <= tolerance && !isinf(error), error / scale, error / tolerance};
 }
 

@@ -1,4 +1,4 @@
-// A rung: a shared library with the launch ABI. The runner fills its launch struct as raw bytes.
+// A rung: a shared library with the launch ABI. The runner fills the rung's launch struct as raw bytes.
 #pragma once
 
 #include "problem.hpp"
@@ -32,8 +32,8 @@ class Rung {
     prepare();
   }
 
-  // Loads the library, without workspace or preparation. A library is never closed, because its kernels may be
-  // registered and it may cache handles.
+  // Loads the library without allocating a workspace or preparing the rung. A library is never closed, because its
+  // kernels may be registered and it may cache handles.
   void open(const Device& device) {
     library_ = ownLibrary(path_);
     launch_ = find<decltype(launch_)>(library_, "kl_launch");

@@ -28,7 +28,7 @@ struct Timed {
 
 // Returns the median time that the GPU is busy with a launch, from traced launches after the timing, or -1 if unknown.
 // Throws a rung error if this time is well above the time between the events, because the events then missed work.
-// `sampleRung` times launches between the traced ones, so both kinds of launches run at the same clocks.
+// `sampleRung` times launches between the traced launches, so both kinds of launches run at the same clocks.
 template <typename SampleRung>
 double busyMs(const Rung& rung, Stopwatch& stopwatch, const SampleRung& sampleRung) {
   constexpr int kTraced = 5;
@@ -47,7 +47,7 @@ double busyMs(const Rung& rung, Stopwatch& stopwatch, const SampleRung& sampleRu
   return busy.median();
 }
 
-// Untimed functions to call before and after each launch of the rung. By default, they do nothing.
+// Untimed functions to call before and after each launch of the rung. By default, these functions do nothing.
 struct AroundLaunch {
   std::function<void()> before = [] {}, after = [] {};
   std::function<void()> warm = [] {};  // called once, after the warm-up launches
@@ -129,7 +129,7 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
       .number("emptyMs", stopwatch.emptyMs())
       .numberOrNull("busyMs", busy)
       .numberOrNull("clockMHz", timed.clockMHz());
-  // If the rung is the reference, both sides have the same samples, so their ratio is 1.
+  // If the rung is the reference, its samples are also the reference's samples, so the ratio is 1.
   if (reference) line.number("referenceMedianMs", (isReference ? timed : beside).ms.median());
   else line.null("referenceMedianMs");
   line.numbers("referenceSamplesMs", beside.ms.values())
