@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-// Streams that a rung uses in addition to the stream it receives. The default stream needs no fence, because the
-// runner's own stream waits for work on the default stream.
+// Streams that a rung uses in addition to the stream it receives. The default stream needs no fence, because it
+// synchronizes with the runner's own stream.
 struct StreamsUsed {
   std::set<CUstream> others;
   bool perThread = false;
