@@ -8,8 +8,8 @@
 #include <cfloat>
 #include <chrono>
 
-// The roofline plot uses these ceilings. Each ceiling is the best of a few launches, measured after the clocks have
-// ramped up.
+// The roofline plot uses these ceilings. Each ceiling is the best result of a few launches that run after the clocks
+// have ramped up.
 
 constexpr int kChains = 8;     // independent accumulators per thread, to hide latency
 constexpr int kFmaSteps = 16;  // FMAs per chain and loop iteration
@@ -114,7 +114,7 @@ class CeilingBench {
     return ms <= 0 ? kUnknown : perTurn * turns / (ms * 1e6);
   }
 
-  static constexpr double kEnough = 5e9;  // bytes: half a millisecond at 10 TB/s
+  static constexpr double kEnough = 5e9;  // in bytes; reading them takes half a millisecond at 10 TB/s
 
   // Measures L1: every SM reads the same 16 KiB.
   double l1() {
@@ -122,8 +122,9 @@ class CeilingBench {
     return read<true>(units * 16, {0, units - 1}, blocks(), 4 * kEnough);
   }
 
-  // Measures L2: each block reads its own 32 KiB, with as many blocks as fit into half of L2. Blocks must not share
-  // lines, because two requests for the same line at the same time would be merged on the way to L2.
+  // Measures L2: each block reads its own 32 KiB, and the number of blocks is chosen so that their data fits into half
+  // of L2. Blocks must not share lines, because two requests for the same line at the same time would be merged on the
+  // way to L2.
   double l2() {
     const unsigned units = kReads * kReadThreads;
     const int sms = device_.properties.multiProcessorCount;
@@ -131,8 +132,8 @@ class CeilingBench {
     return read<false>(size_t(grid) * units * 16, {units, units - 1}, grid, kEnough);
   }
 
-  // Measures device memory. Returns unknown unless the buffer far exceeds L2, because L2 hits would count as memory
-  // reads.
+  // Measures device memory. Returns `kUnknown` unless the buffer is at least eight times as large as L2. Otherwise, L2
+  // hits would count as memory reads.
   double dram() {
     size_t free = 0, total = 0;
     if (cudaMemGetInfo(&free, &total) != cudaSuccess) return kUnknown;

@@ -15,7 +15,7 @@ __global__ void stampClock(ClockStamp* to) {
   *to = {clock64(), sm};
 }
 
-// Two stamps in host memory that the GPU writes to.
+// Two clock stamps in host memory, written by the GPU.
 class ClockStamps {
  public:
   ClockStamps() { check(cudaHostAlloc(&stamps_, 2 * sizeof(ClockStamp), cudaHostAllocMapped), "cudaHostAlloc"); }

@@ -20,8 +20,8 @@ inline const Order& orderOf(long long number) {
 // measurement noise.
 using Builds = std::array<Rung*, 3>;
 
-// Times the builds in blocks of six launches, forward and then backward. A steady drift within a block favors no build.
-// Elements 2i and 2i + 1 of each list belong to block i.
+// Times the builds in blocks of six launches: first in order, then in reverse order. A steady drift within a block
+// favors no build. Elements 2i and 2i + 1 of each list belong to block i.
 inline void compareRungs(const Builds& builds, const Arguments& args, Stopwatch& stopwatch, const Nvml& nvml) {
   constexpr double kWarmUpSeconds = 0.05;
   constexpr int kMostTries = 20;  // an incomplete block cannot be compared

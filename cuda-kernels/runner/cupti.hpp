@@ -1,5 +1,5 @@
 // Loads CUPTI at run time. CUPTI is part of the CUDA toolkit, but a machine may lack it. Activity records and resource
-// callbacks need no permission to read counters.
+// callbacks work even if the process may not read counters.
 #pragma once
 
 #include <cuda.h>

@@ -10,7 +10,7 @@
 #include <string>
 
 // NVML is part of the driver, but its header is not always installed. The required functions are therefore declared
-// here. Without NVML, its values are unknown and nothing else changes.
+// here. Without NVML, only the values that NVML provides are unknown.
 class Nvml {
  public:
   explicit Nvml(const char* pciBusId) {
@@ -24,7 +24,7 @@ class Nvml {
     temperature_ = reinterpret_cast<ClockFunction>(dlsym(library, "nvmlDeviceGetTemperature"));
     power_ = reinterpret_cast<PowerFunction>(dlsym(library, "nvmlDeviceGetPowerUsage"));
     powerLimit_ = reinterpret_cast<PowerFunction>(dlsym(library, "nvmlDeviceGetEnforcedPowerLimit"));
-    // Newer drivers call this function ...ClocksEventReasons; every driver has the old name.
+    // Newer drivers also export this function as ...ClocksEventReasons; every driver exports the old name.
     reasons_ = reinterpret_cast<ReasonsFunction>(dlsym(library, "nvmlDeviceGetCurrentClocksThrottleReasons"));
     if (!init || !find || init() != 0 || find(pciBusId, &device_) != 0) device_ = nullptr;
   }
@@ -88,7 +88,7 @@ struct Device {
     const cudaError_t status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess || count == 0)
       throw RunnerError{kNoDevice, "no-device", status == cudaSuccess ? "CUDA sees no GPU" : describe(status)};
-    // Spins instead of sleeping: the wait for a sample must not depend on the host's scheduler.
+    // Spins instead of sleeping, because the wait for a sample must not depend on the host's scheduler.
     check(cudaSetDeviceFlags(cudaDeviceScheduleSpin), "cudaSetDeviceFlags");
     check(cudaSetDevice(0), "cudaSetDevice");
     check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");

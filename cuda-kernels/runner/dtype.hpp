@@ -50,12 +50,12 @@ inline KlDtype parseDtype(const std::string& option, const std::string& name) {
   badArgument(option + ": the dtype must be one of " + names + ", not '" + name + "'");
 }
 
-// ---- 8-bit and 16-bit floating-point types. CUDA's headers would dominate the compile time ----
+// ---- 8-bit and 16-bit floating-point types, without CUDA's headers, which are slow to compile ----
 
 struct SmallFloat {
   int mantissa, bias;
   unsigned finite;    // bits of the largest finite number
-  unsigned overflow;  // result for larger numbers; 8-bit types saturate, like CUDA's own conversions
+  unsigned overflow;  // result for numbers above `finite`; 8-bit types saturate, like CUDA's own conversions
   bool hasInfinity;
 };
 
@@ -79,7 +79,7 @@ __host__ __device__ inline unsigned encodeSmall(double value, KlDtype dtype) {
   int exponent;
   frexp(x, &exponent);
   exponent = exponent - 1 > 1 - f.bias ? exponent - 1 : 1 - f.bias;  // a subnormal has the smallest exponent
-  // The leading bit is added to the exponent, so rounding up to the next power of two carries into it.
+  // The leading bit is added to the exponent, so rounding up to the next power of two carries into the exponent.
   const unsigned bits =
       (unsigned(exponent + f.bias - 1) << f.mantissa) + unsigned(rint(ldexp(x, f.mantissa - exponent)));
   return minus | (isinf(x) || bits > f.finite ? f.overflow : bits);
@@ -157,7 +157,7 @@ __host__ __device__ inline unsigned long long loadBits(const void* data, size_t 
 // Returns an element as JSON, with enough digits to distinguish values of type `like`. Infinities are strings; NaN is
 // null.
 inline std::string elementText(const void* element, KlDtype dtype, KlDtype like, bool exact) {
-  // A reader that parses a larger number as a double would get a different number.
+  // Integers above 2^53 can change when a reader parses them as doubles.
   constexpr long long kMostExact = 1LL << 53;
   const auto whole = [](const std::string& text, bool fits) { return fits ? text : Json::quote(text); };
   if (dtype == KL_U64) {

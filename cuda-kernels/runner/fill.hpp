@@ -15,7 +15,7 @@
 
 class NpyFile {
  public:
-  // Reads the header and rejects a file that is not an array of this type and shape.
+  // Reads the header and rejects a file that is not an array of the given type and shape.
   NpyFile(const std::string& path, const DtypeFacts& dtype, const std::vector<long long>& shape) : path_(path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) fail("cannot be opened");
@@ -43,7 +43,7 @@ class NpyFile {
     if (size_t(file.tellg()) < data_ + bytes_) fail("ends within its data");
   }
 
-  // Reads the data in pieces and passes each one to `take`.
+  // Reads the data in pieces and passes each piece to `take`.
   void read(const std::function<void(size_t offset, const void* piece, size_t bytes)>& take) const {
     std::ifstream file(path_, std::ios::binary);
     file.seekg(std::streamoff(data_));
@@ -58,7 +58,7 @@ class NpyFile {
  private:
   [[noreturn]] void fail(const std::string& what) const { throw RunnerError{kBadInput, "file", path_ + " " + what}; }
 
-  // Returns the text after 'key': in the header. The header is a Python dictionary with three fixed keys.
+  // Returns the header text that follows 'key':. The header is a Python dictionary with three fixed keys.
   std::string value(const std::string& header, const std::string& key) const {
     size_t at = header.find("'" + key + "'");
     if (at != std::string::npos) at = header.find(':', at);
@@ -68,7 +68,7 @@ class NpyFile {
   }
 
   void requireType(const std::string& descr, const DtypeFacts& dtype) const {
-    // '<f4' is the byte order followed by the type.
+    // The string contains the byte order and the type, such as '<f4'.
     const std::string type = descr.size() > 1 && descr[0] == '\'' ? descr.substr(1, descr.find('\'', 1) - 1) : "";
     const bool littleEndian = type.size() > 1 && (type[0] == '<' || type[0] == '|');
     for (const std::string& name : split(dtype.numpy, ' '))
@@ -92,7 +92,7 @@ struct FillRule {
   enum Kind { kPoison, kUniform, kNormal, kConstant, kIota, kPermutation, kFile, kComputed } kind = kPoison;
   double real[2] = {};        // floats: lo and hi, mean and deviation, or the constant
   long long integer[2] = {};  // integers: lo and hi, or the constant
-  // In every `every`th line of `line` elements, infinities or NaN replace values; 0 means never.
+  // Infinities or NaN replace values in every `every`th line of `line` elements; 0 disables this replacement.
   long long every = 0, line = 1;
 };
 
@@ -168,8 +168,9 @@ struct RandomStream {
   }
 };
 
-// Returns a number in (-1, 1). `places` random bits give odd multiples of 2^-places: symmetric, never 0 and never 1. A
-// float holds 23 places exactly. An f64 gets 52 places, so a rung that computes in float fails an exact check.
+// Returns a number in (-1, 1). `places` random bits give odd multiples of 2^-places: symmetric around 0, never 0 and
+// never 1. A float holds 23 places exactly. An f64 gets 52 places, so a rung that computes in float fails an exact
+// check.
 __host__ __device__ inline double uniformOf(unsigned long long bits, int places) {
   const long long odd = 2 * (long long)(bits >> (64 - places)) + 1;
   return ldexp(double(odd - (1LL << places)), -places);
@@ -208,7 +209,7 @@ struct Permutation {
 };
 
 // Cycles through four special lines: a line of -infinity, then lines with one -infinity, infinity or NaN at a random
-// place. Returns false if an element keeps its random value.
+// place. Returns false if the element keeps its random value.
 __host__ __device__ inline bool specialAt(const FillRule& rule, const RandomStream& random, long long count,
                                           long long i, double& value) {
   if (rule.every == 0) return false;
@@ -216,7 +217,7 @@ __host__ __device__ inline bool specialAt(const FillRule& rule, const RandomStre
   if ((line + 1) % rule.every != 0) return false;
   const long long kind = ((line + 1) / rule.every - 1) % 4;
   value = kind < 2 ? -INFINITY : kind == 2 ? INFINITY : NAN;
-  // Uses numbers from the random stream beyond those used for the elements.
+  // Uses random-stream indices above those of the elements.
   return kind == 0 || i % rule.line == (long long)((random.bits(count + line) >> 32) % (unsigned long long)rule.line);
 }
 

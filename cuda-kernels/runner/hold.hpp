@@ -18,7 +18,7 @@ __global__ void awaitTicket(const volatile unsigned* written, unsigned ticket, l
 }
 
 // Holds a stream. A launch that waits for the GPU would deadlock with the hold, so a second thread ends the hold after
-// `kLimit`. Work enqueued after that is reported as late.
+// `kLimit`. Work enqueued after the hold has ended is reported as late.
 class Hold {
  public:
   static constexpr std::chrono::milliseconds kLimit{50};

@@ -1,4 +1,4 @@
-// Writes one JSON object per line to the real stdout, each with a single write().
+// Writes one JSON object per line to the real stdout, with a single write() per object.
 #pragma once
 
 #include <cerrno>
@@ -55,7 +55,7 @@ class Json {
     for (size_t done = 0; done < line.size();) {
       const ssize_t count = write(descriptor(), line.data() + done, line.size() - done);
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) _exit(1);  // the reader has exited
+      if (count < 0) _exit(1);  // the process that reads stdout has exited
       done += size_t(count);
     }
   }

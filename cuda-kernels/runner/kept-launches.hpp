@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-// Draws new inputs for each launch and stores the results of some launches. Launches are chosen at random before they
-// run. A rung can lower its median time only if half of its launches are wrong. Such a rung passes with a probability
-// of 1 in 256.
+// Draws new inputs for each launch and stores the results of some launches. The launches to store are chosen at random
+// before they run. A rung that skips work lowers its median time only if it skips work in at least half of its
+// launches. Such a rung passes with a probability of 1 in 256.
 class KeptLaunches {
  public:
   static constexpr size_t kMost = 8;
@@ -31,7 +31,7 @@ class KeptLaunches {
     check(cudaDeviceSynchronize(), "preparing the buffers");
   }
 
-  // Stores the results of the launch, if it was chosen.
+  // Stores the results of the launch if the launch was chosen.
   void keep() {
     if (place_ >= kMost) return;
     if (kept_.size() <= place_) kept_.resize(place_ + 1);
@@ -41,7 +41,7 @@ class KeptLaunches {
     kept.effects = problem_.inspect();
   }
 
-  // Discards all launches so far.
+  // Discards all stored launches and resets the launch count.
   void restart() {
     launches_ = 0;
     kept_.clear();
@@ -86,7 +86,7 @@ struct WrittenLaunch {
   std::map<std::string, std::vector<char>> results;
   Verification effects;
 
-  // Reads a stored launch. Returns false if no launch has this number.
+  // Reads a stored launch. Returns false if no stored launch has this number.
   bool read(const std::string& folder, size_t number, const Case& of) {
     const std::string stem = folder + "/" + std::to_string(number) + ".";
     std::ifstream facts(stem + "launch");

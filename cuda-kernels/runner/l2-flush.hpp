@@ -1,5 +1,5 @@
-// Flushes L2 by reading another buffer, which evicts all other lines and writes dirty lines back. Overwriting a buffer
-// would leave dirty lines, which would be written back during the timed launch.
+// Flushes L2 by reading a large buffer. The reads evict all other lines, so dirty lines are written back. Overwriting a
+// buffer would leave dirty lines, which would be written back during the timed launch.
 #pragma once
 
 #include "buffer.hpp"

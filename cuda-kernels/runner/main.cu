@@ -1,5 +1,5 @@
 // kl-runner: loads, verifies and times rungs, or launches each rung once for a profiler or a sanitizer. README.md
-// describes its protocol.
+// describes the protocol.
 #include "bursts.hpp"
 #include "cases.hpp"
 #include "ceilings.hpp"
@@ -24,7 +24,7 @@
 
 namespace {
 
-// Exits the runner when its owner is gone. A killed supervisor then leaves no orphan on the GPU.
+// Exits the runner when its owner process has ended. A killed supervisor then leaves no orphan on the GPU.
 void followOwner(pid_t owner) {
   std::thread([owner] {
 #ifdef SYS_pidfd_open
@@ -36,7 +36,7 @@ void followOwner(pid_t owner) {
       _exit(1);
     }
 #endif
-    // Older Linux kernels: poll five times a second. EPERM means that the process still exists.
+    // On older Linux kernels, polls five times a second. EPERM means that the process still exists.
     while (kill(owner, 0) == 0 || errno == EPERM) usleep(200 * 1000);
     _exit(1);
   }).detach();
@@ -77,7 +77,7 @@ bool stage(Rung& rung, const char* name, Work work) {
     rung.state = Rung::kOut;
     Json("unsupported").string("rung", rung.id).string("reason", why.reason).print();
   } catch (const RunnerError& error) {
-    // One of the runner's own calls failed. If the context is lost, the rung caused it.
+    // One of the runner's own calls failed. If the context is lost, the rung caused the failure.
     if (!contextLost()) throw;
     reportFailure(rung, {name, error.message});
   }
@@ -108,8 +108,8 @@ void launchAfresh(const Rung& rung, const char* stage, cudaStream_t stream) {
 
 bool prepare(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream);
 
-// Makes the expected results available: computed once by the task's reference, or produced by the case's trusted rung.
-// Returns false if there are none.
+// Computes the expected results once, with the task's reference or with the case's trusted rung. Returns false if the
+// trusted rung could not be used.
 bool expect(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream) {
   Problem& problem = rung.problem;
   if (problem.hasExpected()) return true;
@@ -182,7 +182,7 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
   if (reference) release(*reference, "time");
 }
 
-// Times one rung without access to the expected results. `check` verifies the launches written here.
+// Times one rung without access to the expected results. The `check` command verifies the stored launches.
 void blind(const Arguments& args, const Device& device, const Nvml& nvml) {
   constexpr Purpose purpose{/*checked*/ false, /*guarded*/ true};
   if (args.rungs.size() != 1) badArgument("blind takes one --rung");
@@ -202,7 +202,7 @@ void blind(const Arguments& args, const Device& device, const Nvml& nvml) {
   release(rung, "time");
 }
 
-// Checks the launches that `blind` wrote. Loads trusted rungs, but not the untrusted rung.
+// Checks the launches that the `blind` command stored. Loads trusted rungs, but not the untrusted rung.
 void checkResults(const Arguments& args, const Device& device) {
   constexpr Purpose purpose{/*checked*/ true, /*guarded*/ true};
   requireMemory(bytesOf(args.usedCases(), purpose), device);
@@ -232,7 +232,7 @@ void checkResults(const Arguments& args, const Device& device) {
 // Times pairs of builds alternately. Results are not checked here, because the caller has verified both builds.
 void compare(const Arguments& args, const Device& device, const Nvml& nvml) {
   constexpr Purpose purpose{/*checked*/ false, /*guarded*/ true};
-  // Allocated before everything else, so each round has different buffer and code addresses.
+  // The ballast is allocated before everything else, so each round has different buffer and code addresses.
   const size_t ballastBytes = size_t(args.round * 7 % 32) << 21;
   requireMemory(bytesOf(args.usedCases(), purpose) + ballastBytes + Stopwatch::bytes(device, args.cold),
                 device);
@@ -249,7 +249,7 @@ void compare(const Arguments& args, const Device& device, const Nvml& nvml) {
     const Builds builds{find(pair.now), find(pair.before), find(pair.copy)};
     bool ready = true;
     for (const int which : order) ready = ready && stage(*builds[which], "load", [&] { builds[which]->open(device); });
-    // All builds share one workspace, so its address is the same for each.
+    // All builds share one workspace, so every build sees the same workspace address.
     Rung& largest = **std::max_element(builds.begin(), builds.end(), [](const Rung* a, const Rung* b) {
       return a->workspaceBytes() < b->workspaceBytes();
     });
@@ -257,7 +257,7 @@ void compare(const Arguments& args, const Device& device, const Nvml& nvml) {
     if (ready)
       for (Rung* rung : builds) rung->shareWorkspace(largest);
     for (const int which : order) ready = ready && stage(*builds[which], "load", [&] { builds[which]->prepare(); });
-    // Launches each build once, in loading order, which loads lazily loaded code and creates library handles.
+    // Launches each build once, in loading order, to load lazily loaded code and create library handles.
     for (const int which : order)
       ready = ready && stage(*builds[which], "time", [&] {
                 builds[which]->resetOutputs(stopwatch.stream());
@@ -281,7 +281,7 @@ void profile(const Arguments& args, const Device& device) {
     std::chrono::duration<double> taken{};
     const bool profiled = stage(rung, "profile", [&] {
       rung.resetOutputs(stream);
-      rung.launchAndWait("profile", stream);  // unprofiled: creates library handles and loads lazily loaded code
+      rung.launchAndWait("profile", stream);  // unprofiled launch: creates library handles and loads lazily loaded code
       rung.resetOutputs(stream);
       check(cudaDeviceSynchronize(), "preparing the buffers");
 

@@ -18,7 +18,7 @@ struct Purpose {
   bool guarded;  // whether buffers have guard bands
 };
 
-// Read-only buffers by description. Cases with the same description share one buffer.
+// Read-only buffers, keyed by description. Cases with the same description share one buffer.
 using SharedBuffers = std::map<std::string, std::shared_ptr<TaskBuffer>>;
 
 inline std::string sharingKey(const BufferSpec& spec) { return std::to_string(spec.stream) + ":" + spec.text; }
@@ -66,8 +66,8 @@ class Problem {
       if (buffer->spec.written()) buffer->reset(stream);
   }
 
-  // Overwrites a launch's inputs until `showInputs`. Outputs stay uninitialized, so a memory checker detects
-  // reads.
+  // Overwrites a launch's inputs; `showInputs` restores them. Outputs stay uninitialized, so a memory checker detects
+  // reads of outputs.
   void hideInputs() const {
     for (const auto& buffer : buffers_)
       if (buffer->spec.access != BufferSpec::kOut) buffer->hide();
@@ -78,8 +78,8 @@ class Problem {
     check(cudaDeviceSynchronize(), "filling the inputs");
   }
 
-  // Resets only buffers that a launch reads and overwrites. Repeated launches would otherwise feed back and grow
-  // without bound.
+  // Resets only buffers that a launch reads and overwrites. Otherwise, each launch would read the previous launch's
+  // output, and the values could grow without bound.
   void resetInOuts(cudaStream_t stream) const {
     for (const auto& buffer : buffers_)
       if (buffer->spec.access == BufferSpec::kInOut) buffer->reset(stream);
@@ -109,7 +109,7 @@ class Problem {
       if (!buffer->spec.written()) buffer->remember();
   }
 
-  // Returns the contents of written buffers, by name.
+  // Returns the contents of written buffers, keyed by name.
   std::map<std::string, std::vector<char>> results() const {
     std::map<std::string, std::vector<char>> found;
     for (const auto& buffer : buffers_)
@@ -169,7 +169,7 @@ class Problem {
   std::unique_ptr<Reference> reference_;
 };
 
-// Returns the GPU memory, in bytes, for cases that exist at the same time.
+// Returns the GPU memory, in bytes, that the cases need while all of them exist at the same time.
 inline size_t bytesOf(const std::vector<const Case*>& cases, Purpose purpose) {
   std::set<std::string> shared;
   size_t bytes = 0;
@@ -182,7 +182,7 @@ inline size_t bytesOf(const std::vector<const Case*>& cases, Purpose purpose) {
   return bytes;
 }
 
-// Throws out-of-memory before anything is allocated.
+// Throws an out-of-memory error, before anything is allocated, if the GPU has too little free memory.
 inline void requireMemory(size_t needed, const Device& device) {
   if (needed > device.freeBytes)
     throw RunnerError{kBadInput, "out-of-memory",
@@ -191,7 +191,7 @@ inline void requireMemory(size_t needed, const Device& device) {
                       needed, device.freeBytes};
 }
 
-// All cases that have rungs, in GPU memory at the same time.
+// Holds all cases that have rungs in GPU memory at the same time.
 class Problems {
  public:
   Problems(const Arguments& args, const Device& device, Purpose purpose) {

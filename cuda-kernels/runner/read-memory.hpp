@@ -4,7 +4,7 @@
 #include <cuda_runtime.h>
 
 constexpr int kReadThreads = 256;
-constexpr int kReads = 8;  // 16-byte loads in flight at once
+constexpr int kReads = 8;  // 16-byte loads in flight per thread
 
 // Loads 16 bytes. The asm is volatile, so the compiler keeps repeated reads.
 template <bool kThroughL1>
@@ -21,8 +21,8 @@ __device__ inline uint4 readSixteen(const uint4* from) {
   return v;
 }
 
-// A grid's access pattern over a buffer, in units of 16 bytes. `mask` is a power-of-two length minus one. With a
-// slice, each block cycles through its own slice. Without one, all blocks cycle through the whole buffer together.
+// A grid's access pattern over a buffer, in units of 16 bytes. `mask` is a power-of-two length minus one. If `slice` is
+// not 0, each block cycles through its own slice. Otherwise, all blocks cycle through the whole buffer together.
 struct Walk {
   unsigned slice, mask;
 };
@@ -40,5 +40,5 @@ __global__ void __launch_bounds__(kReadThreads) readMany(const uint4* data, Walk
     for (int r = 0; r < kReads; ++r) all ^= values[r].x ^ values[r].y ^ values[r].z ^ values[r].w;
     at += kReads * stride;
   }
-  if (all == 0x9e3779b9u) *sink = all;  // never true, because the buffer is zero
+  if (all == 0x9e3779b9u) *sink = all;  // never true, because the buffer contains only zeros
 }

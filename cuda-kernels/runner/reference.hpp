@@ -54,7 +54,7 @@ struct ReferenceStage {
     if (!onDevice && !onHost) failReference(of, "defines neither " + name + " nor " + device + " as extern \"C\"");
   }
 
-  // Calls the GPU version and waits for it.
+  // Calls the GPU function and waits until its work is done.
   void runOnDevice(const StructBytes& bytes) const {
     cudaError_t status = onDevice(bytes.data(), nullptr);
     if (status == cudaSuccess) status = cudaGetLastError();
@@ -66,7 +66,7 @@ struct ReferenceStage {
   const Case& of_;
 };
 
-// Returns a reference's struct. `arrayOf` returns the array for a field, or null.
+// Returns the struct that a reference receives. `arrayOf` returns the array for a field, or null.
 template <typename ArrayOf>
 StructBytes referenceStruct(const Case& of, int smCount, ArrayOf arrayOf) {
   StructBytes bytes(of.referenceBytes);
@@ -215,8 +215,8 @@ class Reference {
     return of.hasReferenceField(Field::kMask, spec.name);
   }
 
-  // Returns a buffer of NaN, so elements that a reference leaves out fail the check. As a mask, such a buffer
-  // includes every element.
+  // Returns a buffer filled with NaN, so elements that a reference leaves out fail the check. A mask filled with the
+  // same bytes includes every element.
   static std::unique_ptr<DeviceBuffer> poisoned(size_t bytes) {
     auto buffer = std::make_unique<DeviceBuffer>(bytes);
     check(cudaMemset(buffer->get(), 0xff, bytes), "cudaMemset");
@@ -315,7 +315,7 @@ struct CheckInput {
   KlDtype dtype;
   size_t elementBytes;
   long long count;
-  const void* expected;  // doubles, or the same type if the check is exact
+  const void* expected;  // doubles, or the type of `actual` if the check is exact
   const double* scale;   // error scale for a bound
   const unsigned char* mask;  // 0 skips an element; null checks every element
   Check check;
@@ -342,7 +342,7 @@ __device__ inline ElementError errorWithin(const CheckInput& in, long long i) {
   const double error = fabs(actual - expected);
   const double scale = in.scale ? in.scale[i] : fmax(fabs(expected), in.floor);
   const double tolerance = in.scale ? in.check.bound * scale : in.check.absolute + in.check.relative * fabs(expected);
-  // A NaN compares false with everything, so this condition rejects it.
+  // A NaN compares false with everything, so this condition rejects NaN.
   return {error <= tolerance && !isinf(error), error / scale, error / tolerance};
 }
 

@@ -1,4 +1,4 @@
-// A rung: a shared library with the launch ABI. The runner fills its launch struct as raw bytes.
+// A rung: a shared library with the launch ABI. The runner fills the rung's launch struct as raw bytes.
 #pragma once
 
 #include "problem.hpp"
@@ -32,8 +32,8 @@ class Rung {
     prepare();
   }
 
-  // Loads the library, without workspace or preparation. A library is never closed, because its kernels may be
-  // registered and it may cache handles.
+  // Loads the library without allocating a workspace or preparing the rung. A library is never closed, because its
+  // kernels may be registered and it may cache handles.
   void open(const Device& device) {
     library_ = ownLibrary(path_);
     launch_ = find<decltype(launch_)>(library_, "kl_launch");
@@ -88,7 +88,7 @@ class Rung {
     zeroWorkspace(stream);
   }
 
-  // Uses the workspace of another rung, which must be at least as large and never run at the same time.
+  // Uses another rung's workspace, which must be at least as large. The two rungs must never run at the same time.
   void shareWorkspace(const Rung& other) {
     if (!workspaceBytes_) return;
     workspace_ = other.workspace_;
@@ -96,8 +96,8 @@ class Rung {
   }
 
   // Lets the rung set up everything that it keeps between launches. The rung's input buffers hold no data yet, because
-  // work on the data must be part of a timed launch. A rung that compiles its kernels in this process launches them
-  // instead (kl_warm_up), with the data.
+  // work on the data must be part of a timed launch. Instead, a rung that compiles its kernels in this process launches
+  // them with the data (kl_warm_up).
   void prepare() {
     prepare_ = find<decltype(prepare_)>(library_, "kl_prepare");
     release_ = find<decltype(release_)>(library_, "kl_release");
@@ -127,7 +127,7 @@ class Rung {
   // Returns whether `release` calls the rung's own code.
   bool releasesItself() const { return isPrepared_ && release_; }
 
-  // Ends the rung: calls kl_release and frees the workspace. Throws a rung error if its remaining GPU work failed.
+  // Ends the rung: calls kl_release and frees the workspace. Throws a rung error if the GPU work of kl_release failed.
   void release(const char* stage) {
     const bool calls = releasesItself();
     isPrepared_ = false;
@@ -155,8 +155,8 @@ class Rung {
 
  private:
   // Loads a separate library for each rung. Two rungs in a run can share a file, for example at two problem sizes. The
-  // linker identifies a library by its file, so the second rung loads a copy with separate variables. A Python rung is
-  // not copied, because its script is next to the file.
+  // dynamic linker identifies a library by its file, so the second rung loads a copy with separate variables. A Python
+  // rung is not copied, because its script is next to the file.
   static void* ownLibrary(const std::string& path) {
     static std::set<std::string> opened;
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -1,4 +1,4 @@
-// Timing samples, and the criterion for when there are enough.
+// Timing samples, and the criterion that decides whether there are enough samples.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Times a rung's launches with CUDA events. The interval excludes host time and includes all of the rung's GPU work.
+// Times a rung's launches with CUDA events. The timed interval excludes host time and includes all of the rung's GPU
+// work.
 #pragma once
 
 #include "activity.hpp"
@@ -52,7 +53,7 @@ class Stopwatch {
   cudaStream_t stream() const { return stream_; }
   bool cold() const { return flush_ != nullptr; }
 
-  // Returns the milliseconds between two consecutive events.
+  // Returns the milliseconds between two consecutive events without work between them.
   double emptyMs() const { return emptyMs_.median(); }
 
   const LaunchFacts& factsOf(const Rung& rung) { return facts(rung); }
@@ -110,7 +111,8 @@ class Stopwatch {
   }
 
  private:
-  // Returns a rung's streams and kernels. The first call runs untimed launches to find them.
+  // Returns a rung's streams and kernels. The first call for a rung traces an untimed launch to find its streams and
+  // kernels.
   LaunchFacts& facts(const Rung& rung) {
     const auto [at, isNew] = facts_.try_emplace(&rung);
     if (!isNew) return at->second;
@@ -136,7 +138,7 @@ class Stopwatch {
     };
     try {
       for (int i = 0; i < launches; ++i) {
-        if (i > 0) rung.zeroWorkspace(stream_);  // each launch needs a zeroed workspace; zeroing is part of its time
+        if (i > 0) rung.zeroWorkspace(stream_);  // each launch needs a zeroed workspace; its time includes the zeroing
         rung.launch("time", stream_);
       }
     } catch (...) {
@@ -156,7 +158,7 @@ class Stopwatch {
     return elapsedMs() / launches;
   }
 
-  // A rung whose launches are always late probably waits for the GPU, so it is no longer held.
+  // A rung whose launches are always late probably waits for the GPU, so its stream is no longer held.
   bool isLate(LaunchFacts& known, bool late) {
     constexpr int kAlways = 3;
     known.lateInARow = late ? known.lateInARow + 1 : 0;

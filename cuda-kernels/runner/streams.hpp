@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-// Streams that a rung uses in addition to the stream it receives. Streams that block on the default stream, like the
-// runner's own stream, need no fence against that stream.
+// Streams that a rung uses in addition to the stream it receives. The default stream needs no fence, because it
+// synchronizes with the runner's own stream.
 struct StreamsUsed {
   std::set<CUstream> others;
   bool perThread = false;
@@ -23,7 +23,7 @@ struct StreamsUsed {
 
 class Streams {
  public:
-  // Returns the instance. Create it before any stream that it must track.
+  // Returns the instance. Call this function before creating any stream that must be tracked.
   static Streams& self() {
     static Streams one;
     return one;
@@ -48,7 +48,7 @@ class Streams {
     return found;
   }
 
-  // Until `leave`, the streams in `used` and all new streams wait for `start`.
+  // Makes the streams in `used` wait for `start`, and also all streams created before `leave`.
   void enter(const StreamsUsed& used, cudaEvent_t start) {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     start_ = start;

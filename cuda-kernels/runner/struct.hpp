@@ -1,4 +1,4 @@
-// A struct that the runner fills without knowing its type. The command line gives the offsets of its fields.
+// A struct that the runner fills without knowing its type. The command line gives the offsets of the struct's fields.
 #pragma once
 
 #include "parse.hpp"
@@ -13,7 +13,7 @@ constexpr size_t kMostStructBytes = 65536;
 
 // A field of a struct, given as OFFSET:WHAT[:VALUE].
 struct Field {
-  // The values from kBuffer onward are known only when the struct is filled.
+  // For the kinds from kBuffer onward, the values are known only when the struct is filled.
   enum Kind {
     kI32,
     kI64,
@@ -83,7 +83,7 @@ inline Field parseField(const std::string& option, const std::string& text, Stru
       ", not '" + text + "'");
 }
 
-// Checks that every field is aligned, inside the struct, and does not overlap another.
+// Checks that every field is aligned and inside the struct, and that no fields overlap.
 inline void requireLayout(const std::string& option, size_t bytes, const std::vector<Field>& fields) {
   std::vector<bool> taken(bytes);
   for (const Field& field : fields) {

@@ -13,7 +13,7 @@ struct ReferenceFailed {
   RungError error;
 };
 
-// The samples of one side of the interleaved launches.
+// The samples of the rung or of the reference.
 struct Timed {
   Samples ms;
   Samples clocksMHz;  // only from launches that are long enough for an accurate value
@@ -27,8 +27,8 @@ struct Timed {
 };
 
 // Returns the median time that the GPU is busy with a launch, from traced launches after the timing, or -1 if unknown.
-// If this time is well above the time between the events, the events missed work, and the function throws a rung error.
-// `sampleRung` times launches between the traced ones, so both kinds of launches run at the same clocks.
+// Throws a rung error if this time is well above the time between the events, because the events then missed work.
+// `sampleRung` times launches between the traced launches, so both kinds of launches run at the same clocks.
 template <typename SampleRung>
 double busyMs(const Rung& rung, Stopwatch& stopwatch, const SampleRung& sampleRung) {
   constexpr int kTraced = 5;
@@ -47,14 +47,14 @@ double busyMs(const Rung& rung, Stopwatch& stopwatch, const SampleRung& sampleRu
   return busy.median();
 }
 
-// Untimed functions to call before and after each launch of the rung. By default, they do nothing.
+// Untimed functions to call before and after each launch of the rung. By default, these functions do nothing.
 struct AroundLaunch {
   std::function<void()> before = [] {}, after = [] {};
   std::function<void()> warm = [] {};  // called once, after the warm-up launches
 };
 
-// Times a rung, alternating with the reference (null if there is none) in the same loop. The rung and the reference
-// then run at the same clocks and temperature.
+// Times a rung and the reference (null if there is none) alternately in the same loop. The rung and the reference then
+// run at the same clocks and temperature.
 inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& args, Stopwatch& stopwatch,
                      const Nvml& nvml, const AroundLaunch& around = {}) {
   const auto now = [] { return std::chrono::steady_clock::now(); };
@@ -129,7 +129,7 @@ inline void timeRung(const Rung& rung, const Rung* reference, const Arguments& a
       .number("emptyMs", stopwatch.emptyMs())
       .numberOrNull("busyMs", busy)
       .numberOrNull("clockMHz", timed.clockMHz());
-  // If the rung is the reference, both sides have the same samples, so their ratio is 1.
+  // If the rung is the reference, its samples are also the reference's samples, so the ratio is 1.
   if (reference) line.number("referenceMedianMs", (isReference ? timed : beside).ms.median());
   else line.null("referenceMedianMs");
   line.numbers("referenceSamplesMs", beside.ms.values())

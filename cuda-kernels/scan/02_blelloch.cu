@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(THREADS) scanTiles(const float* from, float* t
   tree[placeOf(t)] = a;
   tree[placeOf(t + THREADS)] = b;
 
-  // Up-sweep: the right child of each pair becomes the sum of both.
+  // Up-sweep: the right child of each pair becomes the sum of both children.
 #pragma unroll
   for (int pairs = THREADS, distance = 1; pairs > 0; pairs /= 2, distance *= 2) {
     __syncthreads();

@@ -27,7 +27,7 @@ __device__ inline long long placeOf(long long tile, int i) {
   return tile * kTile + ((threadIdx.x / 32 * QUADS + i) * 32 + threadIdx.x % 32) * 4;
 }
 
-// Returns the sum of the block's values to all threads. All threads are done with ofWarp at their next barrier.
+// Returns the sum of the block's values to all threads. ofWarp can be reused after the block's next barrier.
 __device__ inline float blockSum(float value, float* ofWarp) {
   const int lane = threadIdx.x % 32;
   value = klWarpSum(value);

@@ -24,11 +24,11 @@ static_assert((kSharedBytes + 2048) * BLOCKS_PER_SM <= 228 * 1024,
               "BLOCKS_PER_SM * STAGES tiles must fit into the 228 KiB of an SM");
 
 // A module's global variables are initially zero. The upper half of `tickets` is the launch number; the lower half
-// counts the tickets taken in this launch. The last ticket taken prepares the next launch.
+// counts the tickets taken in this launch. The block that takes the last ticket prepares the next launch.
 __device__ unsigned long long tickets = 0;
 __device__ unsigned long long states[(1LL << 32) / kTile];
 
-// Takes the next ticket. Each block stops at its first ticket beyond the tiles, so the last ticket's number is known.
+// Takes the next ticket. Each block stops at its first ticket beyond the last tile, so the last ticket is known.
 __device__ inline unsigned takeTicket(unsigned tiles, unsigned& epoch) {
   const unsigned long long taken = atomicAdd(&tickets, 1ull);
   epoch = unsigned(taken >> 32);
@@ -48,7 +48,7 @@ scanAll(const float* __restrict__ x, float* __restrict__ y, long long n, unsigne
   __shared__ float ofWarp[kWarps], beforeTile;
   __shared__ unsigned ticket[kTickets], launch;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const bool takes = threadIdx.x == THREADS - 32;  // this warp does not look back
+  const bool takes = threadIdx.x == THREADS - 32;  // this thread's warp does not look back
   const auto within = [=](int i) { return (warp * QUADS + i) * 32 + lane; };  // in units of four elements
 
   // Copies elements that the same thread reads later, so no other thread waits for them.
@@ -66,7 +66,7 @@ scanAll(const float* __restrict__ x, float* __restrict__ y, long long n, unsigne
     asm volatile("cp.async.commit_group;" ::: "memory");
   };
 
-  unsigned epoch = 0, last = 0;  // for the thread that takes tickets, up to the first one beyond the tiles
+  unsigned epoch = 0, last = 0;  // used only by the thread that takes tickets; `last` is its latest ticket
   for (int i = 0; i < kTickets; ++i) {
     if (takes) {
       if (last < tiles) last = takeTicket(tiles, epoch);

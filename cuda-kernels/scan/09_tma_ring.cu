@@ -17,14 +17,14 @@
 constexpr int kTile = TILE, kRows = kTile / (WARPS * 128);  // rows of 128 elements in a warp's segment of a tile
 constexpr int kThreads = (2 * WARPS + 2) * 32;
 using Turn = KlTurn<STAGES>;
-constexpr int kWords = 5;  // states that a lane reads at once: 160 per warp, one round of blocks on an H200
+constexpr int kWords = 5;  // states that a lane reads at a time: 160 per warp, enough for one wave of blocks on an H200
 
 struct Ring {
   float4 elements[STAGES][kTile / 4];
-  long long tile[STAGES];  // number of the tile in a stage; the first number beyond x ends the ring
+  long long tile[STAGES];  // tile number of each stage; a number beyond the last tile ends the ring
   float ofSegment[STAGES][WARPS], before[STAGES];
-  // Barriers of a stage: loaded, segments summed, preceding sum known, scanned. Every lane arrives, not one per warp,
-  // so the barriers alone order a lane's reads and writes before the writes of other threads.
+  // Barriers of a stage: loaded, segments summed, preceding sum known, scanned. Every lane arrives, not just one per
+  // warp, so the barriers alone order a lane's reads and writes before other threads' writes.
   uint64_t loaded[STAGES], summed[STAGES], preceded[STAGES], scanned[STAGES];
   unsigned epoch;
 };
@@ -33,8 +33,8 @@ static_assert(kRows * WARPS * 128 == kTile, "TILE must be a multiple of 128 * WA
 static_assert(LAG + PENDING < STAGES, "LAG + PENDING must be less than STAGES");
 static_assert(sizeof(Ring) <= 227 * 1024, "STAGES tiles must fit into the 227 KiB of a block");
 
-// A module's global variables are initially zero. The upper half of `tickets` is the launch number, which states
-// include. The lower half counts the tickets taken. The last block prepares both halves for the next launch.
+// A module's global variables are initially zero. The upper half of `tickets` is the launch number, which is part of
+// every state. The lower half counts the tickets taken. The last block prepares both halves for the next launch.
 __device__ unsigned long long tickets = 0;
 __device__ unsigned finished = 0;
 __device__ unsigned long long states[(1LL << 32) / kTile];
@@ -48,7 +48,7 @@ __device__ inline void load(Ring& ring, const float* x, long long n, int stage, 
   const int quads = left <= 0 ? 0 : int(min(left, (long long)kTile) / 4);  // a copy is a multiple of 16 bytes
   if (left > 0 && left < kTile)
     for (int quad = quads + lane; quad < kTile / 4; quad += 32) to[quad] = klLoadQuad(from, quad * 4, left);
-  if (lane) {  // every lane may have written zeros
+  if (lane) {  // every lane arrives, because it may have written zeros
     klBarrierArrive(&ring.loaded[stage]);
     return;
   }
@@ -57,14 +57,14 @@ __device__ inline void load(Ring& ring, const float* x, long long n, int stage, 
   if (quads) klBulkLoad(to, from, quads * 16, &ring.loaded[stage]);
 }
 
-// Runs in a separate warp: stores scanned tiles and loads others in their place. Blocks take tickets one by one, so a
-// short x is shared evenly. Every block takes its tiles in order, so the first unfinished tile never waits for another
-// tile.
+// Runs in a separate warp: stores scanned tiles and loads new tiles in their place. Blocks take tickets one by one, so
+// a short x is shared evenly. Every block takes its tiles in order, so the first unfinished tile never waits for
+// another tile.
 __device__ inline void copyTiles(Ring& ring, const float* x, float* y, long long n, long long tiles,
                                  unsigned long long ticket) {
   const int lane = threadIdx.x % 32;
   if (lane == 0) ring.epoch = unsigned(ticket >> 32);
-  bool more = true;  // more tiles to load, or the end marker
+  bool more = true;  // whether a tile or the end marker remains to be loaded
   const auto bring = [&](int stage) {
     if (!more) return;
     const long long tile = __shfl_sync(~0u, unsigned(ticket), 0);
@@ -100,7 +100,7 @@ __device__ inline void copyTiles(Ring& ring, const float* x, float* y, long long
   }
 }
 
-// Runs in WARPS warps, one segment of the tile each. The first warp publishes the sum of the tile.
+// Runs in WARPS warps, each of which sums one segment of the tile. The first warp publishes the sum of the tile.
 __device__ inline void sumTiles(Ring& ring, long long tiles, int warp) {
   const int lane = threadIdx.x % 32;
   for (Turn turn;; turn.next()) {
@@ -127,14 +127,14 @@ __device__ inline void sumTiles(Ring& ring, long long tiles, int warp) {
   }
 }
 
-// Runs in a separate warp: adds up all tiles before each tile of the block. A lane keeps the sum of its tiles in FP64,
-// because the sum accumulates from the first tile to the last.
+// Runs in a separate warp: adds up the sums of all tiles before each tile of the block. A lane keeps the sum of its
+// tiles in FP64, because the sum accumulates from the first tile to the last.
 __device__ inline void lookBack(Ring& ring, long long tiles) {
   const int lane = threadIdx.x % 32;
   double mine = 0;
   long long next = 0;  // the first tile not yet added
-  // The look-back starts only after the block has summed LAG more tiles. The sums of other blocks are then published,
-  // too. Polling for them would delay their arrival.
+  // The look-back starts only after the block has summed LAG more tiles. By then, other blocks have published their
+  // sums. Polling for these sums earlier would delay them.
   bool more = true;
   int lead = 0;
   Turn sums;
@@ -170,7 +170,7 @@ __device__ inline void lookBack(Ring& ring, long long tiles) {
   }
 }
 
-// Runs in WARPS warps, one segment of the tile each. Scans in place, or to y if y ends within the tile.
+// Runs in WARPS warps, each of which scans one segment of the tile, in place or to y if y ends within the tile.
 __device__ inline void scanTiles(Ring& ring, float* y, long long n, long long tiles, int warp) {
   const int lane = threadIdx.x % 32;
   for (Turn turn;; turn.next()) {

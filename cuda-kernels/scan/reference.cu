@@ -1,5 +1,5 @@
 // Reference for the scan rungs: running sums in FP64 on the GPU, and the largest magnitude of any running sum so
-// far, which is the scale of the rounding errors. Kernels pass intermediate values in the results' own memory. The
+// far, which is the scale of the rounding errors. The kernels store intermediate values in the result buffers. The
 // order of additions is the same on every GPU.
 #include "kl_reference.h"
 
@@ -45,7 +45,7 @@ __global__ void addCarry(KlReference p) {
   }
 }
 
-// Stores the largest magnitude of all preceding elements in the y_scale of each chunk.
+// Stores the largest magnitude of all preceding elements in the first y_scale element of each chunk.
 __global__ void carryLargest(KlReference p) {
   double carry = 0;
   for (long long c = 0; c * kChunk < p.N; ++c) {

@@ -1,4 +1,4 @@
-// Helpers for the scan rungs: launches over several levels of blocks, the scan of a warp, and look-back states.
+// Helpers for the scan rungs: launches over several levels of blocks, warp scans, and look-back states.
 #pragma once
 
 #include "kernel_ladder.h"
@@ -7,7 +7,7 @@
 
 inline long long klBlocks(long long n, long long perBlock) { return (n + perBlock - 1) / perBlock; }
 
-// ---- Levels: blocks scan their elements, their sums are scanned in the same way and added ---------------------------
+// ---- Levels: blocks scan their elements; the block sums are scanned in the same way, then added ---------------------
 
 // Returns the size, in bytes, of the block sums of all levels. `perBlock` is a multiple of 4, and each level starts at
 // a multiple of 4.
@@ -49,7 +49,7 @@ __device__ inline float klWarpSum(float value) {
   return value;
 }
 
-// Scans kQuads rows of 128 elements, with four adjacent elements per lane. Returns the total sum in all lanes.
+// Scans kQuads rows of 128 elements, with four adjacent elements per lane. Returns the total to all lanes.
 template <int kQuads>
 __device__ inline float klScanRows(float4 (&quad)[kQuads]) {
   const int lane = threadIdx.x % 32;
@@ -80,7 +80,7 @@ __device__ inline float4 klLoadQuad(const float* x, long long i, long long n) {
   return make_float4(i < n ? x[i] : 0, i + 1 < n ? x[i + 1] : 0, i + 2 < n ? x[i + 2] : 0, 0);
 }
 
-// Stores four elements. kStreaming: L2 may evict them first, because they are not read again.
+// Stores four elements. With kStreaming, L2 may evict the elements first, because they are not read again.
 template <int kStreaming = 0>
 __device__ inline void klStoreQuad(float* y, long long i, long long n, float4 quad, float add) {
   quad.x += add;
@@ -99,8 +99,8 @@ __device__ inline void klStoreQuad(float* y, long long i, long long n, float4 qu
 
 // ---- Look-back -------------------------------------------------------------------------------------------------------
 
-// The kind of sum that a tile has published: of its own elements, or of all elements up to its end. Kind and sum are
-// one 64-bit word that is read and written at once, so both are always consistent and no fence is needed.
+// The kind of sum that a tile has published: of its own elements, or of all elements up to its end. Kind and sum share
+// one 64-bit word that is read and written atomically, so they are always consistent without a fence.
 enum class KlTold : unsigned { nothing = 0, own = 1, all = 2 };
 
 struct KlState {
@@ -127,7 +127,7 @@ struct KlState {
 };
 
 // Returns the sum of all elements before `tile`; called by a whole warp, which checks 32 * kWords tiles at a time. The
-// search goes back to the nearest tile with a sum of all elements and adds the sums of later tiles.
+// search goes back to the nearest tile in state `all` and adds the sums of the later tiles.
 template <int kWords>
 __device__ inline float klLookBack(const unsigned long long* states, long long tile, unsigned epoch) {
   const int lane = threadIdx.x % 32;
@@ -143,7 +143,7 @@ __device__ inline float klLookBack(const unsigned long long* states, long long t
     for (int i = 0; i < kWords; ++i) look(i);
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
-      unsigned all, needed;  // lanes whose tile has the sum of all; lanes up to the nearest such lane
+      unsigned all, needed;  // lanes whose tile is in state `all`; lanes up to the nearest of them
       while (true) {
         all = __ballot_sync(~0u, state[i].told(epoch) == KlTold::all);
         needed = all ? all ^ (all - 1) : ~0u;

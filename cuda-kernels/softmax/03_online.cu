@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(THREADS) softmax(const T* __restrict__ x, T* _
   KlRow row;
   for (long long col = threadIdx.x; col < cols; col += THREADS) {
     const float value = klToFloat(from[col]), above = fmaxf(row.largest, value), shift = KlRow::shiftOf(above);
-    // One of the two values is the new maximum, so its exponential is 1. A NaN is never greater, so it remains.
+    // One of the two values is the new maximum, so its exponential is 1. A NaN value makes the sum NaN.
     const bool grows = row.largest < value;
     const float other = klExp(grows ? row.largest : value, shift);
     row.sum = grows ? row.sum * other + 1 : row.sum + other;

@@ -86,7 +86,7 @@ cudaError_t launch(const KlTask* p, cudaStream_t stream) {
   if (status == cudaSuccess)
     status = cudaDeviceGetAttribute(&sharedPerBlock, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (status != cudaSuccess) return status;
-  // The driver and this kernel's static part use less than 2 KiB.
+  // The driver and this kernel's static arrays use less than 2 KiB of shared memory.
   const int stages = int(std::min<long long>(STAGES, (sharedPerSm / kBlocks - 2048) / (packs * 16)));
   if (stages < 1) {
     klLaunchAnyShape<T>(p, stream);
@@ -94,7 +94,7 @@ cudaError_t launch(const KlTask* p, cudaStream_t stream) {
   }
   const int sharedBytes = stages * int(packs) * 16;
   // Requests the maximum shared memory per block instead of the exact size that this kernel needs. If the requested
-  // size is exactly 48 KiB, ncu finds no room for the static part and reports an occupancy of 0.
+  // size is exactly 48 KiB, ncu finds no room for the static arrays and reports an occupancy of 0.
   status = cudaFuncSetAttribute(softmax<T, kThreads, kPacks>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                 sharedPerBlock - 2048);
   if (status != cudaSuccess) return status;

@@ -7,7 +7,7 @@
 #include <cuda_bf16.h>
 #include <math.h>
 
-// Calls launch(T()) with the type of the elements.
+// Calls launch(T()), where T is the element type.
 template <typename Launch>
 cudaError_t klForType(const KlTask* p, Launch launch) {
   if (p->dtype == KL_BF16) launch(__nv_bfloat16());
@@ -25,7 +25,7 @@ __device__ inline T klFromFloat(float value) {
   else return value;
 }
 
-// Elements per 16 bytes.
+// The number of elements in 16 bytes.
 template <typename T>
 constexpr int kPerPack = 16 / int(sizeof(T));
 
@@ -82,7 +82,7 @@ struct KlRow {
 
   __device__ void add(float value) {
     const float above = fmaxf(largest, value), shift = shiftOf(above);
-    // One of the two values is the new maximum, so its exponential is 1. A NaN is never greater, so it remains.
+    // One of the two values is the new maximum, so its exponential is 1. A NaN value makes the sum NaN.
     const bool grows = value > largest;
     const float other = klExp(grows ? largest : value, shift);
     sum = grows ? sum * other + 1 : sum + other;
@@ -125,7 +125,7 @@ struct KlRow {
   }
 
   // Combines the states of all threads in the block. `ofWarp` is in shared memory, with one entry per warp. No thread
-  // may still be reading its old values.
+  // may still be reading old values of `ofWarp`.
   template <int kThreads>
   __device__ KlRow acrossBlock(KlRow* ofWarp) const {
     constexpr int kWarps = kThreads / 32;
@@ -137,8 +137,8 @@ struct KlRow {
   }
 };
 
-// Returns the largest of a block's values, or their sum. `ofWarp` is in shared memory, with one entry per warp. No
-// thread may still be reading its old values.
+// Returns the maximum or the sum of a block's values. `ofWarp` is in shared memory, with one entry per warp. No thread
+// may still be reading old values of `ofWarp`.
 template <int kThreads, typename Of>
 __device__ float klReduce(float value, float* ofWarp, float nothing, Of of) {
   constexpr int kWarps = kThreads / 32;
@@ -197,8 +197,8 @@ struct KlPart {
 
 // ---- Rows of any shape -------------------------------------------------------------------------
 
-// Handles rows that are not a whole number of packs or are too long for a rung. Uses one block per row, one element at
-// a time, in two passes.
+// Handles rows that are not a whole number of packs or are too long for a rung. Uses one block per row, single-element
+// accesses, and two passes.
 template <typename T, int kThreads>
 __global__ void __launch_bounds__(kThreads) klSoftmaxAnyShape(const T* __restrict__ x, T* __restrict__ y, long long cols) {
   __shared__ KlRow ofWarp[kThreads / 32];

@@ -7,7 +7,7 @@
 // @param   WIDTH 8 {4,8,16,32}
 #include "transpose_common.cuh"
 
-// Neighboring threads are neighbors along a column of x, which is a row of y.
+// Neighboring threads process neighboring elements in a column of x, which is a row of y.
 __global__ void __launch_bounds__(32 * WIDTH)
 transpose(const float* __restrict__ x, float* __restrict__ y, long long rows, long long cols) {
   const long long row = (long long)klGridRow() * 32 + threadIdx.x, col = (long long)blockIdx.x * WIDTH + threadIdx.y;

@@ -15,8 +15,8 @@ constexpr int kColQuads = TILE_COLS / 4, kRowQuads = TILE_ROWS / 4, kThreads = k
 static_assert(kThreads <= 1024, "TILE_COLS * TILE_ROWS / 16 threads must fit into a block of at most 1024 threads");
 
 // Returns the position of four rows of column `col`, in units of 16 bytes. Eight adjacent storing threads differ in the
-// column quad, and eight adjacent loading threads differ in the row quad. The XOR gives each group of eight different
-// positions.
+// column quad, and eight adjacent loading threads differ in the row quad. The XOR gives each group of eight threads
+// different positions.
 __device__ inline int placeOf(int col, int rowQuad) { return col * kRowQuads + (rowQuad ^ col / 4 % 8); }
 
 __global__ void __launch_bounds__(kThreads)

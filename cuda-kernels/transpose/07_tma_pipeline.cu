@@ -19,10 +19,10 @@
 
 #include <algorithm>
 
-constexpr int kBoxCols = 32;  // 128 bytes of a row in one box
+constexpr int kBoxCols = 32;  // columns per box; 128 bytes of each row
 constexpr int kTileBytes = TILE_ROWS * TILE_COLS * int(sizeof(float));
 constexpr int kSharedBytes = (STAGES + BUFFERS) * kTileBytes + 1024;  // boxes start at multiples of 1024 bytes
-constexpr int kPatches = TILE_ROWS * TILE_COLS / 16 / THREADS;        // patches of 4 x 4 per thread
+constexpr int kPatches = TILE_ROWS * TILE_COLS / 16 / THREADS;        // 4 x 4 patches per thread
 
 static_assert(kPatches * THREADS * 16 == TILE_ROWS * TILE_COLS, "THREADS * 16 must divide TILE_ROWS * TILE_COLS");
 static_assert((kSharedBytes + 2048) * BLOCKS_PER_SM <= 228 * 1024,
@@ -44,7 +44,7 @@ __device__ inline uint32_t chunkAt(uint32_t box, int row, int chunk) {
 }
 
 // Moves a 4 x 4 patch from boxes of TILE_ROWS x 32 to boxes of TILE_COLS x 32. Eight adjacent threads process a
-// diagonal of 8 x 8 patches. With the swizzle, their loads and their stores each cover all 32 banks.
+// diagonal of 8 x 8 patches. With the swizzle, the threads' loads cover all 32 banks, and so do their stores.
 __device__ inline void movePatch(uint32_t from, uint32_t to, int patch) {
   const int square = patch / 64, colQuad = patch % 8, rowQuad = colQuad ^ patch / 8 % 8;
   const int down = square % (TILE_ROWS / 32), across = square / (TILE_ROWS / 32);
@@ -135,7 +135,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   if (status == cudaSuccess) status = cudaGetDevice(&device);
   if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
   if (status != cudaSuccess) return status;
-  // Launches only as many blocks as the number of rounds requires, so all finish at the same time.
+  // Launches only as many blocks as the number of rounds requires, so all blocks finish at the same time.
   const int tiles = across * down, rounds = ceilDiv(tiles, std::max(1, smCount * BLOCKS_PER_SM));
   transposeTma<<<ceilDiv(tiles, rounds), THREADS, kSharedBytes, stream>>>(xMap, yMap, across, down);
   return cudaGetLastError();

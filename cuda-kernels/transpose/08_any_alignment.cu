@@ -56,14 +56,14 @@ transposeAligned(const float* __restrict__ x, float* __restrict__ y, long long r
   const int turn = threadIdx.x / 8 % 4;
   for (int c = threadIdx.x / kPerCol; c < wide; c += THREADS / kPerCol) {
     float* to = y + (col0 + c) * rows + row0;
-    // Skips to the first sector that starts here. The skipped rows belong to the block above, if there is one.
+    // Skips to the first sector that starts in this tile. The skipped rows belong to the block above, if there is one.
     const int skipped = (kSector - behind(to, kSector)) % kSector;
     const auto at = [&](int r) { return tile[placeOf(r, c + behind(corner + r * cols, 4))]; };
     if (row0 == 0)
       for (int r = threadIdx.x % kPerCol; r < skipped && r < rows; r += kPerCol) to[r] = at(r);
     const int first = skipped + threadIdx.x % kPerCol * 4;
-    // Each thread has four rows. Groups of eight threads start with different rows, because equal rows would cause bank
-    // conflicts.
+    // Each thread stores four rows. Groups of eight threads start with different rows, because equal rows would cause
+    // bank conflicts.
     float v[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {

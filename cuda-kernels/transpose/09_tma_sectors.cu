@@ -36,10 +36,10 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
                unsigned lastTicket) {
   extern __shared__ unsigned char shared[];
   __shared__ uint64_t full[STAGES];  // completes a phase when a tile has arrived
-  __shared__ int tileOf[STAGES];     // number of the tile in a stage; the first number beyond x ends the work
+  __shared__ int tileOf[STAGES];     // tile number of each stage; a number beyond the last tile ends the work
   const uint32_t stages = (klSharedAddress(shared) + 127) & ~127u, buffers = stages + STAGES * kStageBytes;
 
-  // Tiles are ordered along the rows of y. A box has zeros beyond the end of a row of x and below the last row.
+  // Tiles are ordered along the rows of y. TMA reads zeros beyond the end of a row of x and below the last row.
   const auto fetch = [&](int tile, int stage) {
     tileOf[stage] = tile;
     if (tile >= tiles) {
@@ -143,7 +143,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   if (status != cudaSuccess) return status;
   const int down = ceilDiv(rows, TILE_ROWS), tiles = down * ceilDiv(cols, TILE_COLS);
   const int blocks = std::min(tiles, std::max(1, smCount) * BLOCKS_PER_SM);
-  // A block starts with STAGES tiles and takes tickets until a ticket is beyond the tiles.
+  // A block starts with STAGES tiles and takes tickets until a ticket is beyond the last tile.
   const int drawn = std::max(0, tiles - STAGES * blocks) + blocks;
   transposeBoxes<<<blocks, THREADS, kSharedBytes, stream>>>(boxes, p->y, rows, cols, tiles, down, unsigned(drawn - 1));
   return cudaGetLastError();

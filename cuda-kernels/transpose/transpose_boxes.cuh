@@ -1,4 +1,4 @@
-// Boxes of every eighth row, which allow rows of any length: tensor maps, and access to the boxes' data.
+// Boxes that contain every eighth row, for rows of any length: tensor maps, and access to the boxes' data.
 #pragma once
 
 #include "kl_hopper.cuh"
@@ -53,7 +53,7 @@ inline bool describe(CUtensorMap* map, const float* first, int of, long long len
                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
-// Maps of every eighth row of x and of y, starting at row r.
+// Tensor maps for every eighth row of x and of y. Map r starts at row r.
 struct Boxes {
   CUtensorMap x[kResidues], y[kResidues];
   int xStart[kResidues];  // elements of the map before column 0

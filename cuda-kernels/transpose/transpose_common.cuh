@@ -4,8 +4,8 @@
 #include "kernel_ladder.h"
 #include "kl_common.cuh"
 
-// Returns a grid over x in tiles of tileRows x tileCols, adjacent in launch order along a row of x. klGridRow() is the
-// row of tiles.
+// Returns a grid of tileRows x tileCols tiles over x. Consecutive blocks are adjacent along a row of x. klGridRow()
+// returns the row of tiles.
 inline dim3 klTileGrid(const KlTask* p, int tileRows, int tileCols) {
   return klGrid(ceilDiv(int(p->COLS), tileCols), ceilDiv(int(p->ROWS), tileRows));
 }
@@ -43,7 +43,7 @@ transposeAnyShape(const float* __restrict__ x, float* __restrict__ y, long long 
   }
 }
 
-// A template, so that only rungs that call it contain the kernel.
+// This function is a template, so only rungs that call it contain the kernel.
 template <int kTile = 64, int kHeight = 4>
 cudaError_t klLaunchAnyShape(const KlTask* p, cudaStream_t stream) {
   transposeAnyShape<kTile, kHeight><<<klTileGrid(p, kTile, kTile), dim3(kTile, kHeight), 0, stream>>>(p->x, p->y, p->ROWS,

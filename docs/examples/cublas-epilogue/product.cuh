@@ -13,7 +13,7 @@ inline cudaError_t multiply(const KlTask* p, cudaStream_t stream) {
   }();
   const float one = 1, zero = 0;
   if (handle == nullptr || cublasSetStream(handle, stream) != CUBLAS_STATUS_SUCCESS) return cudaErrorUnknown;
-  // cuBLAS is column-major, so this computes C ᵀ = B ᵀ A ᵀ.
+  // cuBLAS is column-major, so this call computes Cᵀ = Bᵀ Aᵀ.
   const cublasStatus_t status = cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, int(p->N), int(p->M), int(p->K), &one, p->b,
                                             int(p->N), p->a, int(p->K), &zero, p->c, int(p->N));
   return status == CUBLAS_STATUS_SUCCESS ? cudaSuccess : cudaErrorUnknown;

@@ -9,12 +9,12 @@ using Half = cute::half_t;
 
 constexpr int kRows = 128, kColumns = 128, kDepth = 32, kThreads = 128;
 
-// Rows of 32 halves. The swizzle places eight rows of a column in different banks.
+// A tile has rows of 32 halves. The swizzle places eight rows of a column in different banks.
 using TileLayout = decltype(cute::tile_to_shape(
     cute::composition(cute::Swizzle<2, 3, 3>{}, cute::Layout<cute::Shape<cute::_8, cute::_32>, cute::Stride<cute::_32, cute::_1>>{}),
     cute::Shape<cute::Int<kRows>, cute::Int<kDepth>>{}));
 
-// Eight halves per load, four threads per row.
+// Each load copies eight halves, so four threads copy a row.
 using TileCopy = decltype(cute::make_tiled_copy(
     cute::Copy_Atom<cute::UniversalCopy<cute::uint128_t>, Half>{},
     cute::Layout<cute::Shape<cute::_32, cute::_4>, cute::Stride<cute::_4, cute::_1>>{},

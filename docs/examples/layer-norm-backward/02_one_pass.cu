@@ -5,7 +5,7 @@
 // @after   01_two_passes
 #include "kernel_ladder.h"
 
-constexpr int kThreads = 256, kChannels = 8;  // channels per thread, enough for 2048 channels
+constexpr int kThreads = 256, kChannels = 8;  // kChannels channels per thread, 2048 in total
 constexpr long long kMostBlocks = 528;
 
 // Layout of the workspace, which is zeroed before each launch: the count of finished blocks, then two sums per channel.
