@@ -39,8 +39,8 @@ const csvStream = (/** @type {string} */ file) =>
 /** @type {Record<string, (...words: string[]) => Promise<object>>} */
 const jobs = {
   /**
-   * Converts every row of a table to a launch with values in base units. Does not store the
-   * launches.
+   * Converts every row of a table to a launch with values in base units. The launches are not
+   * stored.
    */
   async csv(file = '', parser = '') {
     const { readNcuCsv } = await import(parser)
@@ -57,8 +57,8 @@ const jobs = {
   },
 
   /**
-   * Converts every row to an array of strings, delivered in chunks. This is the least work that
-   * papaparse can do.
+   * Converts every row to an array of strings, delivered in chunks. This mode is the least work
+   * that papaparse can do.
    */
   async papaparse(file = '') {
     const { default: Papa } = await import('papaparse')

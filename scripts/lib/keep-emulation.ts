@@ -115,7 +115,7 @@ interface DeepPage {
   kernels: { name: string; instructions: DeepInstruction[] }[]
 }
 
-/** Arguments that describe an H200 for the probe. */
+/** Arguments that describe an H200 to the probe. */
 const gpuWords = [
   ...['--sm', '90', '--sms', '132', '--shared-optin', '232448', '--shared-per-sm', '233472'],
   ...['--threads-per-sm', '2048', '--blocks-per-sm', '32'],

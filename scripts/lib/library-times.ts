@@ -45,7 +45,7 @@ export interface LibraryTimes {
   problem: Problem
   rung: string
   /**
-   * Times with a cold L2 cache. `ms` is the median of the first session. There is one ratio per
+   * Times with a cold L2 cache. `ms` is the first session's median. `cold` has one ratio per
    * session.
    */
   ms: number
@@ -133,8 +133,8 @@ const title = (
   )
 
 /**
- * Minimum number of sessions for a headline figure. Two sessions of the same ladder differed by 1.6
- * %.
+ * Minimum number of sessions for a headline figure. The ratios of two sessions of the same ladder
+ * differed by 1.6 %.
  */
 const enoughSessions = 3
 

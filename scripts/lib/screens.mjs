@@ -146,8 +146,8 @@ export const screens = {
 }
 
 /**
- * Popups and panels on screens of recordings. The states are captured in both themes at 1280 px and
- * checked with axe.
+ * Popups and panels on screens of recordings. These states are captured in both themes at 1280 px
+ * and checked with axe.
  * @type {Record<string, Screen>}
  */
 export const states = {

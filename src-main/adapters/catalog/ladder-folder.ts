@@ -60,7 +60,7 @@ export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as c
  */
 const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
 
-/** Matches header file names. Includes .c, because some programs include .c files. */
+/** Matches header file names. Also matches .c files, because some programs include them. */
 export const headerName = /\.(h|hh|hpp|hxx|cuh|inl|inc|ipp|tpp|c)$/
 
 const maxTextBytes = 1024 * 1024

@@ -115,7 +115,7 @@ const modifiedMs = (path: string): Promise<number> =>
 
 async function isAbandoned(path: string): Promise<boolean> {
   const entry = await lstat(path)
-  // In a shared temporary folder, any user can create a folder with this name.
+  // In a shared temporary folder, other users can create folders whose names have the same prefix.
   if (process.getuid && entry.uid !== process.getuid()) return false
   if (!entry.isDirectory()) return false
   const owner = await readOwner(path)

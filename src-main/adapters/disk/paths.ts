@@ -6,7 +6,7 @@ import { message } from '../../domain/messages/message'
 
 /**
  * Returns the home directory. Throws an error if the user has no home directory, as in some
- * containers. A relative folder would depend on the current directory.
+ * containers. A relative home directory would depend on the current directory.
  */
 function home(): string {
   let found = ''

@@ -32,8 +32,8 @@ async function readBySession(file: string): Promise<BySession> {
 }
 
 /**
- * Each file's content when the file was last read. Listing recordings opens many sessions from the
- * same file.
+ * The content of each shared file as of the last read. Listing recordings opens many sessions from
+ * the same file.
  */
 const lastRead = new Map<string, { version: string; rows: Promise<BySession> }>()
 
