@@ -65,7 +65,7 @@ export const AttemptSummary = z.object({
   checks: z.number().int(),
   target: LabOutcome.shape.target,
   timeMs: z.number().nullable(),
-  /** L2 state when the attempt was timed; null if it was not timed. */
+  /** L2 state when the attempt was timed; null if the attempt was not timed. */
   cacheState: CacheState.nullable(),
   /** Reference of the attempt's session; null if nothing was measured. */
   session: z.string().nullable(),
@@ -118,8 +118,8 @@ export const LabView = LabFile.pick({
   draftAt: z.string().nullable(),
   answers: LabAnswers,
   /**
-   * Whether any code other than the starter has been measured. If so, predictions are locked until
-   * a reset.
+   * Whether any code other than the starter has been measured. Measuring such code locks the
+   * predictions until a reset.
    */
   predictionsSealed: z.boolean(),
   hints: z.object({ total: z.number().int(), shown: z.array(z.string()) }),
@@ -142,8 +142,8 @@ export type LabView = z.infer<typeof LabView>
 
 export const LabBuildReport = LabOutcome.shape.build.extend({
   /**
-   * False if no GPU was found. If so, the code is compiled for the GPU that the built-in recordings
-   * were made on.
+   * False if no GPU was found. Without a GPU, the code is compiled for the GPU that the built-in
+   * recordings were made on.
    */
   ownGpu: z.boolean(),
 })

@@ -3,8 +3,8 @@
  *
  * The journal is in the cache and has one JSON object per line. The journal's key depends on the
  * graded content and the grading machine. If only some submissions are graded, the grading uses a
- * separate file. Every grading of the same folder reads all these files, and a complete grading
- * removes them.
+ * separate file. Every grading of the same folder reads all journals of that folder. A complete
+ * grading removes the journals.
  */
 import { readFile, readdir, appendFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

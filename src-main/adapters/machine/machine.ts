@@ -25,8 +25,8 @@ export interface Machine {
   readText(path: string): Promise<string | null>
   exists(path: string): Promise<boolean>
   /**
-   * Returns an environment variable's value as the machine's programs see it, or null if it is
-   * unset.
+   * Returns an environment variable's value as the machine's programs see it, or null if the
+   * variable is unset.
    */
   variable(name: string): string | null
 }

@@ -35,8 +35,8 @@ const newName = (): string => `kernel-ladder-${randomBytes(6).toString('hex')}`
 const read = (...path: string[]): Promise<string> => readFile(join(...path), 'utf8').catch(() => '')
 
 /**
- * Returns the path of this process's control group by controller, from /proc/self/cgroup. The key
- * for version 2 is empty.
+ * Returns the path of this process's control group by controller, from /proc/self/cgroup. For
+ * version 2, the controller name is empty.
  */
 async function ownPaths(): Promise<Map<string, string>> {
   const lines = (await read('/proc/self/cgroup')).split('\n')
@@ -118,8 +118,8 @@ async function makeGroup(plan: Plan): Promise<Group> {
 }
 
 /**
- * Plans a version 2 group. Its parent is the nearest ancestor group that makes the needed
- * controllers available. The limits of the skipped groups still apply.
+ * Plans a version 2 group. The new group's parent is the nearest ancestor group that makes the
+ * needed controllers available. The limits of the skipped groups still apply.
  */
 async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
   const own = (await ownPaths()).get('')

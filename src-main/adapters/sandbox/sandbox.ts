@@ -145,7 +145,7 @@ const isBelow = (path: string, folder: string): boolean =>
  * separately installed toolkit is included completely.
  *
  * The user's home folder, the temporary folder, and their parents are excluded, because they
- * contain other submissions. Including them would also hide the submission's own folder.
+ * contain other submissions. Including these folders would also hide the submission's own folder.
  */
 async function installations(): Promise<string[]> {
   const apart = await Promise.all(
@@ -343,7 +343,7 @@ async function sweep(mark: string): Promise<void> {
   }
 }
 
-/** Runs the program in the sandbox. Its environment contains only the given variables. */
+/** Runs the program in the sandbox. The program's environment contains only the given variables. */
 export async function runSandboxed(
   sandbox: Sandbox,
   call: { work: string; command: readonly string[]; env: Record<string, string> },

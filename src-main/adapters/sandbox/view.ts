@@ -3,7 +3,7 @@
  * program needs. The program has no Linux capabilities and cannot gain any.
  *
  * This module builds the command line for unshare or bubblewrap. The module also removes files that
- * remain afterward.
+ * remain after the program exits.
  */
 import { statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -77,8 +77,8 @@ const limitsOf = ({ tasks, fileBytes, cpuSeconds }: Place): string =>
   `--nproc=${tasks} --fsize=${fileBytes} --cpu=${cpuSeconds} --core=0 --nofile=4096`
 
 /**
- * Shell code that applies the limits in its arguments to its own process. If not all limits can be
- * set at once, sets as many as possible.
+ * Shell code that applies the limits in its arguments to its own process. If the limits cannot all
+ * be set together, sets as many as possible.
  */
 const limitSelf =
   'prlimit --pid $$ $1 2>/dev/null || for one in $1; do prlimit --pid $$ "$one" 2>/dev/null; done; shift'
@@ -93,8 +93,8 @@ const drop = '--no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=
  * command drops. Killing the shell kills every process in the namespace.
  *
  * The command runs in a separate user namespace and cannot create another one. Therefore, its tasks
- * are counted separately from the same user's other tasks. The command does not own the mounts or
- * the network.
+ * are counted separately from the same user's other tasks. The mounts and the network do not belong
+ * to the command's user namespace.
  */
 const viewScript = `
 set -u
@@ -291,7 +291,7 @@ export async function removeTree(path: string): Promise<boolean> {
   try {
     await rm(path, { recursive: true, force: true })
   } catch {
-    // Both commands descend folder by folder, so long paths cause no errors.
+    // chmod and rm descend folder by folder, so long paths cause no errors.
     await runProcess({ file: 'chmod', args: ['-R', 'u+rwx', '--', path], timeoutMs: 60_000 })
     await runProcess({ file: 'rm', args: ['-rf', '--', path], timeoutMs: 60_000 })
   }

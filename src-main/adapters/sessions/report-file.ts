@@ -62,8 +62,8 @@ export interface ReportFile {
 }
 
 /**
- * Limits on the data that a session stores and the UI can show. A training run's report can have
- * more launches.
+ * Limits on the data that a session stores and the UI can show. A training run's report can exceed
+ * the limit on launches.
  */
 const budget = { launches: 500, values: 250_000 }
 

@@ -36,7 +36,7 @@ const importedFile = 'imported.json'
 
 /**
  * Returns a session.json file's text from the session's folder or the shared file. Returns null if
- * neither contains the session.
+ * neither place contains the session.
  */
 export async function readSessionText(folder: string): Promise<RowText | null> {
   const place = join(folder, sessionFile)

@@ -109,7 +109,9 @@ const checkWords = (task: Task, own: Case): string[] =>
     return ['--check', `${name}:${word}`]
   })
 
-/** Returns the arguments for the launch struct. The probe needs only this part of a case. */
+/**
+ * Returns the arguments for the launch struct. The probe needs only the launch struct of a case.
+ */
 export function launchWords(task: Task, own: Case): string[] {
   const layout = launchLayout(task)
   return ['--struct', String(layout.bytes), ...fieldWords('--field', task, own, layout)]

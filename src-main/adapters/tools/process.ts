@@ -32,7 +32,7 @@ export interface ProcessCall {
   timeoutMs?: number
   /**
    * Maximum number of characters per stream. The process tree is killed if a stream is longer. The
-   * default is 256 Mi.
+   * default is 256 Mi characters.
    */
   outputLimit?: number
   /**
@@ -67,9 +67,12 @@ export interface ProcessResult {
   stdout: string
   stderr: string
   seconds: number
-  /** Whether the output comes from an earlier call, as for a cached build. Set only in replays. */
+  /** In a replay, whether the output comes from an earlier call, as for a cached build. */
   reused?: boolean
-  /** Recorded arguments. Older versions may have used different arguments. Set only in replays. */
+  /**
+   * In a replay, the recorded arguments. Older versions of this program may have used different
+   * ones.
+   */
   argv?: readonly string[]
 }
 

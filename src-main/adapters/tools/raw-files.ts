@@ -170,7 +170,7 @@ export const readRaw = async (folder: string, key: string): Promise<RawOutput | 
   (await openRaw(folder)).get(key)
 
 /**
- * Returns a row whose long streams are compressed with this method. `change` modifies a tool's
+ * Returns a row whose long streams are compressed with the given method. `change` modifies a tool's
  * output.
  */
 async function repacked(
