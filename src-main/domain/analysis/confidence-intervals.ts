@@ -26,7 +26,7 @@ export const ascending = (samples: readonly number[]): number[] =>
 /**
  * Returns the maximum number of samples outside the interval at each end, or −1 if no interval
  * exists. The number of samples below the true median has a binomial distribution. The probability
- * of this many samples or fewer is at most 2.5 %.
+ * that this number is at most the returned value is at most 2.5 %.
  */
 function outside(count: number): number {
   // Use a logarithm, because the probability of a single outcome can be below the smallest double.
