@@ -144,7 +144,7 @@ const commands = [
 ].filter((words) => new RegExp(values.only).test(words.join(' ')))
 
 /**
- * Differences by location. Each location's numbers are removed.
+ * Differences by location. Locations are stored without their numbers.
  * @type {Map<string, { times: number, first: string }>}
  */
 const kinds = new Map()

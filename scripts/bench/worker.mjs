@@ -57,8 +57,8 @@ const jobs = {
   },
 
   /**
-   * Converts every row to an array of strings, delivered in chunks. This mode is the least work
-   * that papaparse can do.
+   * Converts every row to an array of strings, delivered in chunks. In this mode, papaparse does
+   * the least possible work.
    */
   async papaparse(file = '') {
     const { default: Papa } = await import('papaparse')

@@ -63,7 +63,8 @@ function shown({ name, given, answer }) {
 const block = (calls) => `\`\`\`\n${calls.map(shown).join('\n\n')}\n\`\`\``
 
 /**
- * A recorded optimization of a kernel, from naive to its limit. Its calls contain the edited files.
+ * A recorded optimization of a kernel, from a naive version to the hardware limit. The recorded
+ * calls contain the edited files.
  * @typedef {{ name: 'edit', file: string, text: string }} Edit
  * @typedef {{ rung: string, ms: number, spread: number }} MeasuredRung
  * @typedef {{

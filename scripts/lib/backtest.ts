@@ -1,6 +1,6 @@
 /**
  * Backtests `next`. For every recorded step, `next` suggests moves at the previous rung, using only
- * data from other ladders. `next` learns from these recorded steps. The bound on each step's gain
+ * data from other ladders. `next` learns from the recorded steps. The bound on each step's gain
  * comes from the current list of moves.
  */
 import { readdirSync, readFileSync } from 'node:fs'
@@ -179,7 +179,7 @@ export interface Backtested {
   range: { move: string; low: number; mid: number; high: number; holds: boolean } | null
 }
 
-/** If the ratio of two times is below this factor, they count as equal. */
+/** If the ratio of two times is below this factor, the times count as equal. */
 export const tolerance = 1.005
 export const firstCount = 3
 const shownCount = 5

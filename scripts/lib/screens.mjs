@@ -111,8 +111,8 @@ export function wordsOf(language) {
 }
 
 /**
- * Screens that are captured in both themes and at every width. Tests check them with axe and search
- * them for untranslated sentences.
+ * Screens that are captured in both themes and at every width. Tests check these screens with axe
+ * and search for untranslated sentences.
  * @type {Record<string, Screen>}
  */
 export const screens = {

@@ -180,8 +180,8 @@ export async function ownFolder(parent: string, name: string): Promise<OwnedFold
 }
 
 /**
- * Creates a folder for a running tool's temporary files. Also removes folders left by killed
- * programs.
+ * Creates a folder for a running tool's temporary files. The function also removes folders that
+ * killed programs left behind.
  */
 export async function scratchFolder(): Promise<OwnedFolder> {
   try {

@@ -93,8 +93,8 @@ interface Followed {
   /** Byte offset for resuming after a lost connection. */
   offset: number
   /**
-   * Last lines of the ended job's stderr, and the reason why its program could not start, if it
-   * failed to.
+   * Last lines of the ended job's stderr. If the job's program could not start, the reason comes
+   * first.
    */
   lines: string[]
 }

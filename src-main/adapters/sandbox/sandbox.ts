@@ -305,7 +305,7 @@ function readFindings(stdout: string): Findings | null {
 }
 
 export type SandboxResult = ProcessResult & {
-  /** Reason that the program was stopped early, or null if it was not stopped. */
+  /** Reason why the program was stopped early, or null if the program was not stopped. */
   stopped: Statement | null
 }
 

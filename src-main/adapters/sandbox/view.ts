@@ -18,9 +18,9 @@ export interface Place {
   /** An empty folder on which the view is mounted. */
   view: string
   /**
-   * Whether the program confines itself (cuda-kernels/probe/confine.hpp). In that case, the view
-   * has no copy of the program's folder, no devices, and no writable files. Such a view starts in a
-   * third of the usual time.
+   * Whether the program confines itself (cuda-kernels/probe/confine.hpp). The view of such a
+   * program has no copy of the program's folder, no devices, and no writable files. Such a view
+   * starts in a third of the usual time.
    */
   librariesOnly?: boolean
   /** Files and folders that the program may read, at their original paths. */
@@ -92,9 +92,9 @@ const drop = '--no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=
  * The shell remains the first process of its pid namespace and keeps the privileges that the
  * command drops. Killing the shell kills every process in the namespace.
  *
- * The command runs in a separate user namespace and cannot create another one. Therefore, its tasks
- * are counted separately from the same user's other tasks. The mounts and the network do not belong
- * to the command's user namespace.
+ * The command runs in a separate user namespace and cannot create another one. Therefore, the
+ * command's tasks are counted separately from the same user's other tasks. The mounts and the
+ * network do not belong to the command's user namespace.
  */
 const viewScript = `
 set -u

@@ -312,8 +312,8 @@ function queueOf(rung: RungResult): Pick<Bottleneck, 'class' | 'evidence'> | nul
 
 /**
  * Returns a rung's bottleneck. Returns null if the rung was not profiled and therefore has no
- * relevant counters. Also returns null for emulated rungs. They have no times, and the wave count
- * at a small emulated size does not apply to a GPU.
+ * relevant counters. Also returns null for emulated rungs. Emulated rungs have no times, and their
+ * wave count at a small size does not apply to a GPU.
  */
 export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | null {
   if (isEmulated(session.target) || isPredicted(session.target)) return null

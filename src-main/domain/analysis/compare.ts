@@ -135,8 +135,8 @@ function metricVerdict(
 }
 
 /**
- * Tolerance for a predicted “same”. It allows for small side effects, such as the extra loads for
- * the first tile of a pipeline.
+ * Tolerance for a predicted “same”. The tolerance allows for small side effects, such as extra
+ * loads for the first tile of a pipeline.
  */
 const sameWithin = 0.01
 
