@@ -51,8 +51,8 @@ async function timed(file, args, env) {
 }
 
 /**
- * Runs the profiler at a level. Returns ncu's arguments, the duration in seconds, and the maximum
- * number of passes for a kernel.
+ * Runs the profiler at one profiling level. Returns ncu's arguments, the duration in seconds, and
+ * the maximum number of passes for a kernel.
  * @param {{ folder: string, size: string, env: NodeJS.ProcessEnv }} where
  * @param {'card' | 'standard'} level @param {string} name
  * @returns {Promise<{ argv: string[], seconds: number, passes: number }>}

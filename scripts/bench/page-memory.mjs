@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs'
 /**
  * Returns the memory of the largest renderer process in bytes, from /proc/<pid>/smaps_rollup. The
  * function reads the proportional set size, which counts private pages fully and shared pages in
- * part. The browser's spare renderer process is smaller. Returns null on systems without
- * smaps_rollup.
+ * part. The browser's spare renderer process is smaller than the page's process. Returns null on
+ * systems without smaps_rollup.
  * @param {import('playwright-core').Browser} browser
  */
 export async function rendererBytes(browser) {

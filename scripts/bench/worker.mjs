@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Runs one job in a separate process and prints the result as JSON: `worker.mjs JOB ARGUMENT…`.
- * Times are in seconds. Memory is the peak of the process in bytes.
+ * Times are in seconds. Memory is the process's peak memory use in bytes.
  */
 import { createReadStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -146,8 +146,8 @@ export function shippedLadders(root: string): LadderFile[] {
 }
 
 /**
- * Returns published figures by ladder, from the current shipped ladders. The copies in recordings
- * may be outdated.
+ * Returns published figures by ladder, from the current shipped ladders. The copies of ladders in
+ * recordings may be outdated.
  */
 export const publishedFigures = (root: string): Map<string, Published> =>
   new Map(

@@ -180,8 +180,8 @@ export const labCalls = {
   'labs.reset': { input: one, output: none },
   'labs.build': { input: one.extend({ source: Source }), output: LabBuildReport },
   /**
-   * Runs the lab's checks as a normal run with events, cancellation and a session. The student's
-   * view then includes the attempt. The draft does not change.
+   * Runs the lab's checks as a normal run with events, cancellation and a session. After the
+   * checks, the student's view includes the attempt. The draft does not change.
    */
   'labs.check': {
     input: one.extend({ source: Source, target: LabTarget }),

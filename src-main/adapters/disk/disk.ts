@@ -1,4 +1,4 @@
-/** Reads and creates files and folders. Disk errors have clear messages. */
+/** Reads and creates files and folders. Disk errors name the path and a remedy. */
 import {
   closeSync,
   constants,

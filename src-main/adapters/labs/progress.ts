@@ -40,8 +40,8 @@ export function newAttemptFolder(folders: Folders, key: string): string {
 }
 
 /**
- * Returns a handle for the progress file. A damaged file is replaced. Attempts are more important
- * than the progress file, so they are stored separately.
+ * Returns a handle for the progress file. A damaged progress file is replaced. Attempts are more
+ * important than the progress file, so they are stored separately.
  */
 const progressFile = (folders: Folders, key: string): JsonFile<LabProgress> =>
   jsonFile(join(progressDir(folders, key), 'progress.json'), LabProgress, LabProgress.parse({}))

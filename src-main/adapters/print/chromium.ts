@@ -98,8 +98,8 @@ interface Work {
   output: string | null
   text: string
   /**
-   * The last bytes of any complete file. On a full disk, the browser leaves a partial file without
-   * reporting an error.
+   * The last bytes of every complete output file. On a full disk, the browser leaves a partial file
+   * without reporting an error.
    */
   ending?: string
   /** Fragment in the document's URL. */

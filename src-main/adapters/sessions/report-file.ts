@@ -52,7 +52,7 @@ export interface ReportFile {
   createdAt: Date
   /**
    * ncu's command line, or null if the file does not contain it. The command line contains paths on
-   * the machine.
+   * the machine that ran ncu.
    */
   commandLine: string | null
   /** Messages about unreadable parts, and ncu's warnings. */

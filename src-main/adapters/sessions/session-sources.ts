@@ -20,8 +20,8 @@ type Found = { bytes: Buffer } | { why: Statement } | null
 type ReadSource = (path: string) => Promise<Found>
 
 /**
- * Location of a session's sources, which is the folder `sources/` or a store. Contains the reason
- * if there are no sources.
+ * Location of a session's sources, which is the folder `sources/` or a store. If there are no
+ * sources, the value contains the reason.
  */
 type SourceFiles =
   | { in: 'folder'; read: ReadSource }

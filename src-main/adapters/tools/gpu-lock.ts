@@ -42,7 +42,7 @@ export interface GpuClaimCall {
   /** Whether to wait while another process holds the lock. */
   wait: boolean
   signal: AbortSignal
-  /** Called once for each lock owner for which the call waits. */
+  /** Called once for each lock owner that the call waits for. */
   onWait: (by: GpuHolder | null) => void
 }
 

@@ -47,7 +47,7 @@ export interface NotLaunched {
 
 export interface Launched {
   kernels: ProbedLaunch[]
-  /** Fills and copies on the device. Empty if no `layouts` were given. */
+  /** Memory fills and copies on the device. Empty if no `layouts` were given. */
   memory: ProbedMemory[]
   /** Launches and memory operations in kl_prepare. */
   prepared: { kernels: ProbedLaunch[]; memory: ProbedMemory[] }

@@ -6,7 +6,7 @@
  * report can take several megabytes.
  *
  * A recording has the same rows in one compressed file (./recorded-raw.ts). Older sessions have a
- * folder instead (./raw-folder.ts).
+ * folder of raw output instead (./raw-folder.ts).
  */
 import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

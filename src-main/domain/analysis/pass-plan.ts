@@ -55,7 +55,7 @@ const startSeconds = 2
 
 /**
  * Assumed seconds for starting Python and importing a framework, if the run did not measure this
- * time. The machine with the H200 took 2.3 to 4.9 s.
+ * time. On the machine with the H200, this startup took 2.3 to 4.9 s.
  */
 const importSeconds = 4
 
