@@ -47,7 +47,7 @@ export const scrollFrames = (page, selector, step, frames) =>
     )
 
 /**
- * Returns the CPU time in milliseconds of the page's main thread while `work` runs. This time
+ * Returns the CPU time in milliseconds of the page's main thread while `work` runs. The CPU time
  * includes script, style, layout and paint.
  * @template T
  * @param {import('playwright-core').Page} page

@@ -62,7 +62,7 @@ export interface RecordedStep {
   level: string
   from: string
   to: string
-  /** Moves of this step, as declared in the ladder. */
+  /** Moves of the step, as declared in the ladder. */
   made: readonly string[]
   /** Whether the step is intentionally slower. `next` must not suggest such a step. */
   negative: boolean

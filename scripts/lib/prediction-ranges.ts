@@ -1,7 +1,7 @@
 /**
  * Computes the prediction range for each class from the comparison with recordings. Each range is
- * also checked on ladders that were left out. A class's factor is large enough to cover nine of ten
- * measured times. A prediction's warnings widen its range before the factor is computed.
+ * also checked on held-out ladders. A class's factor is large enough to cover nine of ten measured
+ * times. A prediction's warnings widen its range before the factor is computed.
  */
 import {
   predictionClasses,

@@ -26,7 +26,7 @@ export class PlainError extends Error {
 }
 
 /**
- * Returns whether the dependencies support this Node.js version, according to `engines` in
+ * Returns whether the dependencies support the given Node.js version, according to `engines` in
  * package.json.
  * @param {string} version
  */

@@ -215,7 +215,7 @@ export interface Core {
   /** Subscribes to run messages and returns a function that ends the subscription. */
   subscribe(listener: (message: RunMessage) => void): () => void
   /**
-   * Imports a file from this machine. Only hosts can call this function, because a page must not
+   * Imports a file from this machine. Only hosts can import a file by path, because a page must not
    * choose paths.
    */
   importFile(path: string): Promise<ImportAnswer>
@@ -224,8 +224,8 @@ export interface Core {
 }
 
 /**
- * Validates an incoming message and returns the reply. All hosts use this function, so no host can
- * skip validation.
+ * Validates an incoming message and returns the reply. All hosts use the same function, so no host
+ * can skip validation.
  */
 export async function dispatch(core: Core, name: string, input: unknown): Promise<Reply<unknown>> {
   try {

@@ -118,7 +118,7 @@ export const LabView = LabFile.pick({
   draftAt: z.string().nullable(),
   answers: LabAnswers,
   /**
-   * Whether any code other than the starter has been measured. Measuring such code locks the
+   * Whether any code other than the starter has been measured. Measuring changed code locks the
    * predictions until a reset.
    */
   predictionsSealed: z.boolean(),
@@ -160,7 +160,7 @@ export const labCalls = {
   'labs.get': { input: one, output: LabView },
   /**
    * Saves the draft, some answers, or both. `replaces` is the version that the edit started from.
-   * If another version was saved in the meantime, the draft is not saved and `other` is that
+   * If another version was saved in the meantime, the draft is not saved and `other` is the saved
    * version.
    */
   'labs.save': {

@@ -46,7 +46,7 @@ export interface Catalog {
   /** Folders that contain the files that fill buffers, by task id. */
   folders: Map<string, string>
   /**
-   * Text of each task's own headers, by task id and path. Rungs can include these headers in the
+   * Text of each task's own headers, by task id and path. Rungs can include a task's headers in the
    * same way as the shared headers.
    */
   headers: Map<string, ReadonlyMap<string, string>>
@@ -191,7 +191,7 @@ async function readRung(catalog: Catalog, task: Task, file: string): Promise<voi
 }
 
 /**
- * Returns the headers that replace the task's headers for this file. A Python rung is built only
+ * Returns the headers that replace the task's headers for a file. A Python rung is built only
  * with this program's files. `root` is the shipped library.
  */
 export async function builtWith(root: string, file: string): Promise<Pick<RungSource, 'headers'>> {

@@ -54,8 +54,8 @@ interface BuildSlot {
   /** Cached build, or null if there is no artifact yet. */
   kept: KeptBuild | null
   /**
-   * Path to which the compiler must write. `keep` renames this file afterward, so that a killed
-   * build leaves no artifact.
+   * Path to which the compiler must write. `keep` renames the output file afterward, so that a
+   * killed build leaves no artifact.
    */
   pending: string
   keep(build: KeptBuild): Promise<void>
@@ -98,8 +98,8 @@ export function buildKey({ sources, flags, compiler, output }: BuildInputs): str
 }
 
 /**
- * A fixed modification time for sources. Line information contains this time, so a fixed value
- * makes builds reproducible.
+ * A fixed modification time for sources. Line information contains the modification time, so a
+ * fixed value makes builds reproducible.
  */
 const sourceTime = new Date('1980-01-01')
 

@@ -1,5 +1,5 @@
 /**
- * Manages hidden folders that belong to a running process. Such a folder is removed after its
+ * Manages hidden folders that belong to a running process. A hidden folder is removed after its
  * process exits.
  *
  * Several machines and containers may share the disk, so a process id alone is ambiguous. An owner

@@ -37,7 +37,9 @@ export const submissionHash = (source: string, answers: string | null): string =
     .digest('hex')
 
 interface FinishedRows {
-  /** Returns the student's row for exactly this submission if an earlier grading finished it. */
+  /**
+   * Returns the student's row for exactly the given submission if an earlier grading finished it.
+   */
   find: (student: string, submission: string) => GradeRow | undefined
   /** Adds a row. Ignores write errors, because the only cost is grading the submission again. */
   add: (submission: string, row: GradeRow) => Promise<void>

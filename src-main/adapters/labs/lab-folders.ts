@@ -326,7 +326,7 @@ export async function readShippedLabs(catalog: Catalog): Promise<LabLibrary> {
   return entries.length === 0 ? { labs: [], faults: [] } : readLabs(folder, catalog)
 }
 
-/** Reads one shipped lab. Returns null if no lab has this id. */
+/** Reads one shipped lab. Returns null if no lab has the given id. */
 export async function readShippedLab(catalog: Catalog, id: string): Promise<LabLibrary | null> {
   const folder = labsDir(catalog.root)
   const ids = await readdir(folder).catch((): string[] => [])

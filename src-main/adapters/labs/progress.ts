@@ -15,7 +15,7 @@ export const LabProgress = z.object({
   answers: LabAnswers.default(noAnswers),
   hintsShown: z.number().int().default(0),
   solutionAsked: z.number().int().default(0),
-  /** Time of the last reset. Attempts before this time are ignored. */
+  /** Time of the last reset. Attempts before the last reset are ignored. */
   since: z.string().default(''),
 })
 

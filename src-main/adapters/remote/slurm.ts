@@ -85,8 +85,8 @@ function refused(shell: Shell, status: number, lines: readonly string[]): Kernel
 }
 
 /**
- * Returns a script that runs sbatch with these arguments in the current folder. The script's output
- * lines begin with `rc`, `out`, or `err`.
+ * Returns a script that runs sbatch with the given arguments in the current folder. The script's
+ * output lines begin with `rc`, `out`, or `err`.
  */
 const submitScript = (words: readonly string[]): string =>
   [
@@ -101,7 +101,7 @@ function submitted(lines: readonly string[]) {
 }
 
 /**
- * Asks Slurm whether it accepts a job with these options. Throws an error if Slurm rejects the
+ * Asks Slurm whether it accepts a job with the given options. Throws an error if Slurm rejects the
  * options.
  */
 export async function tryOptions(

@@ -1,8 +1,9 @@
 /**
  * Limits all processes of a submission together through control groups.
  *
- * Either systemd or this program creates the control group. This program can create a group
- * (version 2 or 1) only if the user has permission. Each method is tested before use.
+ * Either systemd or this program creates the control group. This program can create a control group
+ * (version 2 or 1) only if the user has permission. Each way to create a control group is tested
+ * before use.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
@@ -60,7 +61,7 @@ const enter = (folders: readonly string[]): string[] => [
 
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
 
-/** Settings to write to new groups, each with an existing parent group. */
+/** Settings to write to new control groups. Each new group has an existing parent group. */
 type Plan = readonly { parent: string; settings: Readonly<Record<string, string>> }[]
 
 const counted = (text: string, word: string): boolean =>
@@ -212,7 +213,7 @@ async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Prom
 }
 
 /**
- * Returns a function that creates a group with these limits, or null if this user cannot create
+ * Returns a function that creates a group with the given limits, or null if this user cannot create
  * groups.
  */
 export async function findGroups(limits: GroupLimits): Promise<MakeGroup | null> {

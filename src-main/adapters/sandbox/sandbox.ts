@@ -28,7 +28,7 @@ import {
 import { message, type Statement } from '../../domain/messages/message'
 import { descendants, processIds } from '../tools/process-tree'
 
-/** Kinds of actions that a sandbox prevents. Each kind is tested. */
+/** Kinds of actions that a sandbox prevents. Each kind of action is tested. */
 export const safeguards = ['network', 'processes', 'writing', 'reading', 'rights'] as const
 type Safeguard = (typeof safeguards)[number]
 
@@ -69,7 +69,9 @@ export const Mechanism = z.object({
   by: z.enum(['unshare', 'bubblewrap', 'none']),
   /** Command prefix that terminates a program when the process that started it exits. */
   tie: z.array(z.string()),
-  /** Whether programs run with an unused user id. Only root can run programs in this way. */
+  /**
+   * Whether programs run with an unused user id. Only root can run programs with an unused user id.
+   */
   asNobody: z.boolean(),
   /** Additional options for bubblewrap. */
   options: z.array(z.string()),
@@ -313,8 +315,8 @@ const pageBytes = 4096
 const watchMs = 150
 
 /**
- * Returns the resident memory of these processes in bytes. Processes that have exited contribute
- * zero.
+ * Returns the resident memory of the given processes in bytes. Processes that have exited
+ * contribute zero.
  */
 function residentBytes(pids: readonly number[]): number {
   let pages = 0
@@ -328,8 +330,8 @@ function residentBytes(pids: readonly number[]): number {
 }
 
 /**
- * Kills processes that left the process tree. An environment variable with this value identifies
- * such processes.
+ * Kills processes that left the process tree. The processes are found by an environment variable
+ * with the given value.
  */
 async function sweep(mark: string): Promise<void> {
   for (const name of processIds()) {

@@ -18,9 +18,9 @@ export interface Place {
   /** An empty folder on which the view is mounted. */
   view: string
   /**
-   * Whether the program confines itself (cuda-kernels/probe/confine.hpp). The view of such a
-   * program has no copy of the program's folder, no devices, and no writable files. Such a view
-   * starts in a third of the usual time.
+   * Whether the program confines itself (cuda-kernels/probe/confine.hpp). If so, the view has no
+   * copy of the program's folder, no devices, and no writable files. The view of a program that
+   * confines itself starts in a third of the usual time.
    */
   librariesOnly?: boolean
   /** Files and folders that the program may read, at their original paths. */
@@ -61,8 +61,8 @@ const configuration = [
 const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom']
 
 /**
- * Parts of /proc that control the machine. The view mounts these parts read-only, because only the
- * user id would protect them otherwise.
+ * Parts of /proc that control the machine. The view mounts these parts of /proc read-only, because
+ * only the user id would protect them otherwise.
  */
 const guarded = [
   ...['/proc/sysrq-trigger', '/proc/bus', '/proc/fs', '/proc/irq'],
@@ -211,8 +211,8 @@ const namespaces = ['--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--
 /**
  * Returns the unshare command line.
  *
- * `tie` kills the command if the grader exits. Entering a user namespace resets this setting, so
- * `tie` comes after that step.
+ * `tie` kills the command if the grader exits. Entering a user namespace resets the parent-death
+ * signal, so `tie` comes after that step.
  *
  * root runs submissions with an unused user id, because files owned by root are writable without
  * any capability. Other users act as root of a user namespace until the view is built.

@@ -1,6 +1,6 @@
 /**
- * Reads deep profiles from `deep/<rung>.json` in a session folder. Each profile is validated when
- * it is read.
+ * Reads deep profiles from `deep/<rung>.json` in a session folder. Each deep profile is validated
+ * when it is read.
  */
 import { join } from 'node:path'
 import { z } from 'zod'

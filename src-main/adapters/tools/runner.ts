@@ -116,8 +116,8 @@ export const measureArgs = (call: MeasureCall): string[] => [
 ]
 
 /**
- * Returns the arguments for a run that checks no results. Such a run needs the reference only to
- * compute inputs.
+ * Returns the arguments for a run that checks no results. A run without result checks needs the
+ * reference only to compute inputs.
  */
 const uncheckedArgs = (command: string, call: RunnerCall): string[] => [
   command,

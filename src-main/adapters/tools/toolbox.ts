@@ -21,7 +21,7 @@ export interface ToolCall extends ProcessCall {
   tool: ToolName
   /**
    * Key of this call in the session, such as `nvcc/05_thread_tile_2d`. Raw output is stored and
-   * replayed under this key. A key consists of letters, digits, `_`, `-`, `.`, and one `/`.
+   * replayed under the call's key. A key consists of letters, digits, `_`, `-`, `.`, and one `/`.
    */
   key: string
 }

@@ -377,8 +377,8 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
 }
 
 /**
- * Returns the most frequent stall reason. A latency verdict lists this reason as the first thing to
- * investigate.
+ * Returns the most frequent stall reason. A latency verdict lists the most frequent stall reason as
+ * the first thing to investigate.
  */
 function longestWait(rung: RungResult): BottleneckEvidence[] {
   const [longest] = stallIds

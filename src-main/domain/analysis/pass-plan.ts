@@ -117,7 +117,7 @@ interface PlanRequest {
   rungs: readonly PlannedRung[]
   /** Ids of rungs to skip. */
   skip?: readonly string[]
-  /** Maximum seconds per rung. Rungs that take longer are skipped. */
+  /** Maximum seconds per rung. Rungs that take longer than the maximum are skipped. */
   limitSeconds?: number
 }
 

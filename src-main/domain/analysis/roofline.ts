@@ -48,7 +48,8 @@ interface RooflinePoint {
   intensity: MetricValue
   throughput: MetricValue
   /**
-   * The lower of the two roofs at this intensity in GFLOP/s. Null if either roof is unavailable.
+   * The lower of the two roofs at the point's intensity, in GFLOP/s. Null if either roof is
+   * unavailable.
    */
   roofGflops: number | null
   /** The kind of the lower roof. */
