@@ -6,7 +6,7 @@ import prettier from 'eslint-config-prettier'
 import vue from 'eslint-plugin-vue'
 import typescript from 'typescript-eslint'
 
-// Leave this list empty, because no rule uses names from the language's libraries.
+// Leave this list empty: no rule needs the type definitions of the standard libraries.
 const lib = []
 
 export default [
@@ -22,7 +22,7 @@ export default [
       'vue/multi-word-component-names': 'off',
       'vue/no-v-html': 'error',
       'vue/require-default-prop': 'off',
-      // These two rules need to know the names that the template uses and assigns.
+      // ESLint's Vue parser tells these two rules which names the template uses and assigns.
       '@typescript-eslint/no-unused-vars': [
         'error',
         { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * `npm run bench` runs the benchmarks on a quiet machine. The script prints every measurement with
- * its spread and, if there is one, its budget (bench/budgets.mjs). The last lines list the budgets.
- * The exit code is 1 if a budget is exceeded.
+ * `npm run bench` runs the benchmarks, which need a quiet machine. The script prints every
+ * measurement with its spread and, if there is one, its budget (bench/budgets.mjs). The last lines
+ * list the budgets. The exit code is 1 if a budget is exceeded.
  *
  *     npm run bench [-- start replay ui compare grids reports report csv emulation sessions gpu]
  *
@@ -11,16 +11,16 @@
  * - start: `--help` and `ladders` in both programs, and the size and installation of the npm
  *   package.
  * - replay: a process that runs `run --target recorded`, from start to exit.
- * - compare: switching to another pair of rungs with sources of 1,500 lines, then opening the
+ * - compare: switching to another pair of rungs with 1,500-line sources, then opening the
  *   machine code view and the Chain view.
- * - grids: scrolling 300 rungs, their metrics and long machine code. Also the size of the initial
- *   scripts and the page's memory use.
+ * - grids: scrolling 300 rungs, their metrics and long machine code. The `grids` part also measures
+ * the size of the initial scripts and the page's memory use.
  * - reports: writing an HTML and a PDF report of a deep session, and an HTML report of 200 rungs.
- * - report, csv: time and memory to parse an ncu report and a 100 MB ncu table. The table parser is
- *   compared with papaparse.
+ * - report, csv: time and memory to parse an ncu report and a 100 MB ncu table. The benchmark
+ * compares the table parser with papaparse.
  * - emulation: gemm-fp32 at size 512, and a lab check without a GPU. Needs nvcc.
  * - sessions: time and memory to list a store of 10,000 sessions.
- * - gpu: the cost of profiling. Needs a GPU with access to its performance counters.
+ * - gpu: the cost of profiling. The `gpu` part needs a GPU with access to its performance counters.
  */
 import { spawn } from 'node:child_process'
 import { cpus } from 'node:os'

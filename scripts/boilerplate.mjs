@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * `node scripts/boilerplate.mjs [FOLDER…]` counts the lines of each rung that are not part of its
- * kernel. These lines include the launch struct and define the functions that this program calls.
- * The script prints the median and the range over the rungs in each folder.
+ * kernel. These lines contain the `extern "C"` functions, the KL_ macros and the local #include
+ * directives. The script prints the median and the range over the rungs in each folder.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -9,7 +9,7 @@
  * Both CLIs are one-file programs. By default, the new CLI is dist/cli/kernel-ladder.mjs. Wording
  * may differ. In JSON, sentences are ignored. In help texts, only options are compared. In other
  * text, only the numbers and their order are compared. Dates, durations and paths are ignored. The
- * exit code is 1 if anything else differs.
+ * script exits with code 1 if any other part of the output differs.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -144,7 +144,7 @@ const commands = [
 ].filter((words) => new RegExp(values.only).test(words.join(' ')))
 
 /**
- * Differences by location. Numbers are removed from the location.
+ * Differences by location. Locations are stored without their numbers.
  * @type {Map<string, { times: number, first: string }>}
  */
 const kinds = new Map()

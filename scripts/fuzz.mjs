@@ -2,11 +2,11 @@
 /**
  * `npm run fuzz -- [--seconds N] [--reader NAME] [--seed S] [--inputs N] [--json FILE] [--keep]
  * [--again NUMBER] [FILE…]` feeds damaged inputs to one reader after another. The script stops
- * after `--inputs` inputs per reader or when the time is up. For each bug, it prints the seed and
- * the number that reproduce the input. Add that input to the reader's test. `--keep` adds the
- * counts to docs/evidence/reliability.md. Each FILE contains the counts of another run, written
- * with `--json`. These counts are added too. Each run has its own seed, so a long fuzzing run can
- * be split over time and cores.
+ * after `--inputs` inputs per reader or when the time is up. For each bug, the script prints the
+ * seed and the number that reproduce the input. Add the reproduced input to the reader's test.
+ * `--keep` adds the counts to docs/evidence/reliability.md. Each FILE contains the counts of
+ * another run, written with `--json`. `--keep` adds the counts in the FILEs too. Each run has its
+ * own seed, so a long fuzzing run can be split over time and cores.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * `npm run lint [-- --fix]` runs Oxlint on all code, and ESLint for Vue's own rules. Oxlint cannot
- * resolve types in components. Their scripts are therefore linted as modules with the same line
- * numbers.
+ * resolve types in components. The components' scripts are therefore linted as modules with the
+ * same line numbers.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,19 +1,19 @@
 // @ts-check
 /**
  * `npm run prediction [-- PATTERN]` compares the timing model with the shipped recordings. It needs
- * nvcc. Each recording takes minutes.
+ * nvcc. Predicting a recording takes minutes.
  *
- * The script predicts the rungs of all recordings whose names match, at their recorded sizes on
- * their GPU. The script writes test/captures/prediction/accuracy.json, the ranges of all classes,
- * and the tables in docs/evidence/prediction.md. Without a pattern, the script only
- * reads the measured times of changed recordings again and writes the ranges and tables.
+ * The script predicts the rungs of all recordings whose names match PATTERN, at their recorded
+ * sizes on their GPU. The script writes test/captures/prediction/accuracy.json, the ranges of all
+ * classes, and the tables in docs/evidence/prediction.md. Without a pattern, the script only reads
+ * the measured times of changed recordings again and writes the ranges and tables.
  *
  * `npm run prediction -- --ablate [PATTERN]` predicts the same rungs several times, each time
- * without one optional part of the model. The results are in ablation.json in the same folder and
- * in the ablation table.
+ * without one optional part of the model. The results are in test/captures/prediction/ablation.json
+ * and in the ablation table.
  *
  * `npm run prediction -- --published [PATTERN]` predicts ladders on GPUs that were not measured but
- * have published figures. The results are in published.json in the same folder.
+ * have published figures. The results are in test/captures/prediction/published.json.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,7 +54,7 @@ const optionsOf = ({ sizes, scalars, options }) =>
 /** @typedef {{ name: string, ladder: string, problem: any, gpu: string }} Recording */
 
 /**
- * Returns the recordings whose names match.
+ * Returns the recordings whose names match the pattern.
  * @param {string} pattern @returns {Recording[]}
  */
 function recordings(pattern) {
@@ -105,7 +105,8 @@ const write = async (path, value) =>
   writeFileSync(join(root, path), await formatted(path, JSON.stringify(value)))
 
 /**
- * Predicts recordings without each part of the model. Rows of other recordings stay unchanged.
+ * Predicts recordings repeatedly, each time without one part of the model. Rows of other recordings
+ * stay unchanged.
  * @param {string} pattern @param {Tables} module
  */
 async function ablate(pattern, module) {

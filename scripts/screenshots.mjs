@@ -2,8 +2,8 @@
 /**
  * `npm run screenshots [-- --language ko] [-- --width 1000] [-- --theme dark] [-- name …]` captures
  * every screen and its states. The screens show the shipped recordings. Each screen is captured in
- * both themes at widths of 1280, 1440 and 1920 px. The images in out/screenshots are for viewing
- * and not for comparison.
+ * both themes at widths of 1280, 1440 and 1920 px. The images in out/screenshots are for manual
+ * review, not for automatic comparison.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

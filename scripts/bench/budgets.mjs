@@ -14,8 +14,8 @@
  */
 
 /**
- * Frame time in milliseconds above which a frame is slow. A longer frame is noticeable, because it
- * takes two refreshes of a 60 Hz display.
+ * Frame time in milliseconds above which a frame is slow. A frame longer than this limit is
+ * noticeable, because it takes two refreshes of a 60 Hz display.
  */
 export const slowFrameMs = 32
 

@@ -3,10 +3,10 @@
  * Measures the Compare screen with a shipped recording.
  *
  * The first part opens the pair's machine code view and Chain view, each on a new page. The second
- * part switches the pair with a key, with sources of 1,500 lines. The benchmark measures the time
- * from the key press to the second frame after it. The benchmark also measures the CPU time of the
- * page's thread, because this time does not depend on other load. Long sources are made by
- * repeating the lines of the recorded sources.
+ * part switches to another pair with a key press. Each source has 1,500 lines. The benchmark
+ * measures the time from the key press to the second frame after it. The benchmark also measures
+ * the CPU time of the page's thread, because CPU time does not depend on other load. The benchmark
+ * generates long sources by repeating the lines of the recorded sources.
  */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -147,7 +147,7 @@ export async function benchCompare(judge) {
     for (const width of [1100, 1280, 1920]) {
       const page = await context.newPage()
       await page.setViewportSize({ width, height: 900 })
-      // The first page uses the one-time token. The other pages reuse its cookie.
+      // The first page uses the one-time token. The other pages reuse the first page's cookie.
       await page.goto(width === 1100 ? address : new URL('/', address).href)
       await openPair(page, address, 'bench-long-sources', ['02_coalesced', '03_shared_tile'])
       await page.waitForTimeout(1500)

@@ -5,8 +5,8 @@
  * The emulation benchmark runs the ladder gemm-fp32 at size 512, and a lab check. The prediction
  * benchmark runs one rung at size 512, a lab check, and the ladder at size 4096. nvcc's output is
  * already in the cache. The benchmark reports wall time and the CPU time of all threads and tools.
- * Other load affects CPU time less. For the ladder, the benchmark also reports warp instructions
- * per second of wall time and of CPU time.
+ * Other load on the machine affects CPU time less than wall time. For the ladder, the benchmark
+ * also reports warp instructions per second of wall time and of CPU time.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'

@@ -28,8 +28,8 @@ const defaults = { rounds: 3, sizes: ['1024', '4096'] }
 const judgedSize = '4096'
 
 /**
- * Runs a program and returns its wall time in seconds. If it fails, throws an error with the end of
- * its output.
+ * Runs a program and returns its wall time in seconds. If the program fails, throws an error that
+ * contains the end of its output.
  * @param {string} file
  * @param {string[]} args
  * @param {NodeJS.ProcessEnv} env
@@ -51,8 +51,8 @@ async function timed(file, args, env) {
 }
 
 /**
- * Runs the profiler at a level. Returns ncu's arguments, the duration in seconds, and the maximum
- * number of passes for a kernel.
+ * Runs the profiler at one profiling level. Returns ncu's arguments, the duration in seconds, and
+ * the maximum number of passes for a kernel.
  * @param {{ folder: string, size: string, env: NodeJS.ProcessEnv }} where
  * @param {'card' | 'standard'} level @param {string} name
  * @returns {Promise<{ argv: string[], seconds: number, passes: number }>}

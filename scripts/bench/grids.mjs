@@ -5,8 +5,8 @@
  * The first screen lists 300 rungs. The second screen is a table of 300 rungs and about 300
  * metrics. Further screens show the machine code of two kernels, each with 5,000 or 20,000
  * instructions. The script also measures the page's memory use after scrolling, and the page's
- * download size. A headless browser without a GPU renders on the CPU, so its frames are slower than
- * a user's. The CPU time of the page's thread is measured separately.
+ * download size. A headless browser without a GPU renders on the CPU, so its frames take longer
+ * than a user's. The CPU time of the page's thread is measured separately.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'

@@ -14,7 +14,8 @@ const captures = join(root, 'test/captures/ncu/2025.3.1-h200')
 const rounds = 5
 
 /**
- * Writes a raw page of `size` megabytes. The page repeats the rows of a captured page with new ids.
+ * Writes a raw ncu page of `size` megabytes. The page repeats the rows of a captured page with new
+ * ids.
  * @param {string} path @param {string} capture @param {number} size
  */
 async function writeTable(path, capture, size) {

@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs'
 
 /**
  * Returns the memory of the largest renderer process in bytes, from /proc/<pid>/smaps_rollup. The
- * figure is the proportional set size, which consists of private pages and a share of shared pages.
- * The browser's spare renderer process is smaller. Returns null on systems without this file.
+ * function reads the proportional set size, which counts private pages fully and shared pages in
+ * part. The browser's spare renderer process is smaller than the page's process. Returns null on
+ * systems without smaps_rollup.
  * @param {import('playwright-core').Browser} browser
  */
 export async function rendererBytes(browser) {

@@ -32,7 +32,7 @@ const sampled = new Set(['samples', 'notIssuedSamples'])
 
 /**
  * Returns a deep profile with varied samples, as if it had been recorded in another run. Exact
- * copies would compress too well.
+ * copies of a profile would compress too well.
  * @param {any} value
  * @returns {any}
  */

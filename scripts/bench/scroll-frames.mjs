@@ -3,7 +3,7 @@
  * Measures frame times during scrolling.
  *
  * A frame time is the time between two animation frames of the page. The module also measures the
- * CPU time of the page's thread, because this time does not depend on other load.
+ * CPU time of the page's thread, because CPU time does not depend on other load.
  */
 
 /**
@@ -47,8 +47,8 @@ export const scrollFrames = (page, selector, step, frames) =>
     )
 
 /**
- * Returns the CPU time in milliseconds of the page's main thread while `work` runs. Includes
- * script, style, layout and paint.
+ * Returns the CPU time in milliseconds of the page's main thread while `work` runs. The CPU time
+ * includes script, style, layout and paint.
  * @template T
  * @param {import('playwright-core').Page} page
  * @param {() => Promise<T>} work

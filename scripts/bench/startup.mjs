@@ -2,9 +2,9 @@
 /**
  * Measures how long the program takes to start, both from the npm package and as a single file.
  *
- * The program files are in the disk cache. The script also measures the size of the package, and
- * its installation in an empty folder without a network. Then it measures running the first
- * recorded ladder after the installation.
+ * The program files are already in the disk cache when a measurement starts. The script also
+ * measures the package size, its offline installation in an empty folder, and then the first replay
+ * of a recorded ladder.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, statSync } from 'node:fs'

@@ -7,8 +7,8 @@
 /** @typedef {import('playwright-core').Page} Page */
 
 /**
- * Screens to scroll. Each view has a route and two selectors. One selects an element that appears
- * when the screen is ready. The other selects the scrolled element.
+ * Screens to scroll. Each view has a route and two selectors. One selector finds an element that
+ * appears when the screen is ready. The other selector finds the scrolled element.
  */
 export const grids = {
   /** @param {{ rungs: number }} of */

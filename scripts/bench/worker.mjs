@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Runs one job in a separate process and prints the result as JSON: `worker.mjs JOB ARGUMENT…`.
- * Times are in seconds. Memory is the peak of the process in bytes.
+ * Times are in seconds. Memory is the process's peak memory use in bytes.
  */
 import { createReadStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -39,8 +39,8 @@ const csvStream = (/** @type {string} */ file) =>
 /** @type {Record<string, (...words: string[]) => Promise<object>>} */
 const jobs = {
   /**
-   * Converts every row of a table to a launch with values in base units. Does not store the
-   * launches.
+   * Converts every row of a table to a launch with values in base units. The launches are not
+   * stored.
    */
   async csv(file = '', parser = '') {
     const { readNcuCsv } = await import(parser)
@@ -57,8 +57,8 @@ const jobs = {
   },
 
   /**
-   * Converts every row to an array of strings, delivered in chunks. This is the least work that
-   * papaparse can do.
+   * Converts every row to an array of strings, delivered in chunks. In this mode, papaparse does
+   * the least possible work.
    */
   async papaparse(file = '') {
     const { default: Papa } = await import('papaparse')

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# record.sh LIST BUDGET records the lines of LIST.txt in order, for at most BUDGET seconds. LIST.txt is in this script's
-# folder.
-# A line has the form NAME|SECONDS|ARGUMENTS: the session's name, the expected time, and arguments of `kernel-ladder run`.
-# The same folder must contain node.xz (the Node program) and kl.mjs.xz (dist/cli/kernel-ladder.mjs).
+# record.sh LIST BUDGET records the runs listed in LIST.txt in order, for at most BUDGET seconds.
+# LIST.txt is in this script's folder. A line has the form NAME|SECONDS|ARGUMENTS: the session's
+# name, the expected time, and arguments of `kernel-ladder run`. The same folder must contain
+# node.xz (the Node program) and kl.mjs.xz (dist/cli/kernel-ladder.mjs).
 #
-# All output is in one archive, $OUT/LIST.tar, which is rewritten after each line. The archive has NAME.tar.xz for each
-# complete session, NAME.log for each run, and LIST.done with the names that succeeded. To resume, put LIST.done or the
-# whole LIST.tar in this script's folder; finished names are skipped. A recording starts only if enough time is left for
-# it. A recording is stopped when the budget is spent, so that the script ends by itself.
-# Set TARGET (default: local) for a trial without a GPU, such as TARGET=static:h200.
+# All output is in one archive, $OUT/LIST.tar, which is rewritten after each run. The archive has
+# NAME.tar.xz for each complete session, NAME.log for each run, and LIST.done with the names of the
+# successful runs. To resume, put LIST.done or the whole LIST.tar in this script's folder; finished
+# runs are skipped. A recording starts only if enough time is left for it. A recording is stopped
+# when the budget is spent, so that the script ends by itself. Set TARGET (default: local) for a
+# trial without a GPU, such as TARGET=static:h200.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -eq 2 ] || { echo "Usage: OUT=FOLDER record.sh LIST BUDGET"; exit 2; }

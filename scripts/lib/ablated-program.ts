@@ -1,6 +1,6 @@
 /**
  * Runs the command-line program with one part of the timing model disabled. The first argument
- * names that part.
+ * names the disabled part.
  */
 import { setUp } from '../../src-main/adapters/machine/local-machine'
 import { startThread } from '../../src-main/adapters/emulator/pool'

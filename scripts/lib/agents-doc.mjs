@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Generates the conversations in docs/guides/agents.md. Two of the conversations run against the
- * built server, using the SDK's client. The other two are recorded.
+ * built server, using the SDK's client. The other two conversations come from recordings.
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,8 @@ const asking = (client, calls) => async (/** @type {string} */ name, /** @type {
 }
 
 /**
- * Calls the server until the first cause in a report is known. Each call uses only earlier answers.
+ * Calls the server until the first cause in a report is known. Each call uses only data from
+ * earlier answers.
  * @param {Client} client of a server whose folder contains slow.ncu-rep
  */
 async function firstCause(client) {
@@ -62,7 +63,8 @@ function shown({ name, given, answer }) {
 const block = (calls) => `\`\`\`\n${calls.map(shown).join('\n\n')}\n\`\`\``
 
 /**
- * A recorded optimization of a kernel, from naive to its limit. Its calls contain the edited files.
+ * A recorded optimization of a kernel, from a naive version to the hardware limit. The recorded
+ * calls contain the edited files.
  * @typedef {{ name: 'edit', file: string, text: string }} Edit
  * @typedef {{ rung: string, ms: number, spread: number }} MeasuredRung
  * @typedef {{

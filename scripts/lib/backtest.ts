@@ -1,7 +1,7 @@
 /**
  * Backtests `next`. For every recorded step, `next` suggests moves at the previous rung, using only
- * data from other ladders. `next` learns from these recorded steps. The current moves determine the
- * bound on each step's gain.
+ * data from other ladders. `next` learns from the recorded steps. The bound on each step's gain
+ * comes from the current list of moves.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -46,7 +46,8 @@ function declaredMoves(root: string): Map<string, Map<string, Entry>> {
       const text = readFileSync(join(root, place, name, 'ladder.yaml'), 'utf8')
       const ladder = readYaml(text).value as Partial<(typeof ladders)[number]>
       if (!ladder.rungs) continue
-      // A lab started from a template has this id, as in the recording softmax-lab.
+      // A ladder created from a template has the id NAME-lab, such as softmax-lab in the
+      // recordings.
       const id = place.endsWith('templates') ? `${name}-lab` : ladder.id!
       ladders.push({ id, rungs: ladder.rungs })
     }
@@ -61,12 +62,12 @@ export interface RecordedStep {
   level: string
   from: string
   to: string
-  /** Moves of this step, as declared in the ladder. */
+  /** Moves of the step, as declared in the ladder. */
   made: readonly string[]
   /** Whether the step is intentionally slower. `next` must not suggest such a step. */
   negative: boolean
   gain: number
-  /** Facts about the previous rung. Null if the rung has too few counters for advice. */
+  /** Facts about the previous rung. Null if that rung has too few counters for advice. */
   facts: Facts | null
   /**
    * Optimizations that ncu's rules suggested for the previous rung, with estimates in percent. Null
@@ -168,7 +169,7 @@ export function pastOf(steps: readonly RecordedStep[]): Past {
 
 export interface Backtested {
   step: RecordedStep
-  /** The first three suggestions. */
+  /** The first three suggestions of `next`. */
   first: readonly string[]
   isFirst: boolean
   /**
@@ -178,7 +179,7 @@ export interface Backtested {
   range: { move: string; low: number; mid: number; high: number; holds: boolean } | null
 }
 
-/** If the ratio of two times is below this factor, they count as equal. */
+/** If the ratio of two times is below this factor, the times count as equal. */
 export const tolerance = 1.005
 export const firstCount = 3
 const shownCount = 5
@@ -219,7 +220,7 @@ export interface Score {
    */
   first: number | null
   inRange: number | null
-  /** Median ratio of the upper end of a range to its lower end. */
+  /** Median ratio of a predicted range's upper end to its lower end. */
   medianWidth: number | null
 }
 

@@ -94,7 +94,7 @@ export function runChild(file, args, options = {}) {
  */
 export async function runCli(file, args) {
   const program = join(root, file)
-  // Node.js 20 does not have this function.
+  // Node.js 20 does not have enableCompileCache.
   const { enableCompileCache } =
     /** @type {{ enableCompileCache?: (folder: string) => unknown }} */ (module)
   enableCompileCache?.(join(root, '.cache/compiled'))

@@ -52,8 +52,8 @@ function usualPlaces(env, platform) {
 }
 
 /**
- * Returns the browser that playwright-core installs. This browser is the last candidate, because
- * loading playwright-core is slow.
+ * Returns the browser that playwright-core installs. Playwright's browser is the last candidate,
+ * because loading playwright-core is slow.
  */
 function ownOfPlaywright() {
   try {

@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Checks the types of Vue components with TypeScript 7, which does not support components. Vue's
- * own compiler converts each component and its template to a module. Messages are then mapped back
- * to the component.
+ * own compiler converts each component and its template to a module. The compiler's messages are
+ * then mapped back to the component.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'

@@ -20,7 +20,7 @@ export async function formatted(path, text) {
 }
 
 /**
- * Replaces the block between the two marker comments with this name.
+ * Replaces the block between the two marker comments that have the given name.
  * @param {string} text
  * @param {string} name
  * @param {string} block

@@ -32,7 +32,7 @@ export interface CounterRow {
   counter: string
   emulated: number
   measured: number
-  /** Reason for the difference between the two counts. Empty if they are equal. */
+  /** Reason why the emulated and measured counts differ. Empty if the counts are equal. */
   reason: string
 }
 
@@ -102,7 +102,7 @@ function sectionOf({ title }: Capture, rows: readonly CounterRow[]): string {
 export const emulationPath = 'docs/evidence/emulation.md'
 export const countersPath = 'docs/evidence/tables/counters.md'
 
-/** Returns one row per section of the counters page. Does not repeat the emulation. */
+/** Returns one row per section of the counters page. The emulation is not repeated. */
 export const countersSummary = (page: string): string =>
   [
     counterCells(['ladder, size and GPU', 'rungs', 'counters', 'equal', 'largest difference']),

@@ -49,7 +49,7 @@ const ranges = (bits: readonly number[]): string => {
 }
 
 /**
- * Returns the reason that a bit has no effect. The reason comes from the first encoding that can be
+ * Returns the reason why a bit has no effect. The reason comes from the first encoding that can be
  * decoded both before and after the flip.
  */
 function whyQuiet(form: ReturnType<typeof formsOf>[number], bit: number): Reason {

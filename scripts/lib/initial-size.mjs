@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Measures the size of the scripts that a browser must load before it shows the first screen. These
- * are the page's script and its static imports.
+ * Measures the size of the scripts that a browser must load before it shows the first screen. The
+ * initial scripts are the page's script and its static imports.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'

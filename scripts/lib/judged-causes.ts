@@ -16,7 +16,7 @@ import { printedCauses } from '../../src-main/services/report/printed-causes'
  * Judgments about a top-ranked cause:
  * - right: the cause is the intended effect of the source change, according to the header and the
  *   source.
- * - effect: the cause is true but not the reason.
+ * - effect: the cause is true but is not the reason for the change in time.
  * - wrong: the cause is not true.
  * - empty: no cause is given.
  * - same: the times are equal, so there is no cause.
@@ -29,7 +29,7 @@ type Judgement = (typeof judgements)[number]
 interface Judged {
   cause: string
   verdict: 'right' | 'effect' | 'wrong'
-  /** Reason that the cause is wrong. */
+  /** Reason why the cause is wrong. */
   because?: string
 }
 
@@ -59,7 +59,7 @@ export interface RecordedSteps {
   steps: WhyStep[]
 }
 
-/** GPU whose causes were judged. */
+/** GPU on which the judged steps were recorded. */
 const judgedGpu = 'NVIDIA H200'
 
 export async function recordedSteps(recordings: string): Promise<RecordedSteps[]> {

@@ -1,7 +1,7 @@
 /**
  * Creates a capture for the emulator's tests from a session with deep profiles. The rungs are
  * compiled again with the recorded flags, which yields the same machine code. The probe then
- * reports their launches.
+ * reports the rungs' launches.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -115,7 +115,7 @@ interface DeepPage {
   kernels: { name: string; instructions: DeepInstruction[] }[]
 }
 
-/** Arguments that describe an H200 for the probe. */
+/** Arguments that describe an H200 to the probe. */
 const gpuWords = [
   ...['--sm', '90', '--sms', '132', '--shared-optin', '232448', '--shared-per-sm', '233472'],
   ...['--threads-per-sm', '2048', '--blocks-per-sm', '32'],

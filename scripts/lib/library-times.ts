@@ -45,7 +45,7 @@ export interface LibraryTimes {
   problem: Problem
   rung: string
   /**
-   * Times with a cold L2 cache. `ms` is the median of the first session. There is one ratio per
+   * Times with a cold L2 cache. `ms` is the first session's median. `cold` has one ratio per
    * session.
    */
   ms: number
@@ -103,7 +103,7 @@ export function readLibraryTimes(root: string, gpu: TimedGpu): LibraryTimes[] {
 
 /**
  * Returns whether the rung is faster in every session for single launches, bursts and sustained
- * launches. Returns null if any of the three was not measured.
+ * launches. Returns null if any of the three timing modes was not measured.
  */
 export function isFaster({ cold, burst, sustained }: LibraryTimes): boolean | null {
   if (burst === null || sustained === null || cold.length === 0) return null
@@ -133,8 +133,8 @@ const title = (
   )
 
 /**
- * Minimum number of sessions for a headline figure. Two sessions of the same ladder differed by 1.6
- * %.
+ * Minimum number of sessions for a headline figure. The ratios of two sessions of the same ladder
+ * differed by 1.6 %.
  */
 const enoughSessions = 3
 

@@ -52,8 +52,7 @@ function clearAway(folder) {
   } catch {
     return
   }
-  // Another process may have replaced the lock in the meantime. In that case, restore that
-  // process's lock.
+  // If another process has replaced the lock in the meantime, restore that process's lock.
   if (ownerOf(aside) === owner) rmSync(aside, { recursive: true, force: true })
   else renameSync(aside, folder)
 }

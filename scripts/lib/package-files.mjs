@@ -29,7 +29,7 @@ export const packedFolders = [
 ]
 
 /**
- * Files in the npm package. As in a checkout, the program reads them in place
+ * Files in the npm package. As in a checkout, the program reads these files in place
  * (src-main/adapters/catalog/assets.ts).
  */
 export const packageFiles = [

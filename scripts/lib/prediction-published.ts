@@ -8,7 +8,7 @@ export const publishedPath = 'test/captures/prediction/published.json'
 
 interface PublishedLadder {
   ladder: string
-  /** Name of the parameter file. */
+  /** Name of the GPU's parameter file. */
   gpu: string
   size: Record<string, number>
   /** Published GFLOP/s by rung. */

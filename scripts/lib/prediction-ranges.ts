@@ -1,7 +1,7 @@
 /**
  * Computes the prediction range for each class from the comparison with recordings. Each range is
- * also checked on ladders that were left out. A factor is large enough to cover nine of ten
- * measured times. If a prediction has warnings, its range is widened first.
+ * also checked on held-out ladders. A class's factor is large enough to cover nine of ten measured
+ * times. A prediction's warnings widen its range before the factor is computed.
  */
 import {
   predictionClasses,
@@ -21,8 +21,8 @@ const held = 0.9
  */
 const [fewestLadders, fewestRungs] = [3, 3]
 /**
- * Factors for classes without recorded rungs. In the study of 190 kernels, the mean error was 53 %
- * for kernels dominated by atomics.
+ * Factors for classes without recorded rungs. In a study of 190 kernels, the mean prediction error
+ * was 53 % for kernels dominated by atomics.
  */
 const unseen: Partial<Record<PredictionClass, number>> = { atomics: 2.5 }
 
@@ -67,8 +67,8 @@ export function classFactors(rows: readonly PredictedRow[]): Record<PredictionCl
 export interface HeldOut {
   rungs: number
   /**
-   * Number of rungs inside the range. The range is computed from the other ladders or from all
-   * ladders, whichever is narrower.
+   * Number of rungs inside the range. The range comes from the other ladders or from all ladders,
+   * whichever gives the narrower range.
    */
   inside: number
 }

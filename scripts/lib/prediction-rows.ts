@@ -1,6 +1,6 @@
 /**
- * Compares predicted with recorded times. Defines the rows of the comparison and computes their
- * statistics.
+ * Compares predicted with recorded times. Defines the rows that compare predictions with
+ * recordings, and computes their statistics.
  */
 import {
   type PredictionClass,
@@ -17,7 +17,7 @@ export interface PredictedTime {
   widened: PredictionWarning[]
 }
 
-/** A rung of a recording, with its prediction or the reason that there is none. */
+/** A rung of a recording, with its prediction or the reason why there is none. */
 export interface PredictedRow {
   recording: string
   ladder: string
@@ -27,7 +27,7 @@ export interface PredictedRow {
   measuredMs: number
   cache: string
   predicted: PredictedTime | null
-  /** Reason that there is no prediction. */
+  /** Reason why there is no prediction. */
   refused?: string
   /** Most frequent stall reasons, in descending order. Present only if counters were recorded. */
   stalls?: { measured: Stall[]; predicted: Stall[] }
@@ -35,7 +35,7 @@ export interface PredictedRow {
 
 interface Stall {
   reason: string
-  /** Stalled warps per issued instruction. */
+  /** Number of stalled warps per issued instruction. */
   warps: number
 }
 
@@ -44,7 +44,7 @@ export interface Rung {
   status?: string
   timing?: { medianMs: number } | null
   predicted?: PredictedTime | null
-  /** Reason that the rung failed. */
+  /** Reason why the rung failed. */
   reason?: { key?: string } | string | null
   notPredicted?: { key?: string } | string
   metrics: Record<string, { value: number | null } | undefined>
@@ -85,7 +85,7 @@ export function rowsOf(
     }
     if (time) return [row]
     const why = own.notPredicted ?? (own.status === 'failed' ? own.reason : null)
-    // The model predicts only this project's kernels, and a library launches its own kernels.
+    // The model predicts only this project's kernels, not the kernels that a library launches.
     if (!why) return []
     return [{ ...row, refused: typeof why === 'string' ? why : (why.key ?? '?') }]
   })
@@ -157,7 +157,7 @@ export function figuresOf(rows: readonly PredictedRow[]): Figures {
 
 /**
  * Counts pairs of rungs in the same recording whose measured times differ by more than `least`.
- * `right` is the number of pairs whose order was predicted correctly.
+ * `right` is the number of these pairs whose order was predicted correctly.
  */
 export function orderOf(
   rows: readonly PredictedRow[],

@@ -13,7 +13,7 @@ export const say = (line) => {
   process.stderr.write(`${line}\n`)
 }
 
-/** An error that the user can fix. The error's message is shown without a stack trace. */
+/** An error that the user can fix. The user sees the error's message without a stack trace. */
 export class PlainError extends Error {
   /**
    * @param {string} message
@@ -26,7 +26,7 @@ export class PlainError extends Error {
 }
 
 /**
- * Returns whether the dependencies support this Node.js version, according to `engines` in
+ * Returns whether the dependencies support the given Node.js version, according to `engines` in
  * package.json.
  * @param {string} version
  */
@@ -56,9 +56,9 @@ export async function runScript(main) {
 }
 
 /**
- * Node.js options for a program that runs for about a second. V8's optimizing compilers and garbage
- * collector use other cores, which does not pay off in such a short run. Node.js versions before 24
- * do not support the options for invocation counts.
+ * Node.js options for a program that runs for about a second. Without these options, V8's
+ * optimizing compilers and garbage collector use other cores, which does not pay off in such a
+ * short run. Node.js versions before 24 do not support the options for invocation counts.
  */
 export const shortLived = [
   ...['--single-threaded', '--min-semi-space-size=64', '--max-semi-space-size=64'],
@@ -86,7 +86,7 @@ export function toolEnv(extra = {}) {
 }
 
 /**
- * Returns the npm command. If npm started this script, returns the same npm.
+ * Returns the npm command. If npm started this script, returns the command of that npm.
  * @param {NodeJS.ProcessEnv} [env]
  */
 export function npmCommand(env = process.env) {

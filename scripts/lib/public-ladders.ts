@@ -13,7 +13,7 @@ export const publicCapture = 'test/captures/next/public.json'
 
 interface Measured {
   ms: number
-  /** Half the interquartile range divided by the median. */
+  /** Half the interquartile range of the times, divided by the median time. */
   spread: number
 }
 

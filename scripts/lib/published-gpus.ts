@@ -4,7 +4,7 @@ import type { ParameterId } from '../../src-main/domain/prediction/parameter-tab
 interface Published {
   readonly value: number
   readonly source: string
-  /** Set if the figure comes from this project's recordings and not from a publication. */
+  /** True if the figure comes from this project's recordings and not from a publication. */
   readonly recorded?: true
 }
 
@@ -16,8 +16,8 @@ export interface PublishedGpu {
   readonly clockMHz: Published
   readonly l2Bytes: Published
   /**
-   * DRAM rate in GB/s. If `reads` is set, this is the achieved read rate. Otherwise, it is the peak
-   * rate in the data sheet.
+   * DRAM rate in GB/s. If `reads` is set, the value is the achieved read rate. Otherwise, the value
+   * is the peak rate in the data sheet.
    */
   readonly dramGBs: Published & { readonly reads?: true }
   readonly values: Partial<Record<ParameterId, Published>>

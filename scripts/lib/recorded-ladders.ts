@@ -70,7 +70,8 @@ const usesTensorCores = ({ metrics }: Session['rungs'][number]): boolean =>
 
 /**
  * Returns the table cells of a recording. `onTensorCores` contains the ids of rungs that used
- * tensor cores in any recording. The ids are needed because not every level has the counters.
+ * tensor cores in any recording. The ids are needed because not every profiling level has tensor
+ * core counters.
  */
 function cells(
   { recording, session }: RecordedSession,
@@ -80,7 +81,8 @@ function cells(
   if (!best?.timing || !session.problem) throw new Error(`${recording} has no rung with a time.`)
   const figure = leadFigure(session, best)
   const { value: roof } = leadOf(session).roof
-  // Tensor cores may compute FP32 results. The peak of the FP32 pipe does not apply to such rungs.
+  // Tensor cores may compute FP32 results. The FP32 pipe's peak does not apply to rungs on tensor
+  // cores.
   const pipe = onTensorCores.has(best.id) ? 'tensorUtilization' : leadPipe(session)
   const hasRoof = pipe === leadPipe(session)
   const busy = best.metrics[pipe]?.value
@@ -144,8 +146,8 @@ export function shippedLadders(root: string): LadderFile[] {
 }
 
 /**
- * Returns published figures by ladder, from the current shipped ladders. The copies in recordings
- * may be outdated.
+ * Returns published figures by ladder, from the current shipped ladders. The copies of ladders in
+ * recordings may be outdated.
  */
 export const publishedFigures = (root: string): Map<string, Published> =>
   new Map(
@@ -156,7 +158,7 @@ export const publishedFigures = (root: string): Map<string, Published> =>
 
 /**
  * Returns each published figure with this project's result for the same rung and size. The table
- * has no ratio of the two, because the GPUs differ.
+ * has no ratio of the two results, because they come from different GPUs.
  */
 export function publishedPart(
   recorded: readonly RecordedSession[],

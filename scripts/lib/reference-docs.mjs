@@ -202,7 +202,7 @@ const recordingsPart = ({ recordings, sizesLabel }) =>
       ([name, { ladder, problem, profile, rungCount, deviceName, createdAt }]) => [
         `\`${name}\``,
         ladder.title,
-        // A profiled program has no problem sizes.
+        // A session of a profiled program has no problem sizes.
         problem ? sizesLabel(problem.sizes) : '',
         profile,
         String(rungCount),
@@ -215,7 +215,7 @@ const recordingsPart = ({ recordings, sizesLabel }) =>
 const evidenceMarks = { measured: '', derived: ' ᵈ', published: ' ᵖ', assumed: ' ᵃ' }
 
 /**
- * Formats a number with all of its digits. Large integers get thousands separators.
+ * Formats a number without rounding it. Large integers get thousands separators.
  * @param {number} value
  */
 const figure = (value) =>

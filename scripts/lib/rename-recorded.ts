@@ -1,6 +1,7 @@
 /**
  * Renames rungs in the recordings to their current ids (src-main/domain/ladder/former-ids.ts).
- * Changes sessions, raw output, sources and lab attempts. Figures stay unchanged.
+ * The functions rename rungs in sessions, raw output, sources and lab attempts. Figures stay
+ * unchanged.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'

@@ -181,8 +181,9 @@ export interface UnrecordedRung {
 
 /**
  * Compares recorded sources with current sources. Returns a map from hashes of recorded code to
- * hashes of current code. A recorded source and its current source compile to the same machine code
- * with the same parameters. Also returns the rungs whose machine code differs.
+ * hashes of current code. Each pair of a recorded source and its current source compiles to the
+ * same machine code with the same parameters. The function also returns the rungs whose machine
+ * code differs.
  */
 export async function sameAsRecorded(options: {
   kernels: string

@@ -111,8 +111,8 @@ export function wordsOf(language) {
 }
 
 /**
- * Screens that are captured in both themes and at every width. Tests check them with axe and search
- * them for untranslated sentences.
+ * Screens that are captured in both themes and at every width. Tests check these screens with axe
+ * and search for untranslated sentences.
  * @type {Record<string, Screen>}
  */
 export const screens = {
@@ -146,8 +146,8 @@ export const screens = {
 }
 
 /**
- * Popups and panels on screens of recordings. The states are captured in both themes at 1280 px and
- * checked with axe.
+ * Popups and panels on screens of recordings. These states are captured in both themes at 1280 px
+ * and checked with axe.
  * @type {Record<string, Screen>}
  */
 export const states = {

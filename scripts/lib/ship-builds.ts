@@ -1,6 +1,6 @@
 /**
- * Generates resources/builds. On a machine without nvcc, these builds are needed to emulate the
- * shipped rungs and lab starters.
+ * Generates resources/builds. With the shipped builds, a machine without nvcc can emulate rungs and
+ * lab starters.
  */
 import { mkdir, readFile } from 'node:fs/promises'
 import { readCatalog, readSharedFiles } from '../../src-main/adapters/catalog/catalog'

@@ -13,9 +13,9 @@ export const asAscii = (code: string): string =>
   )
 
 /**
- * Escapes non-ASCII characters in every chunk. If a source has even a single character beyond
+ * Escapes non-ASCII characters in every chunk. If a source has even a single character outside
  * Latin-1, V8 stores it with two bytes per character. The one-file program would then need 10 MB
- * more.
+ * more memory.
  */
 export const asciiOnly = (): Plugin => ({
   name: 'kernel-ladder:ascii',

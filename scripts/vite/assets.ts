@@ -2,12 +2,13 @@
  * Provides the virtual module `virtual:kernel-ladder-assets`. The module contains the files that
  * the command-line program needs besides its code.
  *
- * With these files, a single copied file can run ladders, replay recordings and serve the UI.
+ * With the packed files, a single copied program can run ladders, replay recordings and serve the
+ * UI.
  *
  * For tests and the desktop build, the default export is `null`, because they read files in place.
- * Otherwise, the default export is `{ hash }`. The last line of the program is a comment with the
- * archive. JavaScript engines skip this comment. The comment consists of `//` and a Brotli stream
- * with a large window, encoded in Ascii85. The archive has three parts:
+ * In the one-file program, the default export is `{ hash }`. The last line of the program is a
+ * comment with the archive. JavaScript engines skip the comment. The comment consists of `//` and
+ * a Brotli stream with a large window, encoded in Ascii85. The archive has three parts:
  *
  * - the length of the index in bytes, as an unsigned, little-endian number of 4 bytes
  * - the index, as JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]
@@ -54,7 +55,7 @@ export interface AssetPack {
 
 export interface PackedFile {
   path: string
-  /** Content of the file. A Brotli stream is decompressed first. */
+  /** Content of the file, after decompression if the file is a Brotli stream. */
   bytes: Uint8Array
   brotli: boolean
 }

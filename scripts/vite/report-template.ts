@@ -3,11 +3,11 @@
  * template.html.
  *
  * The file is a page followed by the script. To keep reports small, the report service compresses
- * the script into the page (services/report/html.ts). A short loader in the page unpacks it. The
- * template stores the script uncompressed. Much of its code is also in the UI, so the program's
- * archive compresses both together. The page's content security policy lists the loader, the script
- * and the style sheet by hash. No other code can run or load, even if a session contains it.
- * `<!--report-title-->` and `<!--report-data-->` are placeholders.
+ * the script into the page (services/report/html.ts). A short loader in the page unpacks the
+ * script. The template stores the script uncompressed. Much of the script's code is also in the UI,
+ * so the program's archive compresses both together. The page's content security policy lists the
+ * loader, the script and the style sheet by hash. No other code can run or load, even if a session
+ * contains it. `<!--report-title-->` and `<!--report-data-->` are placeholders.
  */
 import { createHash } from 'node:crypto'
 import type { Plugin } from 'vite'
@@ -16,8 +16,8 @@ const sha256 = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /**
- * The browser checks the hash of an inserted script element. The browser would not check eval or
- * blob: URLs.
+ * Insert the code as a script element, because the browser checks the element's hash. The browser
+ * would not check the hash of code from eval or a blob URL.
  */
 const loader = `(async () => {
   const say = (text) => { document.getElementById('app').textContent = text }

@@ -9,5 +9,5 @@ export const DeepRequest = z.object({
   rung: Identifier,
 })
 
-/** Deep profile of a rung; null if it has none. */
+/** Deep profile of a rung; null if the rung has none. */
 export const DeepAnswer = DeepProfile.nullable()

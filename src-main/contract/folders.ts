@@ -45,7 +45,7 @@ export const FolderFile = z.object({
   kind: z.enum(['ladder', 'reference', 'rung', 'header']),
   text: z.string(),
   version: FileVersion,
-  /** One sentence that explains why the file is read-only; null if it is writable. */
+  /** One sentence that explains why the file is read-only; null if the file is writable. */
   locked: z.string().nullable(),
 })
 export type FolderFile = z.infer<typeof FolderFile>
@@ -97,8 +97,8 @@ export const FolderBuild = z.object({
   /** The target architecture, such as `sm_90`. */
   architecture: z.string(),
   /**
-   * False if no GPU was found. If so, the code is compiled for the GPU that the built-in recordings
-   * were made on.
+   * False if no GPU was found. Without a GPU, the code is compiled for the GPU that the built-in
+   * recordings were made on.
    */
   ownGpu: z.boolean(),
   sources: z.array(BuiltSource),

@@ -1,6 +1,6 @@
 /**
  * The typed calls and events between a UI and the core. Every host validates incoming messages with
- * these schemas, and every client derives its types from them.
+ * these schemas. Every client derives its types from the schemas.
  */
 import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
@@ -121,9 +121,9 @@ export const AppInfo = z.object({
   host: z.enum(['electron', 'web', 'report']),
   /** The session that the UI opens first. */
   defaultSession: SessionRef,
-  /** Whether a GPU was found. If so, `local` is the default target. */
+  /** Whether a GPU was found. With a GPU, `local` is the default target. */
   hasGpu: z.boolean(),
-  /** Whether nvcc was found. If so, rungs can be built even without a GPU. */
+  /** Whether nvcc was found. With nvcc, rungs can be built even without a GPU. */
   hasCompiler: z.boolean(),
   /** GPUs with predicted times; absent in a report. */
   predictedGpus: z.array(z.string()).optional(),
@@ -215,7 +215,7 @@ export interface Core {
   /** Subscribes to run messages and returns a function that ends the subscription. */
   subscribe(listener: (message: RunMessage) => void): () => void
   /**
-   * Imports a file from this machine. Only hosts can call this function, because a page must not
+   * Imports a file from this machine. Only hosts can import a file by path, because a page must not
    * choose paths.
    */
   importFile(path: string): Promise<ImportAnswer>
@@ -224,8 +224,8 @@ export interface Core {
 }
 
 /**
- * Validates an incoming message and returns the reply. All hosts use this function, so no host can
- * skip validation.
+ * Validates an incoming message and returns the reply. All hosts use the same function, so no host
+ * can skip validation.
  */
 export async function dispatch(core: Core, name: string, input: unknown): Promise<Reply<unknown>> {
   try {

@@ -65,7 +65,7 @@ export const AttemptSummary = z.object({
   checks: z.number().int(),
   target: LabOutcome.shape.target,
   timeMs: z.number().nullable(),
-  /** L2 state when the attempt was timed; null if it was not timed. */
+  /** L2 state when the attempt was timed; null if the attempt was not timed. */
   cacheState: CacheState.nullable(),
   /** Reference of the attempt's session; null if nothing was measured. */
   session: z.string().nullable(),
@@ -118,8 +118,8 @@ export const LabView = LabFile.pick({
   draftAt: z.string().nullable(),
   answers: LabAnswers,
   /**
-   * Whether any code other than the starter has been measured. If so, predictions are locked until
-   * a reset.
+   * Whether any code other than the starter has been measured. Measuring changed code locks the
+   * predictions until a reset.
    */
   predictionsSealed: z.boolean(),
   hints: z.object({ total: z.number().int(), shown: z.array(z.string()) }),
@@ -142,8 +142,8 @@ export type LabView = z.infer<typeof LabView>
 
 export const LabBuildReport = LabOutcome.shape.build.extend({
   /**
-   * False if no GPU was found. If so, the code is compiled for the GPU that the built-in recordings
-   * were made on.
+   * False if no GPU was found. Without a GPU, the code is compiled for the GPU that the built-in
+   * recordings were made on.
    */
   ownGpu: z.boolean(),
 })
@@ -160,7 +160,7 @@ export const labCalls = {
   'labs.get': { input: one, output: LabView },
   /**
    * Saves the draft, some answers, or both. `replaces` is the version that the edit started from.
-   * If another version was saved in the meantime, the draft is not saved and `other` is that
+   * If another version was saved in the meantime, the draft is not saved and `other` is the saved
    * version.
    */
   'labs.save': {
@@ -180,8 +180,8 @@ export const labCalls = {
   'labs.reset': { input: one, output: none },
   'labs.build': { input: one.extend({ source: Source }), output: LabBuildReport },
   /**
-   * Runs the lab's checks as a normal run with events, cancellation and a session. The student's
-   * view then includes the attempt. The draft does not change.
+   * Runs the lab's checks as a normal run with events, cancellation and a session. After the
+   * checks, the student's view includes the attempt. The draft does not change.
    */
   'labs.check': {
     input: one.extend({ source: Source, target: LabTarget }),

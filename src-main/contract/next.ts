@@ -7,7 +7,7 @@ import { SessionRef } from '../domain/session/session-ref'
 
 export const NextRequest = z.object({ ref: SessionRef, rung: Identifier })
 
-/** Maximum number of rungs per request. No table shows more rungs than this at a time. */
+/** Maximum number of rungs per request. No table shows more rungs than this limit at a time. */
 export const mostFirstSteps = 100
 
 export const FirstStepsRequest = z.object({

@@ -7,7 +7,7 @@ import { SessionRef } from '../domain/session/session-ref'
 
 export const ReportRequest = z.object({
   ref: SessionRef,
-  /** A second session to compare with the first. */
+  /** A second session to compare with the report's session. */
   compare: SessionRef.optional(),
   format: z.enum(reportFormats),
   /** Writes CSV with one row per rung instead of one row per value. */

@@ -1,4 +1,4 @@
-// Exact counts, one pair at a time.
+// Counts the pairs exactly, one at a time.
 #include "kl_reference.h"
 
 extern "C" void kl_reference(const KlReference* p) {

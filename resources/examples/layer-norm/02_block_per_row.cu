@@ -9,7 +9,7 @@
 __device__ float block_sum(float value) {
   __shared__ float of_warp[THREADS / 32];
   for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_xor_sync(~0u, value, lanes);
-  __syncthreads();  // the sums of the call before have been read
+  __syncthreads();  // the previous call's sums have been read
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
   __syncthreads();
   value = 0;

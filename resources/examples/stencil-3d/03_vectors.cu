@@ -11,7 +11,7 @@ __global__ void __launch_bounds__(256)
   const int x = (blockIdx.x * 32 + threadIdx.x) * 4, y = blockIdx.y * 8 + threadIdx.y;
   const long long row = nx, plane = row * ny;
   const int from = blockIdx.z * DEPTH, to = min(from + DEPTH, nz);
-  // A whole warp takes part in the shuffles: lanes past the end of the row load nothing.
+  // All lanes of a warp take part in the shuffles; lanes past the end of the row load nothing.
   const bool inside = x < nx && y < ny;
   const float4 none = make_float4(0, 0, 0, 0);
   const auto load = [&](long long at) { return inside ? *(const float4*)(u + at) : none; };

@@ -5,7 +5,7 @@
 // @param   THREADS 256 {128,256,512,1024}
 #include "kernel_ladder.h"
 
-// A @param is a macro: THREADS is 256 by default; --param THREADS=512 on the command line changes it.
+// A @param defines a macro: THREADS is 256 by default; --param THREADS=512 on the command line changes it.
 __global__ void __launch_bounds__(THREADS) scale(const float* x, float* y, float a, long long n) {
   const long long i = ((long long)blockIdx.x * THREADS + threadIdx.x) * 4;
   if (i + 4 <= n) {

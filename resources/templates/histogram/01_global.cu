@@ -8,7 +8,7 @@ __global__ void count(const unsigned char* data, unsigned* bins, long long n) {
   if (i < n) atomicAdd(&bins[data[i]], 1u);
 }
 
-// Called by the runner: enqueue the work and return without waiting.
+// The runner calls this function, which enqueues the work and returns without waiting.
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   count<<<unsigned((p->N + 255) / 256), 256, 0, stream>>>(p->data, p->bins, p->N);
   return cudaGetLastError();

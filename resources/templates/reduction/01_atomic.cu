@@ -8,8 +8,8 @@ __global__ void add(const float* x, double* sum, long long n) {
   if (i < n) atomicAdd(sum, double(x[i]));
 }
 
-// Called by the runner: enqueue the work and return without waiting. Several launches on the stream are timed
-// together.
+// The runner calls this function, which enqueues the work and returns without waiting. Several
+// launches on the stream are timed together.
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   if (const cudaError_t error = cudaMemsetAsync(p->sum, 0, sizeof(double), stream)) return error;
   add<<<unsigned((p->N + 255) / 256), 256, 0, stream>>>(p->x, p->sum, p->N);

@@ -17,7 +17,7 @@ __global__ void softmax(const float* x, float* y, long long rows, long long cols
   for (long long col = 0; col < cols; ++col) y[col] = expf(x[col] - largest) / sum;
 }
 
-// Called by the runner: enqueue the work and return without waiting.
+// The runner calls this function, which enqueues the work and returns without waiting.
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   softmax<<<unsigned((p->ROWS + 127) / 128), 128, 0, stream>>>(p->x, p->y, p->ROWS, p->COLS);
   return cudaGetLastError();

@@ -16,7 +16,7 @@ struct Largest {
   __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
-// Block-wide reduction, returned to every thread: shuffles within each warp, then across the warps.
+// Block-wide reduction, first within each warp and then across warps. Every thread gets the result.
 template <typename Of>
 __device__ float reduce(float value, Of of) {
   __shared__ float ofWarp[THREADS / 32];

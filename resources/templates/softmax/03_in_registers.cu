@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(THREADS) softmaxInRegisters(const float* x, fl
   }
 }
 
-// Any other row, as in the previous rung.
+// Handles rows of any other length, in the same way as the previous rung.
 __global__ void __launch_bounds__(THREADS) softmax(const float* x, float* y, long long cols) {
   x += blockIdx.x * cols;
   y += blockIdx.x * cols;

@@ -13,6 +13,6 @@ extern "C" void kl_reference(const KlReference* p) {
     double sum = 0;
     for (long long col = 0; col < p->COLS; ++col) sum += y[col] = std::exp(x[col] - largest);
     for (long long col = 0; col < p->COLS; ++col) y[col] /= sum;
-    p->progress(double(row + 1) / double(p->ROWS));  // no progress for too long counts as a hang
+    p->progress(double(row + 1) / double(p->ROWS));  // a long time without progress counts as a hang
   }
 }

@@ -9,7 +9,7 @@ __global__ void transpose(const float* x, float* y, long long rows, long long co
   if (row < rows && col < cols) y[col * rows + row] = x[row * cols + col];
 }
 
-// Called by the runner: enqueue the work and return without waiting.
+// The runner calls this function, which enqueues the work and returns without waiting.
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   const dim3 grid(unsigned((p->COLS + 31) / 32), unsigned((p->ROWS + 7) / 8));
   transpose<<<grid, dim3(32, 8), 0, stream>>>(p->x, p->y, p->ROWS, p->COLS);

@@ -4,6 +4,6 @@
 extern "C" void kl_reference(const KlReference* p) {
   for (long long row = 0; row < p->ROWS; ++row) {
     for (long long col = 0; col < p->COLS; ++col) p->y[col * p->ROWS + row] = p->x[row * p->COLS + col];
-    p->progress(double(row + 1) / double(p->ROWS));  // no progress for too long counts as a hang
+    p->progress(double(row + 1) / double(p->ROWS));  // a long time without progress counts as a hang
   }
 }

@@ -24,12 +24,17 @@ export interface Assets {
   templatesDir: string
   /** Folder that contains the GPU parameter files for the timing model. */
   gpusDir: string
-  /** Folder that contains the prebuilt shipped rungs. Not part of the one-file program. */
+  /**
+   * Folder that contains the prebuilt shipped rungs. The one-file program does not contain this
+   * folder.
+   */
   buildsDir: string
   rendererDir: string
   /** Path of the HTML report template. */
   reportTemplate: string
-  /** Electron entry point of the desktop program. Not part of the one-file program. */
+  /**
+   * Electron entry point of the desktop program. The one-file program does not contain this file.
+   */
   desktopMain: string
   /** Path of the AppArmor profile that lets Electron create its sandbox. */
   appArmorProfile: string

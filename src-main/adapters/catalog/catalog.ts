@@ -20,7 +20,7 @@ export interface RungSource {
   /** Path relative to cuda-kernels, with `/` as the separator. */
   file: string
   text: string
-  /** A binary file's contents. In this case, `text` describes the file. */
+  /** Contents of a binary file. For such a file, `text` is only a description. */
   bytes?: Uint8Array
   /** Headers that replace the task's headers, by path. */
   headers?: ReadonlyMap<string, string>
@@ -46,13 +46,13 @@ export interface Catalog {
   /** Folders that contain the files that fill buffers, by task id. */
   folders: Map<string, string>
   /**
-   * Text of each task's own headers, by task id and path. Rungs can include these headers in the
+   * Text of each task's own headers, by task id and path. Rungs can include a task's headers in the
    * same way as the shared headers.
    */
   headers: Map<string, ReadonlyMap<string, string>>
   ladders: LadderFile[]
   rungs: Map<string, RungSource>
-  /** Reason that a file is unusable, by task, rung, or ladder id. */
+  /** Reasons why files are unusable, by task, rung, or ladder id. */
   faults: Map<string, Statement>
   /** Notes to report when the library is used in a run. */
   notes?: readonly Statement[]
@@ -191,7 +191,7 @@ async function readRung(catalog: Catalog, task: Task, file: string): Promise<voi
 }
 
 /**
- * Returns the headers that replace the task's headers for this file. A Python rung is built only
+ * Returns the headers that replace the task's headers for a file. A Python rung is built only
  * with this program's files. `root` is the shipped library.
  */
 export async function builtWith(root: string, file: string): Promise<Pick<RungSource, 'headers'>> {
@@ -220,7 +220,7 @@ export { faultLine }
 /** Parses the compile-time parameters in a rung's source. */
 export { parseRule, rulesOf } from '../../parsers/kernels/integer-constants'
 
-/** Whether a source or header mentions the macro outside comments. */
+/** Returns whether a source or header mentions the macro outside comments. */
 export const mentionsMacro = (texts: Iterable<string>, name: string): boolean =>
   [...texts].some((text) =>
     new RegExp(`\\b${name}\\b`).test(text.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, ' ')),

@@ -16,7 +16,7 @@ interface ReadFile {
   text: string
   /** SHA-256 hash of the file's bytes, in hexadecimal. */
   version: string
-  /** Reason that saving would lose data. Null if saving is safe. */
+  /** Reason why saving would lose data. Null if saving is safe. */
   locked: string | null
 }
 

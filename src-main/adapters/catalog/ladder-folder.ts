@@ -60,7 +60,7 @@ export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as c
  */
 const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
 
-/** Matches header file names. Includes .c, because some programs include .c files. */
+/** Matches header file names. Also matches .c files, because some programs include them. */
 export const headerName = /\.(h|hh|hpp|hxx|cuh|inl|inc|ipp|tpp|c)$/
 
 const maxTextBytes = 1024 * 1024
@@ -81,7 +81,7 @@ async function ladderFilesIn(folder: string): Promise<string[]> {
 export const ladderFileIn = async (folder: string): Promise<string | null> =>
   (await ladderFilesIn(folder))[0] ?? null
 
-/** Returns the reason that a file in the folder cannot be used, or null if it can be used. */
+/** Returns the reason why a file in the folder cannot be used, or null if the file can be used. */
 export async function refusalOf(folder: string, name: string): Promise<AnyMessage | null> {
   const real = await realpath(join(folder, name)).catch((error: unknown) => errorCode(error))
   if (real === 'ENOENT' || real === 'ENOTDIR') return message('folders.absent', { file: name })

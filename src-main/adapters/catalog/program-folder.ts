@@ -22,8 +22,8 @@ export interface ProgramFolder {
 }
 
 /**
- * Reads the folder. Returns null if its ladder contains kernels instead of programs, or is not a
- * valid ladder of programs.
+ * Reads the folder. Returns null if the folder's ladder contains kernels instead of programs, or is
+ * not a valid ladder of programs.
  */
 export async function readProgramFolder(
   folder: string,

@@ -1,5 +1,6 @@
 /**
- * Caches build results by content, which covers the sources, flags, and compiler.
+ * Caches build results. The cache key is a hash of the sources, the flags, and the compiler
+ * version.
  *
  * A cache entry also stores its sources, because line information refers to them.
  */
@@ -23,7 +24,7 @@ import { jsonFile } from './json-file'
 import { sharedCacheDir } from './paths'
 
 export interface BuildInputs {
-  /** Contents by path. The compiler runs in a folder that contains these files. */
+  /** Source contents by path. The compiler runs in a folder that contains the sources. */
   sources: ReadonlyMap<string, string | Uint8Array>
   flags: readonly string[]
   /** Output of `nvcc --version`. A different compiler version produces a different artifact. */
@@ -53,8 +54,8 @@ interface BuildSlot {
   /** Cached build, or null if there is no artifact yet. */
   kept: KeptBuild | null
   /**
-   * Path to which the compiler must write. `keep` renames this file afterward, so that a killed
-   * build leaves no artifact.
+   * Path to which the compiler must write. `keep` renames the output file afterward, so that a
+   * killed build leaves no artifact.
    */
   pending: string
   keep(build: KeptBuild): Promise<void>
@@ -97,8 +98,8 @@ export function buildKey({ sources, flags, compiler, output }: BuildInputs): str
 }
 
 /**
- * A fixed modification time for sources. Line information contains this time, so a fixed value
- * makes builds reproducible.
+ * A fixed modification time for sources. Line information contains the modification time, so a
+ * fixed value makes builds reproducible.
  */
 const sourceTime = new Date('1980-01-01')
 
@@ -187,8 +188,8 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
           async keep(build) {
             const entry = { ...build, artifact: await hashOf(pending) }
             await rename(pending, artifact)
-            // Ignore write errors. If this file is missing, the only cost is compiling the source
-            // again next time.
+            // Ignore write errors. If the record of the build is missing, the only cost is
+            // compiling the source again next time.
             await replaceFile(join(folder, keptName), JSON.stringify(entry)).catch(() => undefined)
           },
           discard: () => rm(pending, { force: true }),
@@ -236,9 +237,8 @@ export async function keepLibrary(cache: BuildCache, library: Uint8Array): Promi
 }
 
 /**
- * Returns a source's name in the session. The compiler runs inside the cache, so its recorded path
- * contains this name. Files outside the cache keep only their base name, because their location is
- * private.
+ * Returns a source's name in the session. For a file in the cache, the name is the path below the
+ * entry's source folder. Other files keep only their base name, because their location is private.
  */
 export const sourceName = (path: string): string =>
   /\/build\/[0-9a-f]{32}\/src\/(.+)$/.exec(path)?.[1] ?? path.split(/[\\/]/).pop()!

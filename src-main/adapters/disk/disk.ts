@@ -1,4 +1,4 @@
-/** Reads and creates files and folders. Disk errors have clear messages. */
+/** Reads and creates files and folders. Disk errors name the path and a remedy. */
 import {
   closeSync,
   constants,
@@ -89,8 +89,8 @@ export async function makeFolder(path: string): Promise<void> {
 
 export const mebibyte = 2 ** 20
 /**
- * Maximum file size. This program writes only files that are smaller than this limit. A larger file
- * comes from another program and could fill the memory.
+ * Maximum file size. This program writes only files that are smaller than this limit. A file above
+ * the limit comes from another program and could fill the memory.
  */
 const mostMebibytes = 256
 
@@ -127,7 +127,7 @@ export const readPlainFile = async (path: string, most?: number): Promise<string
 
 /**
  * Replaces a file by renaming a temporary file. Even if the process is killed or the disk is full,
- * readers see either the old or the new content. The folder must exist.
+ * readers see either the old or the new content. The file's folder must exist.
  */
 export async function replaceFile(
   path: string,

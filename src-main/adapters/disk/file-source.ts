@@ -29,8 +29,8 @@ export function fileSource(path: string): ByteSource {
 }
 
 /**
- * Reads bytes into a buffer and returns the number of bytes read. At the end of the file, that
- * number is smaller than requested.
+ * Reads bytes into a buffer and returns the number of bytes read. At the end of the file, fewer
+ * bytes than requested are read.
  */
 function readAt(path: string, at: number, into: Uint8Array): number {
   const file = openSync(path, 'r')

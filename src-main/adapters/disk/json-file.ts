@@ -15,8 +15,8 @@ export interface JsonFile<T> {
 }
 
 /**
- * The last change to each file, by path. Changes within this process run one at a time, so that no
- * change is lost.
+ * The promise of the last change to each file, by path. Changes within this process run one at a
+ * time, so that no change is lost.
  */
 const turns = new Map<string, Promise<unknown>>()
 

@@ -1,5 +1,5 @@
 /**
- * Manages hidden folders that belong to a running process. Such a folder is removed after its
+ * Manages hidden folders that belong to a running process. A hidden folder is removed after its
  * process exits.
  *
  * Several machines and containers may share the disk, so a process id alone is ambiguous. An owner
@@ -115,7 +115,7 @@ const modifiedMs = (path: string): Promise<number> =>
 
 async function isAbandoned(path: string): Promise<boolean> {
   const entry = await lstat(path)
-  // In a shared temporary folder, any user can create a folder with this name.
+  // In a shared temporary folder, other users can create folders whose names have the same prefix.
   if (process.getuid && entry.uid !== process.getuid()) return false
   if (!entry.isDirectory()) return false
   const owner = await readOwner(path)
@@ -180,8 +180,8 @@ export async function ownFolder(parent: string, name: string): Promise<OwnedFold
 }
 
 /**
- * Creates a folder for a running tool's temporary files. Also removes folders left by killed
- * programs.
+ * Creates a folder for a running tool's temporary files. The function also removes folders that
+ * killed programs left behind.
  */
 export async function scratchFolder(): Promise<OwnedFolder> {
   try {

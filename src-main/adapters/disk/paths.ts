@@ -6,7 +6,7 @@ import { message } from '../../domain/messages/message'
 
 /**
  * Returns the home directory. Throws an error if the user has no home directory, as in some
- * containers. A relative folder would depend on the current directory.
+ * containers. A relative home directory would depend on the current directory.
  */
 function home(): string {
   let found = ''
@@ -35,8 +35,8 @@ function base(own: string, xdg: string, ...fallback: string[]): string {
 const dataDir = (): string => base('KERNEL_LADDER_DATA', 'XDG_DATA_HOME', '.local', 'share')
 
 /**
- * Returns the folder for build results and unpacked assets. Users may delete this folder at any
- * time. `KERNEL_LADDER_CACHE` overrides the location.
+ * Returns the folder for build results and unpacked assets. Users may delete the cache folder at
+ * any time. `KERNEL_LADDER_CACHE` overrides the location.
  */
 export const cacheDir = (): string => base('KERNEL_LADDER_CACHE', 'XDG_CACHE_HOME', '.cache')
 

@@ -3,8 +3,8 @@
  * row.
  *
  * The file also has a row for each shipped lab attempt. A row begins with its session's name:
- * `{"session":"gemm-fp32-h200-4096",…}`. A separate `session.json` in a folder of that name takes
- * precedence.
+ * `{"session":"gemm-fp32-h200-4096",…}`. A separate `session.json` in a folder with the session's
+ * name takes precedence.
  */
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, basename, join, resolve } from 'node:path'
@@ -32,8 +32,8 @@ async function readBySession(file: string): Promise<BySession> {
 }
 
 /**
- * Each file's content when the file was last read. Listing recordings opens many sessions from the
- * same file.
+ * The content of each shared file as of the last read. Listing recordings opens many sessions from
+ * the same file.
  */
 const lastRead = new Map<string, { version: string; rows: Promise<BySession> }>()
 

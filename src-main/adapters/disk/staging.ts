@@ -75,7 +75,8 @@ async function nameFreely(path: string, wanted: string): Promise<string> {
 
 /**
  * Creates a hidden sibling folder of `wanted`, so that the final rename stays within one file
- * system. Also removes folders that killed programs left next to it or in the temporary folder.
+ * system. Also removes folders that killed programs left next to `wanted` or in the temporary
+ * folder.
  */
 export async function stageFolder(wanted: string): Promise<StagedFolder> {
   let folder: OwnedFolder

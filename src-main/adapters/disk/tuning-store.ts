@@ -11,7 +11,9 @@ import { KeptTuning } from '../../domain/tune/kept-tuning'
 
 const ending = '.tuning.json'
 
-/** Stores a sweep under its id and returns the id. If the id is taken, uses a similar id. */
+/**
+ * Stores a sweep under its id and returns the id. If the id is taken, uses a similar, available id.
+ */
 export async function keepTuning(folder: string, tuning: KeptTuning): Promise<string> {
   try {
     await makeFolder(folder)

@@ -27,8 +27,8 @@ export interface EmulatorPool {
 }
 
 /**
- * Heap size per thread in MB, for counts and decoded code. The emulated GPU's memory is not
- * included.
+ * Heap size per thread in MB, for counters and decoded instructions. The emulated GPU's memory is
+ * not included.
  */
 export const heapMegabytes = 1024
 /**

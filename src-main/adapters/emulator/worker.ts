@@ -8,7 +8,7 @@ import { emulate } from '../../domain/emulation/job'
 import { predict } from '../../domain/prediction/predict'
 import type { EmulatorRequest } from '../tools/emulator'
 
-// The emulator's fused multiply-add needs relaxed SIMD, which Node 20 supports only with this flag.
+// The emulator's fused multiply-add needs relaxed SIMD, which Node 20 supports only with a flag.
 if (process.versions.node.startsWith('20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
 const send = (message: unknown): void =>

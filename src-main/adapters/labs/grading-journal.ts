@@ -3,8 +3,8 @@
  *
  * The journal is in the cache and has one JSON object per line. The journal's key depends on the
  * graded content and the grading machine. If only some submissions are graded, the grading uses a
- * separate file. Every grading of the same folder reads all these files, and a complete grading
- * removes them.
+ * separate file. Every grading of the same folder reads all journals of that folder. A complete
+ * grading removes the journals.
  */
 import { readFile, readdir, appendFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -37,7 +37,9 @@ export const submissionHash = (source: string, answers: string | null): string =
     .digest('hex')
 
 interface FinishedRows {
-  /** Returns the student's row for exactly this submission if an earlier grading finished it. */
+  /**
+   * Returns the student's row for exactly the given submission if an earlier grading finished it.
+   */
   find: (student: string, submission: string) => GradeRow | undefined
   /** Adds a row. Ignores write errors, because the only cost is grading the submission again. */
   add: (submission: string, row: GradeRow) => Promise<void>

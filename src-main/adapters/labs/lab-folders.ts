@@ -2,8 +2,8 @@
  * Reads labs on disk. A lab's folder <root>/<id> contains lab.md, its starter, its solution, and
  * its images.
  *
- * A lab is untrusted. Links that lead out of its folder are not followed, and large files are not
- * read.
+ * A lab is untrusted. Links that lead out of the lab's folder are not followed, and large files are
+ * not read.
  */
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
@@ -143,7 +143,7 @@ interface ReadLab {
 interface LabLadder {
   catalog: Catalog
   references: LabReferences
-  /** Reasons that the ladder folder cannot be used. */
+  /** Reasons why the ladder folder cannot be used. */
   faults: string[]
 }
 
@@ -251,7 +251,7 @@ async function readOne(folder: string, shipped: Catalog): Promise<ReadLab> {
 }
 
 /**
- * Reads a folder of labs, or a single lab. A prerequisite must be one of these labs or in `known`.
+ * Reads a folder of labs, or a single lab. A prerequisite must be in the same folder or in `known`.
  * Throws an error if the folder is unreadable. Other problems are listed in `faults`.
  */
 export async function readLabs(
@@ -326,7 +326,7 @@ export async function readShippedLabs(catalog: Catalog): Promise<LabLibrary> {
   return entries.length === 0 ? { labs: [], faults: [] } : readLabs(folder, catalog)
 }
 
-/** Reads one shipped lab. Returns null if no lab has this id. */
+/** Reads one shipped lab. Returns null if no lab has the given id. */
 export async function readShippedLab(catalog: Catalog, id: string): Promise<LabLibrary | null> {
   const folder = labsDir(catalog.root)
   const ids = await readdir(folder).catch((): string[] => [])

@@ -15,7 +15,7 @@ export const LabProgress = z.object({
   answers: LabAnswers.default(noAnswers),
   hintsShown: z.number().int().default(0),
   solutionAsked: z.number().int().default(0),
-  /** Time of the last reset. Attempts before this time are ignored. */
+  /** Time of the last reset. Attempts before the last reset are ignored. */
   since: z.string().default(''),
 })
 
@@ -40,8 +40,8 @@ export function newAttemptFolder(folders: Folders, key: string): string {
 }
 
 /**
- * Returns a handle for the progress file. A damaged file is replaced. The attempts are more
- * important, so they are stored separately.
+ * Returns a handle for the progress file. A damaged progress file is replaced. Attempts are more
+ * important than the progress file, so they are stored separately.
  */
 const progressFile = (folders: Folders, key: string): JsonFile<LabProgress> =>
   jsonFile(join(progressDir(folders, key), 'progress.json'), LabProgress, LabProgress.parse({}))

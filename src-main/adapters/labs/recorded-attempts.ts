@@ -1,8 +1,8 @@
 /**
  * Reads the shipped lab attempts in the recordings' `labs/` folder.
  *
- * `attempts.jsonl` has one named row per attempt. Files in the same folder store the session under
- * the same name (disk/shared-sessions.ts).
+ * `attempts.jsonl` has one named row per attempt. The same folder has each attempt's session under
+ * the attempt's name (disk/shared-sessions.ts).
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

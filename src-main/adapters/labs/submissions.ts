@@ -17,8 +17,7 @@ export interface FoundSubmission {
    */
   student: string
   /**
-   * The submitted file, or null if there is no usable file. In that case, `reason` contains the
-   * explanation.
+   * The submitted file. Null if there is no usable file; `reason` then explains why.
    */
   file: Path | null
   reason: Statement | null

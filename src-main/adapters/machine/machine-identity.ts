@@ -1,4 +1,7 @@
-/** Collects names that identify this machine and its user. Reports must not contain these names. */
+/**
+ * Collects names that identify this machine and its user. Reports must not contain the collected
+ * names.
+ */
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
 
 export interface Privates {

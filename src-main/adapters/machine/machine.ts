@@ -2,7 +2,7 @@
  * A machine that builds and runs rungs, which is the local machine or a recording of another
  * machine.
  *
- * All access to programs, build results, and files goes through this interface.
+ * All access to programs, build results, and files goes through the `Machine` interface.
  */
 import { type BuildCache } from '../disk/build-cache'
 import { type Assets } from '../catalog/assets'
@@ -25,8 +25,8 @@ export interface Machine {
   readText(path: string): Promise<string | null>
   exists(path: string): Promise<boolean>
   /**
-   * Returns an environment variable's value as the machine's programs see it, or null if it is
-   * unset.
+   * Returns an environment variable's value as the machine's programs see it, or null if the
+   * variable is unset.
    */
   variable(name: string): string | null
 }
@@ -35,7 +35,7 @@ export interface Machine {
 export interface Folders {
   home: string
   config: string
-  /** Cache folder. Users may delete this folder at any time. */
+  /** Cache folder. Users may delete the cache folder at any time. */
   cache: string
   sessions: string
   drafts: string

@@ -77,7 +77,8 @@ async function findChromium(): Promise<string | null> {
       () => false,
     )
     if (isExecutable) return file
-    // If the user chose an executable that does not work, report that instead of using another one.
+    // If the user chose an executable that does not work, report the failure instead of using
+    // another executable.
     if (file === own)
       throw missingError(message('reports.notExecutable', { file }), message('reports.nameBrowser'))
   }
@@ -85,7 +86,8 @@ async function findChromium(): Promise<string | null> {
 }
 
 /**
- * Time limit for printing, in milliseconds. A report with hundreds of pages takes a few seconds.
+ * Time limit for printing, in milliseconds. Printing a report with hundreds of pages takes a few
+ * seconds.
  */
 const timeoutMs = 120_000
 
@@ -96,8 +98,8 @@ interface Work {
   output: string | null
   text: string
   /**
-   * The last bytes of any complete file. On a full disk, the browser leaves a partial file without
-   * reporting an error.
+   * The last bytes of every complete output file. On a full disk, the browser leaves a partial file
+   * without reporting an error.
    */
   ending?: string
   /** Fragment in the document's URL. */

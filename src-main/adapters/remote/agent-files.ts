@@ -1,4 +1,4 @@
-/** Provides the one-file program, and Node for machines on which it is not installed. */
+/** Provides the one-file program, and Node for machines without Node. */
 import { existsSync } from 'node:fs'
 import { readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'

@@ -1,6 +1,7 @@
 /**
  * Runs jobs on a remote machine through shell scripts. Starts a job in a separate process group and
- * reads its events from any byte offset. Also stops jobs and finds jobs from earlier runs.
+ * reads its events from any byte offset. The module also stops jobs and finds jobs from earlier
+ * runs.
  */
 import type { Statement } from '../../domain/messages/message'
 import { answer, type Around, type RemoteFacts } from './remote-host'
@@ -70,14 +71,14 @@ export async function placeJob(
 
 /** Shell code that checks whether a job is running. `sh` executes the code in the job's folder. */
 export interface Watch {
-  /** Code that runs once, at the start. */
+  /** Shell code that runs once, before the loop that reads the job's lines. */
   first?: string
   /**
-   * Code that runs each time before the job's lines are read. The code sets `a` while the job may
+   * Shell code that runs before each read of the job's lines. The code sets `a` while the job may
    * still write.
    */
   each: string
-  /** Code that runs once, at the end. */
+  /** Shell code that runs once, after the last read. */
   last?: string
   /** Pause between two reads, in seconds. */
   pause: string
@@ -85,13 +86,16 @@ export interface Watch {
 
 interface Followed {
   /**
-   * Reason that the program stopped following the job. `ended` means that the job has ended and all
+   * Reason why this program stopped following the job. `ended` means that the job has ended and all
    * its lines were received.
    */
   outcome: 'ended' | 'lost' | 'cancelled'
   /** Byte offset for resuming after a lost connection. */
   offset: number
-  /** Reason that an ended job could not start, and its program's other output. */
+  /**
+   * Last lines of the ended job's stderr. If the job's program could not start, the reason comes
+   * first.
+   */
   lines: string[]
 }
 
@@ -114,7 +118,9 @@ export async function follow(
   signal: AbortSignal,
 ): Promise<Followed> {
   let at = offset
-  /** Length of incomplete lines in bytes. A lost connection or a killed job leaves such lines. */
+  /**
+   * Total length of incomplete lines in bytes. A lost connection or a killed job leaves such lines.
+   */
   let torn = 0
   const lines: string[] = []
   const result = await shell.run({
@@ -190,8 +196,8 @@ const groupLives =
   '[ "$(cat boot 2>/dev/null)" = "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" ] && kill -s 0 -- "-$(cat group)" 2>/dev/null && a=1'
 
 /**
- * Returns a handle for a job in a separate process group. The job was started by this call or an
- * earlier call.
+ * Returns a handle for a job in a separate process group. Either this run of the program or an
+ * earlier one started the job.
  */
 export const detachedJob = (shell: Shell, place: JobPlace): StartedJob => ({
   place,

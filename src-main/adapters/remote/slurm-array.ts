@@ -16,7 +16,7 @@ export interface ArrayProgress {
   tasks: number
   done: number
   running: number
-  /** Number of waiting or held tasks, and the reasons. */
+  /** Number of waiting or held tasks, and the reasons why they wait. */
   waiting: number
   reasons: string[]
   nodes: string[]
@@ -104,7 +104,8 @@ export async function submitArray(
         'stopping the jobs',
         [
           `cd ${quoted(place.folder)} && touch stop`,
-          // Cancel waiting tasks before they start. Running tasks can save their results first.
+          // Cancel waiting tasks before they start. Running tasks can save their results before
+          // they stop.
           `scancel${at(cluster)} -t PENDING ${number}`,
           `scancel${at(cluster)} ${force ? '' : '-b -s TERM '}${number}`,
           'true',

@@ -85,8 +85,8 @@ function refused(shell: Shell, status: number, lines: readonly string[]): Kernel
 }
 
 /**
- * Returns a script that runs sbatch with these arguments in the current folder. The script's output
- * lines begin with `rc`, `out`, or `err`.
+ * Returns a script that runs sbatch with the given arguments in the current folder. The script's
+ * output lines begin with `rc`, `out`, or `err`.
  */
 const submitScript = (words: readonly string[]): string =>
   [
@@ -101,7 +101,8 @@ function submitted(lines: readonly string[]) {
 }
 
 /**
- * Asks Slurm whether it accepts a job with these options. Throws an error if Slurm rejects them.
+ * Asks Slurm whether it accepts a job with the given options. Throws an error if Slurm rejects the
+ * options.
  */
 export async function tryOptions(
   shell: Shell,
@@ -155,7 +156,8 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
       'n=0; [ ! -f events ] || n=$(wc -c < events)',
       'if [ "$n" -gt "$o" ]; then tail -c +$((o + 1)) events; fi',
       `[ -f done ] || sacct -X -P -n -o JobID,State -S "$(cat submitted)" -j ${id}${where} 2>/dev/null | grep '^${id}|' | tail -n 1 | sed 's/^/% accounting /'`,
-      // Use only the output after the last start. Output from earlier starts precedes it.
+      // Use only the output after the last start. Output from earlier starts of the job comes
+      // first.
       `awk '/^begun$/ { s = "" } /[*][*][*] JOB ${id} ON / { s = $0 } END { if (s) print "% step " s }' slurm.out 2>/dev/null`,
     ].join('\n'),
   }
@@ -183,7 +185,7 @@ export const at = (cluster: string | null): string =>
 
 /**
  * Writes a job's files and submits the job. `more` contains additional arguments for sbatch. Throws
- * sbatch's message if it rejects the job.
+ * an error with sbatch's message if sbatch rejects the job.
  */
 export async function submit(
   shell: Shell,
@@ -282,8 +284,8 @@ function slurmJob(
         shell,
         'stopping the job',
         [
-          // The file `stop` stops a job that is about to start. Signals cannot reach such a job
-          // yet.
+          // The file `stop` stops a job that is about to start. Signals cannot reach a job that has
+          // not started.
           `cd ${quoted(place.folder)} && touch stop`,
           force
             ? `scancel${onCluster} ${number}`

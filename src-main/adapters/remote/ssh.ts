@@ -93,7 +93,10 @@ export function refusalOf(host: string, stderr: string): KernelLadderError | nul
 
 type Run = (call: ProcessCall) => Promise<ProcessResult>
 
-/** Runs a script with the start and end marks. The carrier program is ssh or a local shell. */
+/**
+ * Runs a script between the start mark and the end mark. The carrier program is ssh or a local
+ * shell.
+ */
 async function framed(
   { script, data, onLine, ...call }: ShellCall,
   carrier: { file: string; args: readonly string[] },
@@ -195,7 +198,10 @@ export interface HostKey {
   known: boolean
 }
 
-/** Returns the address to which ssh connects, and the host's key. The key is not trusted yet. */
+/**
+ * Returns the address to which ssh connects, and the host's key. The returned key is not trusted
+ * yet.
+ */
 export async function askHostKey(
   host: string,
   extra: readonly string[] = [],

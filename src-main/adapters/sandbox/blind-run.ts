@@ -4,7 +4,7 @@
  *
  * The first process measures the trusted rungs. The second process times the submission, with
  * inputs that change before each launch. The third process checks the timed launches' results. The
- * events are combined into a single measurement.
+ * events of all processes are combined into a single measurement.
  */
 import { mkdir } from 'node:fs/promises'
 import { parseRunnerLine } from '../../parsers/cuda/runner-events'

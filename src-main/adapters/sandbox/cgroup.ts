@@ -1,8 +1,9 @@
 /**
  * Limits all processes of a submission together through control groups.
  *
- * Either systemd or this program creates the control group. This program can create a group
- * (version 2 or 1) only if the user has permission. Each method is tested before use.
+ * Either systemd or this program creates the control group. This program can create a control group
+ * (version 2 or 1) only if the user has permission. Each way to create a control group is tested
+ * before use.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
@@ -35,8 +36,8 @@ const newName = (): string => `kernel-ladder-${randomBytes(6).toString('hex')}`
 const read = (...path: string[]): Promise<string> => readFile(join(...path), 'utf8').catch(() => '')
 
 /**
- * Returns the path of this process's control group by controller, from /proc/self/cgroup. The key
- * for version 2 is empty.
+ * Returns the path of this process's control group by controller, from /proc/self/cgroup. For
+ * version 2, the controller name is empty.
  */
 async function ownPaths(): Promise<Map<string, string>> {
   const lines = (await read('/proc/self/cgroup')).split('\n')
@@ -60,7 +61,7 @@ const enter = (folders: readonly string[]): string[] => [
 
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
 
-/** Settings to write to new groups, each with an existing parent group. */
+/** Settings to write to new control groups. Each new group has an existing parent group. */
 type Plan = readonly { parent: string; settings: Readonly<Record<string, string>> }[]
 
 const counted = (text: string, word: string): boolean =>
@@ -118,8 +119,8 @@ async function makeGroup(plan: Plan): Promise<Group> {
 }
 
 /**
- * Plans a version 2 group. Its parent is the nearest ancestor group that makes the needed
- * controllers available. The limits of the skipped groups still apply.
+ * Plans a version 2 group. The new group's parent is the nearest ancestor group that makes the
+ * needed controllers available. The limits of the skipped groups still apply.
  */
 async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
   const own = (await ownPaths()).get('')
@@ -212,7 +213,7 @@ async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Prom
 }
 
 /**
- * Returns a function that creates a group with these limits, or null if this user cannot create
+ * Returns a function that creates a group with the given limits, or null if this user cannot create
  * groups.
  */
 export async function findGroups(limits: GroupLimits): Promise<MakeGroup | null> {

@@ -36,8 +36,8 @@ export const Confinement = z.object({
 export type Confinement = z.infer<typeof Confinement>
 
 /**
- * The probe's output for a submission and one problem. With this output, a grade can be reproduced
- * without running the host code.
+ * The probe's output for a submission and one problem. With the probe's output, a grade can be
+ * reproduced without running the host code.
  */
 export const Description = z.object({
   /** The SHA-256 hash of the described machine code. */
@@ -83,8 +83,8 @@ export const variablesFor = (environment: NodeJS.ProcessEnv): Record<string, str
   )
 
 /**
- * Returns the source path to pass to the compiler. Machine code contains this path. Therefore, the
- * path depends only on the build inputs, not on the cache's location.
+ * Returns the source path to pass to the compiler. Machine code contains the source path.
+ * Therefore, the path depends only on the build inputs, not on the cache's location.
  */
 const reproducible = (sources: string): string => `/${sources.split('/').slice(-3).join('/')}`
 

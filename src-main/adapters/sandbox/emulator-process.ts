@@ -27,7 +27,7 @@ const alignedAnswer = (answer: EmulationAnswer): EmulationAnswer => ({
 
 /**
  * Returns a function that starts emulators. `wrap` converts a command line to one that runs the
- * command in a sandbox. In this sandbox, the emulator's file must be readable.
+ * command in a sandbox. The emulator's file must be readable in the sandbox.
  */
 export function emulatorsIn(
   folder: string,

@@ -32,7 +32,7 @@ export const Findings = z.object({
 })
 export type Findings = z.infer<typeof Findings>
 
-/** Script for `node -e`. Its single argument is the list of attempts as JSON. */
+/** Script for `node -e`. The script's single argument is the list of attempts as JSON. */
 export const probeScript = String.raw`
 const fs = require('fs'), net = require('net')
 const { spawnSync } = require('child_process')

@@ -2,7 +2,7 @@
  * Runs main() from a user's file in a sandbox, with a replacement for the CUDA runtime
  * (cuda-kernels/probe/program.cpp).
  *
- * The program can compute and read the files in its folder. It cannot write files, open
+ * The program can compute and read the files in its folder. The program cannot write files, open
  * connections, or start other programs.
  */
 import { chmod, copyFile, mkdir, realpath } from 'node:fs/promises'
@@ -35,11 +35,12 @@ export interface MainCall {
 
 export interface RecordedMain extends RecordedProgram {
   /**
-   * Whether the program ran in separate namespaces. A system call filter is active in either case.
+   * Whether the program ran in separate namespaces. A system call filter is active even without
+   * namespaces.
    */
   isIsolated: boolean
   seconds: number
-  /** Reason that main() was stopped, or null if it ended normally. */
+  /** Reason why main() was stopped, or null if main() ended normally. */
   stopped: Statement | null
 }
 

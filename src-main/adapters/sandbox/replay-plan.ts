@@ -64,8 +64,8 @@ function stepLines({ kernels, memory = [] }: Answer): string[] {
 }
 
 /**
- * Returns the plan lines for one case. If the description does not match this code, returns the
- * reason instead.
+ * Returns the plan lines for one case. If the launch description does not match the machine code,
+ * returns the reason instead.
  */
 export function caseLines(
   modules: readonly MachineCode[],

@@ -28,7 +28,7 @@ import {
 import { message, type Statement } from '../../domain/messages/message'
 import { descendants, processIds } from '../tools/process-tree'
 
-/** Kinds of actions that a sandbox prevents. Each kind is tested. */
+/** Kinds of actions that a sandbox prevents. Each kind of action is tested. */
 export const safeguards = ['network', 'processes', 'writing', 'reading', 'rights'] as const
 type Safeguard = (typeof safeguards)[number]
 
@@ -69,7 +69,9 @@ export const Mechanism = z.object({
   by: z.enum(['unshare', 'bubblewrap', 'none']),
   /** Command prefix that terminates a program when the process that started it exits. */
   tie: z.array(z.string()),
-  /** Whether programs run with an unused user id. Only root can run programs in this way. */
+  /**
+   * Whether programs run with an unused user id. Only root can run programs with an unused user id.
+   */
   asNobody: z.boolean(),
   /** Additional options for bubblewrap. */
   options: z.array(z.string()),
@@ -145,7 +147,7 @@ const isBelow = (path: string, folder: string): boolean =>
  * separately installed toolkit is included completely.
  *
  * The user's home folder, the temporary folder, and their parents are excluded, because they
- * contain other submissions. Including them would also hide the submission's own folder.
+ * contain other submissions. Including these folders would also hide the submission's own folder.
  */
 async function installations(): Promise<string[]> {
   const apart = await Promise.all(
@@ -305,7 +307,7 @@ function readFindings(stdout: string): Findings | null {
 }
 
 export type SandboxResult = ProcessResult & {
-  /** Reason that the program was stopped early, or null if it was not stopped. */
+  /** Reason why the program was stopped early, or null if the program was not stopped. */
   stopped: Statement | null
 }
 
@@ -313,8 +315,8 @@ const pageBytes = 4096
 const watchMs = 150
 
 /**
- * Returns the resident memory of these processes in bytes. Processes that have exited contribute
- * zero.
+ * Returns the resident memory of the given processes in bytes. Processes that have exited
+ * contribute zero.
  */
 function residentBytes(pids: readonly number[]): number {
   let pages = 0
@@ -328,8 +330,8 @@ function residentBytes(pids: readonly number[]): number {
 }
 
 /**
- * Kills processes that left the process tree. An environment variable with this value identifies
- * such processes.
+ * Kills processes that left the process tree. The processes are found by an environment variable
+ * with the given value.
  */
 async function sweep(mark: string): Promise<void> {
   for (const name of processIds()) {
@@ -343,7 +345,7 @@ async function sweep(mark: string): Promise<void> {
   }
 }
 
-/** Runs the program in the sandbox. Its environment contains only the given variables. */
+/** Runs the program in the sandbox. The program's environment contains only the given variables. */
 export async function runSandboxed(
   sandbox: Sandbox,
   call: { work: string; command: readonly string[]; env: Record<string, string> },

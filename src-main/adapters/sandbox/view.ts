@@ -3,7 +3,7 @@
  * program needs. The program has no Linux capabilities and cannot gain any.
  *
  * This module builds the command line for unshare or bubblewrap. The module also removes files that
- * remain afterward.
+ * remain after the program exits.
  */
 import { statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -18,9 +18,9 @@ export interface Place {
   /** An empty folder on which the view is mounted. */
   view: string
   /**
-   * Whether the program confines itself (cuda-kernels/probe/confine.hpp). In that case, the view
-   * has no copy of the program's folder, no devices, and no writable files. Such a view starts in a
-   * third of the usual time.
+   * Whether the program confines itself (cuda-kernels/probe/confine.hpp). If so, the view has no
+   * copy of the program's folder, no devices, and no writable files. The view of a program that
+   * confines itself starts in a third of the usual time.
    */
   librariesOnly?: boolean
   /** Files and folders that the program may read, at their original paths. */
@@ -61,8 +61,8 @@ const configuration = [
 const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom']
 
 /**
- * Parts of /proc that control the machine. The view mounts these parts read-only, because only the
- * user id would protect them otherwise.
+ * Parts of /proc that control the machine. The view mounts these parts of /proc read-only, because
+ * only the user id would protect them otherwise.
  */
 const guarded = [
   ...['/proc/sysrq-trigger', '/proc/bus', '/proc/fs', '/proc/irq'],
@@ -77,8 +77,8 @@ const limitsOf = ({ tasks, fileBytes, cpuSeconds }: Place): string =>
   `--nproc=${tasks} --fsize=${fileBytes} --cpu=${cpuSeconds} --core=0 --nofile=4096`
 
 /**
- * Shell code that applies the limits in its arguments to its own process. If not all limits can be
- * set at once, sets as many as possible.
+ * Shell code that applies the limits in its arguments to its own process. If the limits cannot all
+ * be set together, sets as many as possible.
  */
 const limitSelf =
   'prlimit --pid $$ $1 2>/dev/null || for one in $1; do prlimit --pid $$ "$one" 2>/dev/null; done; shift'
@@ -92,9 +92,9 @@ const drop = '--no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=
  * The shell remains the first process of its pid namespace and keeps the privileges that the
  * command drops. Killing the shell kills every process in the namespace.
  *
- * The command runs in a separate user namespace and cannot create another one. Therefore, its tasks
- * are counted separately from the same user's other tasks. The command does not own the mounts or
- * the network.
+ * The command runs in a separate user namespace and cannot create another one. Therefore, the
+ * command's tasks are counted separately from the same user's other tasks. The mounts and the
+ * network do not belong to the command's user namespace.
  */
 const viewScript = `
 set -u
@@ -211,8 +211,8 @@ const namespaces = ['--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--
 /**
  * Returns the unshare command line.
  *
- * `tie` kills the command if the grader exits. Entering a user namespace resets this setting, so
- * `tie` comes after that step.
+ * `tie` kills the command if the grader exits. Entering a user namespace resets the parent-death
+ * signal, so `tie` comes after that step.
  *
  * root runs submissions with an unused user id, because files owned by root are writable without
  * any capability. Other users act as root of a user namespace until the view is built.
@@ -291,7 +291,7 @@ export async function removeTree(path: string): Promise<boolean> {
   try {
     await rm(path, { recursive: true, force: true })
   } catch {
-    // Both commands descend folder by folder, so long paths cause no errors.
+    // chmod and rm descend folder by folder, so long paths cause no errors.
     await runProcess({ file: 'chmod', args: ['-R', 'u+rwx', '--', path], timeoutMs: 60_000 })
     await runProcess({ file: 'rm', args: ['-rf', '--', path], timeoutMs: 60_000 })
   }

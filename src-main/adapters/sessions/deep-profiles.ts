@@ -1,6 +1,6 @@
 /**
- * Reads deep profiles from `deep/<rung>.json` in a session folder. Each profile is validated when
- * it is read.
+ * Reads deep profiles from `deep/<rung>.json` in a session folder. Each deep profile is validated
+ * when it is read.
  */
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -46,7 +46,8 @@ export function parseDeep(text: string, path: string): DeepProfile {
 }
 
 /**
- * Returns the first few errors. A file with thousands of instructions can have thousands of errors.
+ * Returns the first few validation errors of a profile. A file with thousands of instructions can
+ * have thousands of errors.
  */
 const firstFaults = (error: z.ZodError): string =>
   error.issues

@@ -4,7 +4,7 @@ import { message } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import { parseReportHtml, type ReadReport } from '../../parsers/report/report-html'
 
-/** Maximum report size in bytes. Even reports with hundreds of rungs are smaller. */
+/** Maximum report size in bytes. Even reports with hundreds of rungs are below this limit. */
 const maxBytes = 512 * 1024 * 1024
 
 /**

@@ -80,7 +80,7 @@ export async function moveToTrash(store: string, name: string): Promise<void> {
   }
 }
 
-/** Restores the most recently deleted session with this name. */
+/** Restores the most recently deleted session with the given name. */
 export async function restoreFromTrash(store: string, name: string): Promise<void> {
   const found = (await listTrash(store)).find((trashed) => trashed.name === name)
   if (!found)

@@ -52,7 +52,7 @@ export interface ReportFile {
   createdAt: Date
   /**
    * ncu's command line, or null if the file does not contain it. The command line contains paths on
-   * the machine.
+   * the machine that ran ncu.
    */
   commandLine: string | null
   /** Messages about unreadable parts, and ncu's warnings. */
@@ -62,8 +62,8 @@ export interface ReportFile {
 }
 
 /**
- * Limits on the data that a session stores and the UI can show. A training run's report can have
- * more launches.
+ * Limits on the data that a session stores and the UI can show. A training run's report can exceed
+ * the limit on launches.
  */
 const budget = { launches: 500, values: 250_000 }
 

@@ -16,8 +16,8 @@ import { sessionFile } from './session-store'
 export interface Described<T> {
   value: T
   /**
-   * Whether to store this entry. False for an unreadable session, so that the next call tries to
-   * read it again.
+   * Whether to store the entry in the index. False for an unreadable session, so that the next call
+   * tries to read it again.
    */
   keep: boolean
 }
@@ -28,7 +28,10 @@ interface IndexRequest<T> {
   cache: string
   /** The index's name. Indexes with different content need different names. */
   name: string
-  /** The program's version. Sessions are read again if another version wrote their entries. */
+  /**
+   * The program's version. Sessions are read again if another version of the program wrote their
+   * entries.
+   */
   version: string
   /** Schema of the cached values. If the schema changes, the index is rebuilt. */
   schema: z.ZodType<T>
@@ -47,7 +50,7 @@ const many = 300
 const readers = 4
 /**
  * Number of folders to check synchronously in one group. Synchronous checks are ten times faster
- * than the thread pool. Other work can run between these groups.
+ * than the thread pool. Other work can run between the groups.
  */
 const slice = 250
 
@@ -68,7 +71,7 @@ async function stampsOf(root: string): Promise<Map<string, string>> {
       const stamp = stampOf(join(root, name))
       if (stamp !== null) stamps.set(name, stamp)
     } catch {
-      // Permission was denied. Reading the session reports the error.
+      // Permission was denied. The error is reported when the session is read.
       stamps.set(name, '')
     }
   }

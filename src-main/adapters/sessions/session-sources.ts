@@ -12,7 +12,7 @@ import { SourceList, findStore, openStore, type SourceStore } from './source-sto
 export const sourcesFolder = 'sources'
 
 /**
- * A source's bytes, or the reason that the source is missing. Null if the session does not list the
+ * A source's bytes, or the reason why the source is missing. Null if the session does not list the
  * file.
  */
 type Found = { bytes: Buffer } | { why: Statement } | null
@@ -20,8 +20,8 @@ type Found = { bytes: Buffer } | { why: Statement } | null
 type ReadSource = (path: string) => Promise<Found>
 
 /**
- * Location of a session's sources, which is the folder `sources/` or a store. Contains the reason
- * if there are no sources.
+ * Location of a session's sources, which is the folder `sources/` or a store. If there are no
+ * sources, the value contains the reason.
  */
 type SourceFiles =
   | { in: 'folder'; read: ReadSource }
@@ -79,7 +79,7 @@ async function openFiles(session: string): Promise<SourceFiles> {
 interface SessionSources {
   /** Source texts by rung id. Missing sources are omitted. */
   texts: Record<string, string>
-  /** Reasons that some of the session's sources are missing. */
+  /** Reasons why some of the session's sources are missing. */
   faults: Statement[]
 }
 
@@ -133,7 +133,7 @@ async function pathsBelow(root: string): Promise<string[]> {
 }
 
 /**
- * Copies all of a session's sources to `sources/` in another folder. Returns the reasons that
+ * Copies all of a session's sources to `sources/` in another folder. Returns the reasons why
  * sources are missing.
  */
 export async function copySources(folder: string, target: string): Promise<Statement[]> {

@@ -36,7 +36,7 @@ const importedFile = 'imported.json'
 
 /**
  * Returns a session.json file's text from the session's folder or the shared file. Returns null if
- * neither contains the session.
+ * neither place contains the session.
  */
 export async function readSessionText(folder: string): Promise<RowText | null> {
   const place = join(folder, sessionFile)
@@ -117,7 +117,7 @@ export interface SessionDraft {
   addNote(file: string, note: object): Promise<void>
   /**
    * Writes session.json, checks that every added file exists, and renames the folder to its final
-   * name. If that name is taken, uses a similar available name. Returns the path.
+   * name. If the final name is taken, uses a similar available name. Returns the path.
    */
   commit(session: Session): Promise<string>
   /** Creates the same draft at another location. Copies raw output and ncu's report if possible. */

@@ -53,7 +53,7 @@ export async function requireSettings(
 /**
  * Returns the resolved settings.
  * @param where `folder` is the rung's folder among the sources, with `/` as the separator. Relative
- *   include directories are resolved against it. `nvcc` is nvcc's path.
+ * include directories are resolved against this folder. `nvcc` is nvcc's path.
  * @throws `missing` if the settings name a variable or directory that this machine lacks
  */
 export async function readySettings(

@@ -18,8 +18,8 @@ interface BuiltCode {
 }
 
 /**
- * Reads a library's machine code. Returns null if there is no library, as in a replay, or if it
- * contains no machine code.
+ * Reads a library's machine code. Returns null if there is no library, as in a replay, or if the
+ * library contains no machine code.
  */
 export async function readBuiltCode(
   toolbox: Toolbox,
@@ -72,8 +72,8 @@ export function launchedKernels(
 }
 
 /**
- * Inspects a cubin that was built elsewhere. Returns its architecture and whether it contains
- * kernels, or the reason that it is unreadable.
+ * Inspects a cubin that was built elsewhere. Returns the cubin's architecture and whether it
+ * contains kernels, or the reason why the cubin is unreadable.
  */
 export function inspectCubin(
   cubin: Uint8Array,

@@ -18,7 +18,8 @@ import { valueOf, type Case } from '../../domain/task/problem'
 import { fillValues, type Formula, type Task, type TaskFill } from '../../domain/task/task'
 
 /**
- * Returns the `--field` argument's value for a field. Returns null if the field is 0 in this case.
+ * Returns the `--field` argument's value for a field. Returns null if the field is 0 in the given
+ * case.
  */
 function contentOf(task: Task, own: Case, buffers: ReadonlySet<string>, { filled, bytes }: Field) {
   switch (filled.kind) {
@@ -109,15 +110,17 @@ const checkWords = (task: Task, own: Case): string[] =>
     return ['--check', `${name}:${word}`]
   })
 
-/** Returns the arguments for the launch struct. The probe needs only this part of a case. */
+/**
+ * Returns the arguments for the launch struct. The probe needs only the launch struct of a case.
+ */
 export function launchWords(task: Task, own: Case): string[] {
   const layout = launchLayout(task)
   return ['--struct', String(layout.bytes), ...fieldWords('--field', task, own, layout)]
 }
 
 /**
- * Returns the arguments for the reference's struct. The probe uses this struct to compute expected
- * results.
+ * Returns the arguments for the reference's struct. The probe uses the reference's struct to
+ * compute expected results.
  */
 export function expectationWords(task: Task, own: Case): string[] {
   const layout = referenceLayout(task)

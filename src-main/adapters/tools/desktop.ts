@@ -57,7 +57,7 @@ const restrictsNamespaces = (): boolean => {
  * Runs the desktop program until its window is closed.
  * @param main the program's entry point
  * @param profile path of the AppArmor profile to recommend if needed
- * @returns the program's exit code, or the reason that no window opened
+ * @returns the program's exit code, or the reason why no window opened
  */
 export async function runWindow(
   electron: string,

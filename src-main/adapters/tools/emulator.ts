@@ -6,7 +6,7 @@ import type { PredictionGpu } from '../../domain/prediction/prediction'
 /** A request to an emulator. */
 export interface EmulatorRequest {
   job: EmulationJob
-  /** GPU for predicting the job's time. If present, the job is only partly emulated. */
+  /** GPU for predicting the job's time. If a GPU is given, the job is only partly emulated. */
   predictOn?: PredictionGpu
 }
 

@@ -42,7 +42,7 @@ export interface GpuClaimCall {
   /** Whether to wait while another process holds the lock. */
   wait: boolean
   signal: AbortSignal
-  /** Called once for each lock owner for which the call waits. */
+  /** Called once for each lock owner that the call waits for. */
   onWait: (by: GpuHolder | null) => void
 }
 
@@ -82,12 +82,12 @@ function self(): GpuHolder {
     const user = Holder.shape.user.safeParse(userInfo().username).data
     return { pid: process.pid, user: user ?? 'unknown', since }
   } catch {
-    // The user id may not be in the password file.
+    // The user id can be missing from the password file.
     return { pid: process.pid, user: `uid-${process.getuid?.() ?? 'unknown'}`, since }
   }
 }
 
-/** Listens at the address. Returns the lock, or the error if that fails. */
+/** Listens at the address. Returns the lock, or the error if listening fails. */
 function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
   const greeting = `${JSON.stringify(self())}\n`
   const waiting = new Set<Socket>()

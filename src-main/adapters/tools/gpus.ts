@@ -7,7 +7,7 @@ export { normalizePciBusId }
 export type { NvidiaSmi }
 
 /**
- * Returns nvidia-smi's parsed output, or the call itself if it failed. Returns null if nvidia-smi
+ * Returns nvidia-smi's parsed output, or the call if nvidia-smi failed. Returns null if nvidia-smi
  * is missing.
  */
 export async function askDriver(

@@ -29,11 +29,11 @@ interface LaunchProbeCall {
   /** The case with which the rung runs. */
   own: Case
   gpu: BuildGpu
-  /** Parameter layouts by mangled name. Needed only for kernels whose arguments are used. */
+  /** Parameter layouts by mangled name. Only kernels whose arguments are used need a layout. */
   layouts?: ReadonlyMap<string, readonly { offset: number; size: number }[]>
   /**
-   * Resource usage per kernel as reported by the compiler. Needed by rungs that query how many
-   * blocks fit on an SM.
+   * Resource usage per kernel as reported by the compiler. Rungs that query how many blocks fit on
+   * an SM need this data.
    */
   resources?: readonly Pick<PtxasKernel, 'name' | 'registers' | 'staticSharedBytes'>[]
   signal: AbortSignal
@@ -47,7 +47,7 @@ export interface NotLaunched {
 
 export interface Launched {
   kernels: ProbedLaunch[]
-  /** Fills and copies on the device. Empty if no `layouts` were given. */
+  /** Memory fills and copies on the device. Empty if no `layouts` were given. */
   memory: ProbedMemory[]
   /** Launches and memory operations in kl_prepare. */
   prepared: { kernels: ProbedLaunch[]; memory: ProbedMemory[] }
@@ -146,8 +146,8 @@ const expectationTimeoutMs = 10 * 60_000
 /**
  * Runs a reference, which writes expected results to the files. Returns null on success.
  *
- * A reference that needs a GPU is not run. In this case, the function returns its launches, with
- * placeholder addresses in the order of `arrays`.
+ * A reference that needs a GPU is not run. For such a reference, the function returns the
+ * reference's launches, with placeholder addresses in the order of `arrays`.
  */
 export async function probeExpectation(
   toolbox: Toolbox,
@@ -203,7 +203,7 @@ const lacking = /symbol lookup error: .*undefined symbol: ((?:cu|nccl|nv)\w*)/
 const runtimeFunction = /^cu(da)?[A-Z]/
 
 /**
- * Returns the reason that the probe did not print a result. The probe's process runs the rung's
+ * Returns the reason why the probe did not print a result. The probe's process runs the rung's
  * host code. Code that crashes the probe would also crash the runner.
  */
 function unfinished(result: ProcessResult): NotLaunched {
@@ -226,7 +226,7 @@ function unfinished(result: ProcessResult): NotLaunched {
     }
   if (outcome !== 'exited')
     return { reason: message('tools.probeUnfinished', { signal: signal ?? outcome }) }
-  // The probe itself reports this error, so it needs no explanation here.
+  // The probe itself reports this error, so the error needs no explanation here.
   if (stdout.includes('"event":"error"'))
     return { reason: message('tools.probeEnded', { exitCode: exitCode ?? '', text: last }) }
   return {

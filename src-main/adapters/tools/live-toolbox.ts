@@ -49,7 +49,7 @@ export async function findTool(
 const redact = (tool: ToolName, text: string): string =>
   tool === 'nvidia-smi' ? redactNvidiaSmi(text) : text
 
-/** Number of bytes to read from the end of a log. The end shows why a program stopped. */
+/** Number of bytes to read from the end of a log. The end of a log shows why a program stopped. */
 const lastBytes = 2 ** 16
 
 /** Reads a log. Returns only the start and end of a long log. */

@@ -22,7 +22,7 @@ type PageKey = keyof typeof pages
 
 interface DeepAnswer {
   byRung: ReportProfiles
-  /** Reasons that pages could not be printed. */
+  /** Reasons why pages could not be printed. */
   troubles: Statement[]
 }
 

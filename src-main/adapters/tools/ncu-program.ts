@@ -33,9 +33,12 @@ export interface LaunchFilters {
 
 export interface ProgramCall {
   ncu: string
-  /** Key under which the raw output is stored. Needed if a session has several programs. */
+  /**
+   * Key under which the raw output is stored. A session with several programs needs a key for each
+   * program.
+   */
   key?: string
-  /** The program's working directory. By default, this process's working directory. */
+  /** The program's working directory. The default is this process's working directory. */
   cwd?: string
   /** The program and its arguments, passed unchanged. */
   command: readonly [string, ...string[]]
@@ -57,7 +60,7 @@ interface ProgramAnswer {
   /** The program's exit code. Null if the program was stopped or killed by a signal. */
   exitCode: number | null
   /**
-   * Reason that ncu did not profile. A program that fails or launches nothing does not count as an
+   * Reason why ncu did not profile. A program that fails or launches nothing does not count as an
    * ncu failure.
    */
   failure: NcuFailure | null
@@ -67,7 +70,9 @@ interface ProgramAnswer {
 
 export interface Preview extends ProgramAnswer {
   launches: NcuLaunch[]
-  /** Whether all matching launches are included. False if the program made more launches. */
+  /**
+   * Whether all matching launches are included. False if the program made more matching launches.
+   */
   whole: boolean
   /** Functions that the program launched, if none matched the filter. */
   available: string[]
@@ -103,7 +108,7 @@ const filterArgs = ({ kernels, nvtx, skip, count }: LaunchFilters): string[] => 
 const common = [
   ...['--target-processes', 'all'],
   '--nvtx',
-  // Use full names, as in a report. Otherwise, the table would omit namespaces.
+  // Use full function names, as in a report. Otherwise, the table would omit namespaces.
   ...['--rename-kernels', 'no'],
   ...['--clock-control', clockControl],
 ] as const

@@ -54,12 +54,14 @@ export interface NcuAnswer {
   result: ProcessResult
   /** Profiles, keyed by the launches' NVTX range, which is the rung id. */
   byRung: Map<string, RungProfile>
-  /** Instructions and lines by rung. Collected only at the deep level. */
+  /** Instructions and lines by rung, collected only at the deep level. */
   deep: DeepProfiles
   /** Messages about missing parts in the deep profiles. */
   deepTroubles: Statement[]
   failure: NcuFailure | null
-  /** Metrics unknown to ncu that prevented profiling. Contains ncu's metric names. */
+  /**
+   * ncu's names of the metrics that this ncu version does not know and that prevented profiling.
+   */
   unknownMetrics: string[]
 }
 
@@ -141,8 +143,8 @@ const temporaryIn = (scratch: Scratch | null): Record<string, string> =>
   scratch ? { TMPDIR: scratch.path } : {}
 
 /**
- * Returns a scratch folder, or null if it cannot be created. ncu runs in either case, and its error
- * message explains why counters are missing.
+ * Returns a scratch folder, or null if it cannot be created. ncu runs even without the folder, and
+ * its error message explains why counters are missing.
  */
 const scratchOf = (toolbox: Toolbox): Promise<Scratch | null> => toolbox.scratch().catch(() => null)
 

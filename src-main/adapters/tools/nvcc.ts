@@ -48,8 +48,8 @@ export const staticRungFlags = (sm: string): string[] => [
 ]
 
 /**
- * Removes the CUDA toolkit libraries from the list. Toolkit libraries need a GPU and may be missing
- * on a machine that has no GPU.
+ * Removes the CUDA toolkit libraries from a list of libraries. Toolkit libraries need a GPU and may
+ * be missing on a machine that has no GPU.
  */
 export const probedLibraries = (libraries: readonly string[]): string[] =>
   libraries.filter((word) => !/^-l(cu|nv|nccl)/.test(word))

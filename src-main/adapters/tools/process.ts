@@ -31,8 +31,8 @@ export interface ProcessCall {
   /** Total run time in milliseconds after which the process tree is killed. */
   timeoutMs?: number
   /**
-   * Maximum number of characters per stream. The process tree is killed if a stream is longer. The
-   * default is 256 Mi.
+   * Maximum number of characters per stream. The process tree is killed if a stream exceeds the
+   * maximum. The default is 256 Mi characters.
    */
   outputLimit?: number
   /**
@@ -44,7 +44,7 @@ export interface ProcessCall {
   signal?: AbortSignal
   /**
    * On cancellation or timeout, the program's descendants are killed first, except processes with
-   * this name. The program then has this many milliseconds to report its results.
+   * the given name. The program then has this many milliseconds to report its results.
    */
   lastWords?: { name: string; ms: number }
   /** Called with the process id after the program has started. */
@@ -67,9 +67,12 @@ export interface ProcessResult {
   stdout: string
   stderr: string
   seconds: number
-  /** Whether the output comes from an earlier call, as for a cached build. Set only in replays. */
+  /** In a replay, whether the output comes from an earlier call, as for a cached build. */
   reused?: boolean
-  /** Recorded arguments. Older versions may have used different arguments. Set only in replays. */
+  /**
+   * In a replay, the recorded arguments. Older versions of this program may have used different
+   * ones.
+   */
   argv?: readonly string[]
 }
 

@@ -33,7 +33,7 @@ interface CheckedOutput {
   output: NonNullable<ProgramRun['output']>
   /** Verification result, or null if there is no expected output. */
   verify: Verify | null
-  /** Reason that the output is wrong, or null if it is correct. */
+  /** Reason why the output is wrong, or null if the output is correct. */
   reason: Statement | null
 }
 

@@ -6,7 +6,7 @@
  * report can take several megabytes.
  *
  * A recording has the same rows in one compressed file (./recorded-raw.ts). Older sessions have a
- * folder instead (./raw-folder.ts).
+ * folder of raw output instead (./raw-folder.ts).
  */
 import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -170,7 +170,7 @@ export const readRaw = async (folder: string, key: string): Promise<RawOutput | 
   (await openRaw(folder)).get(key)
 
 /**
- * Returns a row whose long streams are compressed with this method. `change` modifies a tool's
+ * Returns a row whose long streams are compressed with the given method. `change` modifies a tool's
  * output.
  */
 async function repacked(

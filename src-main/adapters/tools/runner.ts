@@ -45,8 +45,8 @@ interface RunnerCall {
   seed: number
   rungs: readonly BuiltRung[]
   /**
-   * Id of the process that owns the runner. When this process exits for any reason, the runner
-   * exits too. Null if the runner cannot see the process.
+   * Id of the process that owns the runner. When the owner exits for any reason, the runner exits
+   * too. Null if the runner cannot see the process.
    */
   ownerPid: number | null
 }
@@ -90,7 +90,7 @@ interface MeasureCall extends RunnerCall {
   sustainedSeconds?: number
   /** Whether to measure the GPU's peak rates first. */
   ceilings: boolean
-  /** Maximum sampling time per rung in seconds. By default, the runner's limit. */
+  /** Maximum sampling time per rung in seconds. The default is the runner's limit. */
   maxSeconds?: number
   /** The reference's id, which is one of `rungs`, or null if there is no reference. */
   reference: string | null
@@ -116,8 +116,8 @@ export const measureArgs = (call: MeasureCall): string[] => [
 ]
 
 /**
- * Returns the arguments for a run that checks no results. Such a run needs the reference only to
- * compute inputs.
+ * Returns the arguments for a run that checks no results. A run without result checks needs the
+ * reference only to compute inputs.
  */
 const uncheckedArgs = (command: string, call: RunnerCall): string[] => [
   command,

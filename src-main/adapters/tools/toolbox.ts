@@ -21,7 +21,7 @@ export interface ToolCall extends ProcessCall {
   tool: ToolName
   /**
    * Key of this call in the session, such as `nvcc/05_thread_tile_2d`. Raw output is stored and
-   * replayed under this key. A key consists of letters, digits, `_`, `-`, `.`, and one `/`.
+   * replayed under the call's key. A key consists of letters, digits, `_`, `-`, `.`, and one `/`.
    */
   key: string
 }
@@ -56,8 +56,8 @@ export interface Toolbox {
   /** Receives each call's output, including output that was cached in an earlier call. */
   readonly recorder: RawRecorder | null
   /**
-   * Id of the process that owns the runner. When this process exits for any reason, the runner
-   * exits too. Null if the runner cannot see the process.
+   * Id of the process that owns the runner. When the owner exits for any reason, the runner exits
+   * too. Null if the runner cannot see the process.
    */
   readonly ownerPid: number | null
   /** Index of the only GPU that the tools can see. Absent if no GPU was selected. */

@@ -9,7 +9,7 @@ const onGpu: readonly string[] = ['runner', 'ncu', 'compute-sanitizer']
  * @param gpu index from 0 among the currently visible GPUs, which equals nvidia-smi's index if
  *   visibility is not restricted
  * @param visible the current value, for example as set by a scheduler, or null if unset
- * @returns the new value, or null if fewer GPUs are visible
+ * @returns the new value, or null if no visible GPU has this index
  */
 export function visibleGpu(gpu: number, visible: string | null): string | null {
   if (visible === null) return String(gpu)
@@ -22,7 +22,7 @@ export function visibleGpu(gpu: number, visible: string | null): string | null {
 }
 
 /**
- * Returns a toolbox whose programs can see only this GPU. `visible` is the return value of
+ * Returns a toolbox whose programs can see only one GPU. `visible` is the return value of
  * `visibleGpu`.
  */
 export const withVisibleGpu = (toolbox: Toolbox, gpu: number, visible: string): Toolbox => ({

@@ -31,7 +31,7 @@ const packages: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns the reason that no window opened. Returns null if a window was open and the exit code
+ * Returns the reason why no window opened. Returns null if a window was open and the exit code
  * comes from the program itself.
  * @param profile path of the AppArmor profile
  * @param restrictsNamespaces whether `kernel.apparmor_restrict_unprivileged_userns` is 1

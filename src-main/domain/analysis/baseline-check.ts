@@ -31,7 +31,7 @@ import type { Interval } from './confidence-intervals'
 /**
  * Possible verdicts on a rung.
  *
- * - slower, faster: the whole interval is beyond the threshold.
+ * - slower, faster: the whole interval exceeds the threshold in that direction.
  * - same: any slowdown is at most the threshold.
  * - broken: the rung passed in the baseline but does not pass now.
  * - mended: the rung did not pass in the baseline but passes now.
@@ -80,7 +80,7 @@ export interface BaselineCheck {
 }
 
 /**
- * Findings of `comparability` that make times incomparable. All other findings can result from the
+ * Findings of `comparability` that make times incomparable. Other findings can result from the
  * change under test.
  */
 const conditions: ReadonlySet<string> = new Set([

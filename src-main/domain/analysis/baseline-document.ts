@@ -63,7 +63,7 @@ export const CiDocument = z.object({
       medianMs: z.object({ baseline: z.number().nullable(), now: z.number().nullable() }),
       /** Change in the measured time, or null if there is no confidence interval. */
       change: ChangeDocument.nullable(),
-      /** Change relative to the reference, or null if the verdict did not use it. */
+      /** Change relative to the reference, or null if the verdict did not use that change. */
       normalized: ChangeDocument.nullable(),
     }),
   ),

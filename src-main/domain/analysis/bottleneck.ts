@@ -69,7 +69,7 @@ export const Derivation = z.discriminatedUnion('kind', [
    * blocks take equally long.
    */
   z.object({ kind: z.literal('tail'), efficiency: z.number(), wholeWaves: z.number() }),
-  /** Warps that stall for these reasons, as a percentage of all warp states. */
+  /** Warps that stall for the reasons in `metrics`, as a percentage of all warp states. */
   z.object({ kind: z.literal('stall-share'), metrics: z.array(z.string()).readonly() }),
 ])
 export type Derivation = z.infer<typeof Derivation>
@@ -91,13 +91,13 @@ export type BottleneckEvidence = z.infer<typeof BottleneckEvidence>
 export const Bottleneck = z.object({
   class: z.enum(bottleneckClasses),
   /**
-   * Classes of other units that are at their limit, or as close to their limit as the first unit.
-   * The class of the closest unit comes first.
+   * Classes of other units that are at their limit, or as close to their limit as the unit of
+   * `class`. The class of the closest unit comes first.
    */
   also: z.array(z.enum(bottleneckClasses)),
   /**
-   * Whether the unit's utilization is between the two thresholds. If so, the class is only the
-   * strongest of several limits.
+   * Whether the unit's utilization is between the two thresholds. Between the thresholds, the class
+   * is only the strongest of several limits.
    */
   leaning: z.boolean(),
   evidence: z.array(BottleneckEvidence),
@@ -207,8 +207,8 @@ function dramFigure(session: Session, rung: RungResult): Figure {
   const ceiling = ceilingsOf(session).memory.dram.value.value
   if (bytes === null || !ceiling || !rung.timing) return { id: 'dramUtilization', value: null }
   const perSecond = bytes / (rung.timing.medianMs * 1e6)
-  // With a warm L2, the timed launch found data in L2 that the profiled launch had to load. In that
-  // case, the value is null.
+  // With a warm L2, the timed launch found data in L2 that the profiled launch had to load. The
+  // rate then exceeds the roof, and the value is null.
   return {
     id: 'dramUtilization',
     value: shareOfRoof(perSecond, ceiling, 'memory').share,
@@ -217,8 +217,8 @@ function dramFigure(session: Session, rung: RungResult): Figure {
 }
 
 /**
- * Returns the share of a rung's warps that stall for these reasons. Returns null unless all reasons
- * were collected.
+ * Returns the share of a rung's warps that stall for the given reasons. Returns null unless all
+ * reasons were collected.
  */
 function stallShare(rung: RungResult, ids: readonly (typeof stallIds)[number][]): number | null {
   const values = stallIds.map((id) => valueOf(rung, id))
@@ -312,8 +312,8 @@ function queueOf(rung: RungResult): Pick<Bottleneck, 'class' | 'evidence'> | nul
 
 /**
  * Returns a rung's bottleneck. Returns null if the rung was not profiled and therefore has no
- * relevant counters. Also returns null for emulated rungs: they have no times, and the wave count
- * at a small emulated size does not apply to a GPU.
+ * relevant counters. Also returns null for emulated rungs. Emulated rungs have no times, and their
+ * wave count at a small size does not apply to a GPU.
  */
 export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | null {
   if (isEmulated(session.target) || isPredicted(session.target)) return null
@@ -377,8 +377,8 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
 }
 
 /**
- * Returns the most frequent stall reason. A latency verdict lists this reason as the first thing to
- * investigate.
+ * Returns the most frequent stall reason. A latency verdict lists the most frequent stall reason as
+ * the first thing to investigate.
  */
 function longestWait(rung: RungResult): BottleneckEvidence[] {
   const [longest] = stallIds

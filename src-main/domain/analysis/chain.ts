@@ -71,8 +71,8 @@ interface LineCount {
 interface Chain {
   links: ChainLink[]
   /**
-   * Changes on lines outside any hunk. The compiler or a constant from another file caused these
-   * changes.
+   * Changes on lines outside any hunk. Changes outside the hunks come from the compiler or from a
+   * constant in another file.
    */
   elsewhere: HistogramDelta[] | null
   /** Counters that changed although no hunk's opcodes explain the change. */
@@ -156,7 +156,7 @@ function executed(instructions: readonly Instruction[] | null): Map<string, numb
 
 /**
  * Returns the sum of a counter over the instructions. Instructions without the counter do not
- * access that memory and count as zero.
+ * access the counted memory and count as zero.
  */
 const countOf = (instructions: readonly Instruction[], kind: LineCount['kind']): number =>
   instructions.reduce((sum, instruction) => sum + (instruction[kind] ?? 0), 0)

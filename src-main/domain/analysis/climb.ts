@@ -49,8 +49,7 @@ export interface TakenStep {
   /** Time of rung `from` divided by the time of this rung. */
   factor: number
   /**
-   * Whether `from` is missing from the previous table row. If so, the table must show the name of
-   * `from`.
+   * Whether `from` is missing from the previous table row, so that the table must show its name.
    */
   isElsewhere: boolean
 }

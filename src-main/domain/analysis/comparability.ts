@@ -18,7 +18,7 @@ export interface Comparability {
    */
   refusals: AnyMessage[]
   /**
-   * Differences between the sessions other than the code. Each of these may explain a difference in
+   * Differences between the sessions other than the code. Each entry may explain a difference in
    * the figures.
    */
   warnings: AnyMessage[]

@@ -53,12 +53,14 @@ export const TimeDelta = z.object({
   /** Time of rung a divided by the time of rung b. A value above 1 means that b is faster. */
   speedup: z.number().nullable(),
   /**
-   * Sum of the two times' spreads. A difference below this noise or below half a percent is not
+   * Sum of the two times' spreads. A time difference below this sum or below half a percent is not
    * significant.
    */
   noise: z.number().nullable(),
   verdict: Verdict,
-  /** Predicted times, or null if the rung has no prediction. Verdicts use the whole range. */
+  /**
+   * Predicted times, or null if the rung has no prediction. Verdicts use the whole predicted range.
+   */
   predicted: z.object({ a: PredictedTime.nullable(), b: PredictedTime.nullable() }).optional(),
 })
 export type TimeDelta = z.infer<typeof TimeDelta>
@@ -86,8 +88,8 @@ export const RungComparison = z.object({
 export type RungComparison = z.infer<typeof RungComparison>
 
 /**
- * Noise threshold for structural counters. These counters are reproducible, but changes that print
- * as 1.00× are ignored.
+ * Noise threshold for structural counters. Structural counters are reproducible, but changes that
+ * print as 1.00× are ignored.
  */
 const structuralNoise = 0.005
 
@@ -133,8 +135,8 @@ function metricVerdict(
 }
 
 /**
- * Tolerance for a predicted “same”. For example, the first tile of a pipeline causes a few extra
- * loads.
+ * Tolerance for a predicted “same”. The tolerance allows for small side effects, such as extra
+ * loads for the first tile of a pipeline.
  */
 const sameWithin = 0.01
 
@@ -207,8 +209,8 @@ function compareMetric(
 const unmeasuredSpread = 0.025
 
 /**
- * Returns the runner's time, or the median under ncu if neither rung has a runner's time. The two
- * kinds of time are never compared.
+ * Returns the runner's time, or the median under ncu if neither rung has a runner's time. A
+ * runner's time is never compared with a time under ncu.
  */
 function timeOf(
   { timing, profiledTime }: RungResult,

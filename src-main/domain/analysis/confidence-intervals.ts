@@ -25,8 +25,8 @@ export const ascending = (samples: readonly number[]): number[] =>
 
 /**
  * Returns the maximum number of samples outside the interval at each end, or −1 if no interval
- * exists. The number of samples below the true median has a binomial distribution. The probability
- * of this many samples or fewer is at most 2.5 %.
+ * exists. The number of samples below the true median has a binomial distribution. With a
+ * probability of at most 2.5 %, no more samples than the returned number are below the true median.
  */
 function outside(count: number): number {
   // Use a logarithm, because the probability of a single outcome can be below the smallest double.

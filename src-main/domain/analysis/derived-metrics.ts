@@ -59,7 +59,7 @@ function resident(
   })
 }
 
-/** Returns the occupancy of one launch on a GPU, or why the occupancy is unknown. */
+/** Returns the occupancy of one launch on a GPU, or the reason why the occupancy is unknown. */
 export const launchOccupancy = resident
 
 const computedFrom = (launch: LaunchLike, { computeCapability }: DeviceLike) => {

@@ -26,8 +26,8 @@ export interface Lead {
 }
 
 /**
- * Assumed ridge point for an unknown GPU in operations per byte. Current GPUs have roughly this
- * value.
+ * Assumed ridge point for an unknown GPU in operations per byte. Current GPUs have a ridge point
+ * near this value.
  */
 const usualRidge = 10
 
@@ -85,8 +85,8 @@ function isMostlyTensor({ rungs }: Pick<Session, 'rungs'>): boolean {
 }
 
 /**
- * Returns the utilization metric for tables. Falls back to FMA if no rung has the tensor counter,
- * which the card level does not collect.
+ * Returns the utilization metric for tables. Falls back to FMA utilization if no rung has the
+ * tensor counter, which the card level does not collect.
  */
 export function leadMetric(session: LeadContext & Pick<Session, 'rungs'>): string {
   const bound = leadPipe(session)

@@ -12,8 +12,8 @@ const CollectingLevel = ProfileLevel.exclude(['none'])
 type CollectingLevel = z.infer<typeof CollectingLevel>
 
 /**
- * Compute capability of the GPU that the figures below were measured on, an H200 with ncu 2025.3.1
- * on 2026-11-21.
+ * Compute capability of the GPU on which the costs below were measured. The GPU was an H200,
+ * profiled with ncu 2025.3.1 on 2026-11-21.
  */
 const knownComputeCapability = '9.0'
 const knownWith = message('tools.knownWith', {
@@ -40,7 +40,8 @@ interface LevelCost {
  * - card: gemm-fp32 at 4096, accurate to within 1/7 over the whole ladder.
  * - standard: gemm-tensor and gemm-3xtf32 at 4096, accurate to within 1/10 (recordings.test.ts).
  * - deep: some passes instrument the kernel and take about a nanosecond per instruction. The
- *   unprofiled time does not include this cost. A rung with no stalls took 2.4 times the estimate.
+ * unprofiled time does not include the cost of instrumentation. A rung with no stalls took 2.4
+ * times the estimate.
  *   The whole gemm-fp32 ladder took 1.2 times the estimate.
  */
 const costs: Record<CollectingLevel, LevelCost> = {
@@ -54,7 +55,7 @@ const startSeconds = 2
 
 /**
  * Assumed seconds for starting Python and importing a framework, if the run did not measure this
- * time. The machine with the H200 took 2.3 to 4.9 s.
+ * time. On the machine with the H200, this startup took 2.3 to 4.9 s.
  */
 const importSeconds = 4
 
@@ -79,7 +80,7 @@ export const ProfilePlan = z.object({
   ),
   /**
    * Total seconds for all rungs that are not skipped, including startup. Rungs with an unknown time
-   * add nothing.
+   * add nothing to the total.
    */
   seconds: z.number(),
 })
@@ -93,7 +94,7 @@ interface PlannedRung {
   /** Number of kernels per launch, 1 by default. */
   kernels?: number | undefined
   /**
-   * Preparation of a rung that compiles its kernels when it is loaded. The rung compiles its
+   * Preparation of a rung that compiles its kernels when the rung is loaded. The rung compiles its
    * kernels again under ncu.
    */
   prepared?: Preparation | undefined
@@ -116,7 +117,7 @@ interface PlanRequest {
   rungs: readonly PlannedRung[]
   /** Ids of rungs to skip. */
   skip?: readonly string[]
-  /** Maximum seconds per rung. Rungs that take longer are skipped. */
+  /** Maximum seconds per rung. Rungs that take longer than the maximum are skipped. */
   limitSeconds?: number
 }
 

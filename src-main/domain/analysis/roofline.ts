@@ -1,12 +1,12 @@
 /**
  * Computes the hierarchical roofline of a session. The chart plots each rung's throughput against
- * its operations per byte of L1, L2, and device memory traffic. It also shows the GPU's roofs.
- * Every figure includes its origin.
+ * its operations per byte of L1, L2, and device memory traffic. The chart also shows the GPU's
+ * roofs. Every figure includes its origin.
  *
  * Operations are the FP32 operations counted by ncu, if available. These counts exclude the tensor
- * pipe and are missing below the standard level. In both cases, the task's operation count is used
- * instead. Each point includes the origin of its count. An imported session has no problem, and its
- * time was measured under ncu.
+ * pipe and are missing below the standard level. For the tensor pipe and below the standard level,
+ * the task's operation count is used instead. Each point includes the origin of its count. An
+ * imported session has no problem, and its time was measured under ncu.
  */
 import { ceilingsOf, memoryLevels, type MemoryLevel, type SessionCeilings } from '../gpu/ceilings'
 import { message, type Statement } from '../messages/message'
@@ -48,7 +48,8 @@ interface RooflinePoint {
   intensity: MetricValue
   throughput: MetricValue
   /**
-   * The lower of the two roofs at this intensity in GFLOP/s. Null if either roof is unavailable.
+   * The lower of the two roofs at the point's intensity, in GFLOP/s. Null if either roof is
+   * unavailable.
    */
   roofGflops: number | null
   /** The kind of the lower roof. */
@@ -104,8 +105,8 @@ const counted = (metrics: NcuMetrics | undefined, name: string): number | null =
 }
 
 /**
- * Returns the work in a session with an unknown task: the operations that ncu counted, divided by
- * the time under ncu.
+ * Returns the work of a rung in a session with an unknown task. The work consists of the operations
+ * that ncu counted and their rate over the time under ncu.
  */
 function importedWork({ metrics, ncuMetrics, profiledTime }: RungResult): Work | Gap {
   const executed = (op: string): number | null =>
