@@ -490,7 +490,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       const { code, stderr } = await run.finished
       expect([code, stderr]).toEqual([
         1,
-        expect.stringContaining('Neither the queue nor the accounting lists it anymore.'),
+        expect.stringContaining('Neither the queue nor the accounting lists the job anymore.'),
       ])
     },
   )

@@ -1,6 +1,7 @@
 /**
  * Computes how a rung's time changed between two sessions. If the reference's time changed too, the
- * change is relative to the reference. If the samples are inconclusive, the result is the reason.
+ * change is relative to the reference. If the samples are inconclusive, the result contains the
+ * reasons.
  */
 import { message, type AnyMessage } from '../messages/message'
 import { rungOf, type RungResult, type Session, type Timing } from '../session/session'
@@ -20,9 +21,8 @@ export interface Change extends Interval {
 }
 
 /**
- * Maximum reference drift at which times are still normalized by the reference. If the reference
- * drifts more than this, a memory-bound rung and a compute-bound reference may drift by different
- * factors.
+ * Maximum reference drift at which times are still normalized by the reference. At a larger drift,
+ * a memory-bound rung and a compute-bound reference may drift by different factors.
  */
 const farthestDrift = 1.25
 

@@ -58,8 +58,7 @@ function changedCounters(
 }
 
 /**
- * Compares a round with the previous results. `order` has the ids of the ladder's
- * current rungs.
+ * Compares a round with the previous results. `order` lists the ids of the ladder's current rungs.
  */
 export function watchRound(
   { rungs, known }: Watched,

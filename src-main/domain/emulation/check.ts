@@ -1,6 +1,6 @@
 /**
  * Compares results with expected values in the same way as the runner on a GPU
- * (`cuda-kernels/runner/reference.hpp`). The bounds and the messages are also the same.
+ * (`cuda-kernels/runner/reference.hpp`). The error bounds and the messages match the runner's.
  */
 import type { Mismatch, Verify } from '../session/session'
 import { dtypeOf, type Dtype } from '../task/dtype'

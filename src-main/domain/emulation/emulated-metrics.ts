@@ -35,8 +35,8 @@ const globalLoads = new Set(['LDG', 'LDGSTS'])
 const globalStores = new Set(['STG'])
 
 /**
- * Generic accesses. The emulator determines only at run time whether such a copy accesses shared or
- * global memory.
+ * Generic accesses. The emulator determines only at run time whether a generic access targets
+ * shared or global memory.
  */
 const genericLoads = new Set(['LD'])
 

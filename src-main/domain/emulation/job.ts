@@ -32,7 +32,7 @@ export interface EmulatedBuffer {
 
 export interface EmulationJob extends RungWork {
   machineCode: readonly MachineCode[]
-  /** One-time work before the first run. The buffers contain no data at that time. */
+  /** One-time work before the first run. During this work, the buffers contain no data. */
   prepared?: RungWork
   /**
    * Size of each of the rung's allocations in bytes, in the order of the probe's dummy addresses.
@@ -50,7 +50,10 @@ export interface EmulationJob extends RungWork {
    * Per-thread stack size set with cudaDeviceSetLimit, or null if the host did not set the limit.
    */
   stackBytes: number | null
-  /** Buffers in the order of the probe's dummy addresses. The first buffer has range 1. */
+  /**
+   * Buffers in the order of the probe's dummy addresses. The first buffer has the probe's range
+   * number 1.
+   */
   buffers: EmulatedBuffer[]
   /**
    * Whether to check for races and for reads of uninitialized memory. The checks make the job
@@ -89,8 +92,8 @@ export interface Stop {
   /** Details of the reason, such as an instruction name or a limit. */
   detail: string
   /**
-   * Index of the launch, and the address in its code. Launches in `prepared` have indices after
-   * those of the other launches. The index and the address are null if unknown.
+   * Index of the launch, and the address in its code. Launches in `prepared` are numbered after all
+   * other launches. The index and the address are null if unknown.
    */
   launch: number | null
   address: number | null
@@ -108,11 +111,14 @@ export interface EmulationAnswer {
   /** Results of the one-time launches that completed. */
   prepared: EmulatedKernel[]
   stop: Stop | null
-  /** First printf outputs by the threads, in order. */
+  /** The threads' first printf outputs, in order. */
   printed: (Printed & { launch: number })[]
   /** Total number of printf calls by all threads. */
   prints: number
-  /** Contents of the writable buffers, keyed by name. Empty if the job runs only a sample. */
+  /**
+   * Contents of the writable buffers, keyed by name. Empty if the job runs only a sample of the
+   * blocks.
+   */
   outputs: Map<string, Uint8Array>
   /** Contents of the writable buffers after each rerun. */
   again: Map<string, Uint8Array>[]

@@ -117,7 +117,7 @@ function readInPairs(bytes: number, mask: number, addresses: Addresses): boolean
 
 /**
  * Returns the wavefronts of an 8- or 16-byte load. Two adjacent parts of the warp share a wavefront
- * if paired lanes read the same address. In addition, no bank may contain two of the words.
+ * if paired lanes read the same address. In addition, no bank may contain two of the loaded words.
  */
 function wideLoad(bytes: number, mask: number, addresses: Addresses): number {
   const count = lanesPerWavefront(bytes)
@@ -285,7 +285,7 @@ const banksOf = (bytes: number, address: number): number[] =>
  *
  * One wavefront reads a group of lanes without bank conflicts in L1. The same wavefront writes each
  * lane that has no bank conflict in shared memory. The other lanes are written in later wavefronts.
- * Lanes that write zeros do not read, and belong to the first group.
+ * Lanes that write zeros read no global data, and belong to the first group.
  */
 function cachedCopy(
   bytes: number,

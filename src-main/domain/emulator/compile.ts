@@ -1,5 +1,5 @@
 /**
- * Compiles a kernel's straight-line segments to WebAssembly that works on the device's memory. A
+ * Compiles a kernel's straight-line segments to WebAssembly that operates on the device's memory. A
  * segment ends at the next control instruction. A segment is interpreted at first, and compiled if
  * it runs again. Each segment becomes one module. Within the module, each run of arithmetic and
  * each memory access is a separate function. A driver function calls these functions in order. The
@@ -35,7 +35,7 @@ interface SegmentSetting extends Omit<
    * positions are byte offsets from this start.
    */
   tables: number
-  /** Constant banks in the tables. */
+  /** Location of each constant bank in the launch's tables. */
   banks: readonly { bank: number; place: number; bytes: number }[]
   /** Whether to avoid the CPU's fused multiply-add. */
   portable: boolean

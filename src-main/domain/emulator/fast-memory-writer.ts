@@ -126,7 +126,7 @@ export class Writer {
       code.get(this.bases[place]!)
       code.op(scalar.add)
       if (this.spaces[place] === 'shared' && this.setting.clustered) {
-        // Remove the block's rank from all lanes at once.
+        // Remove the block's rank from the base address, which all lanes share.
         code.tee(this.firsts[place]!)
         code.constant(~offsetMask)
         code.op(scalar.and)

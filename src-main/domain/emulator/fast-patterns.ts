@@ -39,7 +39,10 @@ export interface FastPattern {
   bytes: number
 }
 
-/** Lanes used in the hash, whose distances from the first lane usually differ between patterns. */
+/**
+ * Lanes whose distances from the first lane enter the hash. These distances usually differ between
+ * patterns.
+ */
 const telling = [1, 8, 31]
 
 /**
@@ -79,7 +82,7 @@ function hashOf(periods: readonly number[], addresses: readonly Int32Array[]): n
   return Math.imul(hash, 0x9e3779b1) >>> 27
 }
 
-/** Emits code that pushes each address modulo its period, packed into one number above 0. */
+/** Emits code that pushes each address modulo its period, packed into one positive number. */
 export function pushStart(
   code: Code,
   periods: readonly number[],

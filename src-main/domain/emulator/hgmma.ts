@@ -215,7 +215,7 @@ function groupProduct(at: Site): Step {
     const row = (pair & 1 ? 8 : 0) + (lane >> 2)
     return row * columns + 8 * (pair >> 1) + 2 * (lane & 3) + (wide ? part & 1 : 0)
   }
-  // After products that it serializes, nvcc emits an empty product that has no result or matrices.
+  // After serialized products, nvcc emits an empty product that has neither a result nor matrices.
   const hasResult = to[0]! >= 0
   return (warp, active) => {
     if (active !== warp.lanes) at.unknown('a part of the warp')

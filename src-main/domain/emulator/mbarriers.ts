@@ -2,11 +2,11 @@
  * Barriers in shared memory (`mbarrier`): SYNCS and ARRIVES.
  *
  * The layout of the barrier's 64 bits follows nvcc's code. The number of expected threads, less
- * than 2^20, starts at bit 1. The number of missing threads starts at bit 43. These two fields
- * store 2^20 minus the number. The phase parity is bit 63.
+ * than 2^20, starts at bit 1. The number of missing threads starts at bit 43. Both thread-count
+ * fields store 2^20 minus the number of threads. The phase parity is bit 63.
  *
  * It is unknown where the hardware stores the number of outstanding bytes. Compiled code does not
- * read this number. The emulator stores the number in bits 21 to 42.
+ * read the byte count. The emulator stores the byte count in bits 21 to 42.
  */
 import type { Meeting, Trace } from './trace'
 import { type Block, type Control, type Step, type Warp } from './warp'
@@ -243,7 +243,7 @@ export function phaseControl(at: Site): Control {
 function syncs(at: Site): Step {
   if (at.has('EXCH')) return exchange(at)
   if (at.has('ARRIVE')) return arrive(at)
-  // This instruction is mbarrier.inval, which has no effect in the emulator.
+  // SYNCS.CCTL.IV implements mbarrier.inval, which has no effect in the emulator.
   if (at.has('CCTL')) {
     at.expect('IV')
     addressesOf(at)

@@ -89,7 +89,8 @@ const rowOf = (index: number | null, zero: number, first: number): number | null
   index === null || index === zero ? null : (first + index) * lanes
 
 /**
- * Bit position of the block's rank in a shared-memory address. The rank is stored above the offset.
+ * Bit position of the block's rank in a shared-memory address. The rank is stored in the bits above
+ * the offset.
  */
 export const rankShift = 24
 export const offsetMask = (1 << rankShift) - 1
@@ -260,8 +261,8 @@ export function watchAll(
 }
 
 /**
- * Returns the byte address of offset 0 for the first lane, and the distance from one lane to the
- * next.
+ * Returns the byte address of the first lane's offset 0, and the byte distance between consecutive
+ * lanes.
  */
 export function originOf(
   at: Site,

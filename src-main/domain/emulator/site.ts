@@ -43,7 +43,7 @@ export interface EmulatorState {
   readonly views: Views
   /**
    * Number of register rows per warp, starting with R0. The rows of the uniform registers follow
-   * these rows.
+   * the rows of the ordinary registers.
    */
   readonly registers: number
   /** Shared memory per block and local memory per thread, in bytes. */
@@ -61,7 +61,7 @@ export interface EmulatorState {
   constant(bank: number, offset: number): number
   /**
    * Returns a view of the bytes at a generic address that points to global memory or to the
-   * parameters. Returns null for any other address.
+   * parameters. Returns null if the address points elsewhere.
    */
   generic(low: number, high: number, bytes: number): DataView | null
   /** Returns a function that reads the named special register, or null if the name is unknown. */
@@ -132,7 +132,7 @@ export interface Finding {
 /**
  * A view of an instruction, used to create the function that executes it. Every accessor records
  * which part of the instruction it reads. `finish` stops the kernel if any part was not read. The
- * created function must not read the instruction in any other way.
+ * created function must read the instruction only through this view.
  */
 export class Site {
   readonly operands: Operands
@@ -174,7 +174,7 @@ export class Site {
   }
 
   /**
-   * Marks modifiers as handled. Use this method for an opcode that exists only with these
+   * Marks modifiers as handled. Use this method for an opcode that exists only with the given
    * modifiers.
    */
   expect(...modifiers: string[]): void {

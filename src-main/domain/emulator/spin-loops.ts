@@ -36,7 +36,7 @@ function targetOf({ mnemonic, operands }: Instruction): number | null {
  * The result includes loops that poll a barrier's phase or wait for registers. The result excludes
  * the first poll before a loop, because that poll always runs exactly once. The result also
  * includes loops that contain YIELD and read data from other blocks. The iteration count of such a
- * loop depends on the progress of those blocks.
+ * loop depends on the other blocks' progress.
  */
 export function waitingLoops(code: readonly Instruction[]): ReadonlySet<number> {
   const found = new Set<number>()

@@ -70,7 +70,7 @@ export interface BuildGpu {
 
 /**
  * Returns the GPU with an id such as `h200`, or an architecture such as `sm_90`. Returns null for
- * any other name.
+ * unknown names.
  */
 export function buildGpu(word: string): BuildGpu | null {
   const known = gpuById(word)

@@ -1,6 +1,6 @@
 /**
  * A ladder's history: the times of its rungs across all sessions. There is one series for each
- * rung, problem and environment. The functions are pure.
+ * rung, problem and environment. The functions in this module are pure.
  */
 import { currentId } from '../ladder/former-ids'
 import { z } from 'zod'

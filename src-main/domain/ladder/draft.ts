@@ -17,7 +17,7 @@ export const Draft = z.object({
   /** Id of the session rung that was copied. */
   parent: Identifier,
   /**
-   * Id of the ladder rung that the draft runs after. This rung is the parent, or the parent's
+   * Id of the ladder rung that the draft runs after. The ladder rung is the parent, or the parent's
    * original if the parent is a draft.
    */
   base: Identifier,
@@ -46,7 +46,8 @@ export function editId(base: string, taken: ReadonlySet<string>): string {
 }
 
 /**
- * Returns the id of the original: `05_tile-edit2` becomes `05_tile`. Returns null for other ids.
+ * Returns the id of a draft's original: `05_tile-edit2` becomes `05_tile`. Returns null if the id
+ * is not a draft's.
  */
 export const editedFrom = (id: string): string | null => /^(.+)-edit\d+$/.exec(id)?.[1] ?? null
 

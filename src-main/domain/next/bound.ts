@@ -44,8 +44,8 @@ export interface Change {
 
 /**
  * The highest whole-launch utilization of each unit in any built-in H200 recording. If a unit's
- * work stays the same, the remaining fraction of the time is at least its current utilization
- * divided by this value.
+ * work stays the same, the remaining fraction of the time is at least the unit's current
+ * utilization divided by its highest utilization.
  */
 const reached: Readonly<Record<UnitId, number>> = {
   fma: 0.84,
@@ -88,7 +88,7 @@ export function timeLeft(facts: Facts, change: Change): number {
 
 /**
  * Upper bound on the overhead of one launch. On an H200, the parallel sum saved one kernel between
- * 09_warp_shuffles and 10_last_block. That kernel took 3.2 µs, including its launch.
+ * 09_warp_shuffles and 10_last_block. The saved kernel took 3.2 µs, including its launch.
  */
 const launchMs = 0.0035
 

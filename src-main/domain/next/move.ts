@@ -13,8 +13,8 @@ export interface Found {
   /** Counters and stall reasons that suggest the move, strongest first. */
   evidence: readonly AnyMessage[]
   /**
-   * Contribution of each instruction to the problem, used to find source lines. Absent if no line
-   * is responsible.
+   * Contribution of each instruction to the cost that the move removes, used to find source lines.
+   * Absent if no line is responsible.
    */
   burden?: Burden
 }

@@ -20,8 +20,8 @@ export interface LaunchPlan {
   /** Number of blocks of each cluster rank that are resident on an SM at the same time. */
   readonly resident: number
   /**
-   * Number of clusters assigned to the busiest SM. Without clusters, each block is a cluster of
-   * one.
+   * Number of clusters assigned to the busiest SM. Without clusters, each block counts as a cluster
+   * of one block.
    */
   readonly clustersOfSm: number
   /** Number of clusters that run at the same time on the whole GPU. */

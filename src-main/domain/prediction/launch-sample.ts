@@ -48,8 +48,8 @@ export interface LaunchSample {
 const inOrder = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b)
 
 /**
- * Returns the number of simulation steps for these blocks. It counts their instructions and the
- * lines that they access.
+ * Returns the number of simulation steps for the traced blocks. The steps are the blocks'
+ * instructions and the lines that the blocks access.
  */
 const stepsOf = ({ blocks }: LaunchTrace): number =>
   blocks.reduce(
@@ -102,8 +102,8 @@ export function sampleLaunch(
         return runLaunch(device, { ...launch, blocks }, options).instructions
       })
   if (work && work.error > mostUneven) throw new Refused('uneven', launch.kernel)
-  // The blocks of one SM often belong to the same column of the grid. Therefore, they may all be
-  // short or all be long.
+  // The blocks of one SM often belong to the same column of the grid. Such blocks may therefore all
+  // be short or all be long.
   const { result, trace } = work?.differ
     ? record(blocksOfClusters(inOrder(spreadOver(allClusters, clusters)), clusterBlocks))
     : clusters === 1

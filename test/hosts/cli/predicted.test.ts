@@ -147,7 +147,7 @@ it.each([
   ['predicted:gtx-9', /has no GPU "gtx-9"|"gtx-9"/, 2],
   [
     'predicted:a100',
-    /The timing model has no parameters for A100\..*It has parameters for: h200/s,
+    /The timing model has no parameters for A100\..*The model has parameters for: h200/s,
     2,
   ],
   ['predicted:b200', /does not support compute capability 10\.0/, 2],

@@ -16,7 +16,10 @@ import { kept } from '../tensor-core-sums'
 const registerBytes = 4 * lanes
 const rowBytes = 16
 const rowsOfLoop = 8
-/** Columns of the two doubles in each vector, in the register order of a sum. */
+/**
+ * Matrix columns of the two doubles in each vector. The vectors are in the order of the sum's
+ * registers.
+ */
 const columnPairs = [
   [0, 2],
   [4, 6],

@@ -44,7 +44,7 @@ export const checks = {
 
   sanitizerNotRun: 'compute-sanitizer did not run.',
   counts: '{tool} findings: {total}.',
-  countsInLine: '{tool} findings: {total}. The first is on line {line}: {text}',
+  countsInLine: '{tool} findings: {total}. The first finding is on line {line}: {text}',
   noVerdict: '{tool} returned no result: {why}',
   nothingFound: '{tools}: no findings.',
 
@@ -54,7 +54,7 @@ export const checks = {
   metricPassed: '{metric}: {value}, {bound}.',
   metricFailed: '{metric}: {value}; must be {bound}.',
   aboutTime:
-    'This lab’s goal depends on times ({checks}), which the emulator does not measure. Check it on a GPU. The other checks were made here.',
+    'This lab’s goal depends on times ({checks}), which the emulator does not measure. Check the lab on a GPU. The other checks were performed here.',
   withNoise:
     'The counter includes conflicts that vary from run to run, because per-instruction counters were not collected.',
   time: '{own}, {ratio}× the {theirs} of {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
@@ -102,7 +102,7 @@ export const labs = {
   untrusted:
     'The lab in {folder} did not come with this program, and its code would be built and run with your permissions. This folder is not trusted.',
   trust:
-    'Read its files and decide with `kernel-ladder lab trust {folder}`; the decision applies until one of its files changes.',
+    'Read the folder’s files and decide with `kernel-ladder lab trust {folder}`; the decision applies until one of its files changes.',
   gone: 'The third-party lab {lab} no longer exists.',
   taken: 'A lab named {lab} was added from {folder}.',
   renameFolder: 'Give the folder another name.',

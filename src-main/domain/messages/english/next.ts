@@ -29,7 +29,7 @@ export const next = {
     'Costs shared memory for each stage. cp.async needs compute capability 8.0. TMA needs 9.0 and rows that start at multiples of 16 bytes.',
   barriers:
     'Wait less at barriers: remove some, synchronize a warp or a pair of warps instead of the block, or arrive early and wait late.',
-  barriersCosts: 'Costs no resources. Check it with racecheck afterwards.',
+  barriersCosts: 'Costs no resources. Check the kernel with racecheck afterwards.',
   moreWork:
     'Give each thread several independent elements, and issue all of its loads before the first use.',
   moreWorkCosts: 'Costs registers for the elements in flight and reduces the number of blocks.',
@@ -72,13 +72,13 @@ export const next = {
   persistent:
     'Keep one block per SM resident and let it compute tile after tile, so that the next tile loads while the last one is stored.',
   persistentCosts:
-    'Needs a loop over tiles and barriers that outlive a tile. It saves the startup and the tail of each block.',
+    'Needs a loop over tiles and barriers that outlive a tile. Saves the startup and the tail of each block.',
   l2Order:
     'Change the order of the blocks, so that concurrent blocks share rows and columns in L2.',
   l2OrderCosts: 'Costs a few integer operations per block.',
   eviction:
     'Control L2 eviction: evict results first and shared inputs last, with cache hints on loads and stores.',
-  evictionCosts: 'Needs compute capability 8.0. It costs no resources.',
+  evictionCosts: 'Needs compute capability 8.0. Costs no resources.',
   tensorCores:
     'Multiply on the tensor cores, with the instructions that run at their full rate: WGMMA on Hopper, mma.sync before it.',
   tensorCoresCosts:

@@ -12,7 +12,7 @@ export const prediction = {
   sampled: 'Extrapolated from eight blocks of each launch.',
   noGpuParameters: 'The timing model has no parameters for {gpu}.',
   gpusWithParameters:
-    'It has parameters for: {gpus}. `kernel-ladder machine calibrate` adds a GPU.',
+    'The model has parameters for: {gpus}. `kernel-ladder machine calibrate` adds a GPU.',
   spins:
     'Not predicted: its blocks wait for each other, so its time depends on the order of blocks.',
   uneven:
@@ -22,7 +22,7 @@ export const prediction = {
   halted: 'Not predicted: the emulated launch stopped ({detail}).',
 } as const
 
-/** The limit of a launch, used after "limited by". */
+/** Names of what limits a launch, used after "limited by". */
 export const limiter = {
   dram: 'DRAM bandwidth',
   l2: 'L2 bandwidth',

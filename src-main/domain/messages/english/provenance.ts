@@ -1,6 +1,6 @@
 /** Messages about the origin of a session's figures. */
 
-/** Display names of the facts. Each key is also the fact's CSV column name. */
+/** Display names of the facts about a session. Each key is also the fact's CSV column name. */
 export const fact = {
   session: 'Session',
   origin: 'Origin',

@@ -16,7 +16,7 @@ export const requests = {
   sizeBeside: '--size cannot be combined with {names}.',
   oneOrOther: 'Use one or the other.',
   noName: 'The task {task} has no size, scalar or option {name}.',
-  names: 'It has: {names}.',
+  names: 'The task has: {names}.',
   missing: '{name} is missing.',
   give: 'Give {names}.',
   impossible:
@@ -36,7 +36,7 @@ export const requests = {
   rungs: 'Its rungs are: {rungs}.',
   noParameter: '{whole} has no parameter named {name}.',
   noRungRun: '{name} is not a rung of this run.',
-  rungsRun: 'They are: {rungs}.',
+  rungsRun: 'The rungs are: {rungs}.',
   parameters: 'Its parameters are: {names}.',
   noParameters: 'It has no parameters.',
   notAllowed: '{name}={value} is not allowed.',
@@ -63,12 +63,12 @@ export const requests = {
   otherParameter: '{recording} was recorded with {name}={recorded}, not {value}.',
   parametersNeedGpu: 'Other parameters require a GPU: --target local.',
   sanitizerNotRecorded: 'The output of compute-sanitizer was not recorded.',
-  useGpu: 'Run it on a machine with an NVIDIA GPU.',
+  useGpu: 'Run compute-sanitizer on a machine with an NVIDIA GPU.',
   referenceAlone: 'The ladder {ladder} has no rung besides its reference.',
   nameReference: 'To check the reference, request it with --rungs.',
   smaller: 'Choose a smaller size.',
   smallerWith: 'Choose a smaller size with --size or --at.',
-  saveAnew: 'Save it again, or change the task to match it.',
+  saveAnew: 'Save the file again, or change the task to match it.',
   running: 'A run is already in progress.',
   sanitizing: 'compute-sanitizer is running.',
   wait: 'Wait for it to finish, or cancel it.',
@@ -105,8 +105,8 @@ export const part = {
 } as const
 
 /**
- * Failures of ncu, nvcc, compute-sanitizer and the driver, with remedies. Includes messages about
- * waiting for the GPU.
+ * Failures of ncu, nvcc, compute-sanitizer and the driver, with remedies. The table also contains
+ * messages about waiting for the GPU.
  */
 export const tools = {
   ncuPermission:
@@ -247,9 +247,9 @@ export const machineCode = {
   tooLarge: 'The machine code is larger than 256 MiB.',
   buildFewer: 'Build fewer kernels into one file.',
   compressed: 'The machine code is compressed.',
-  dontCompress: 'Build it with nvcc --compress-mode=none.',
+  dontCompress: 'Build the code with nvcc --compress-mode=none.',
   otherArchitecture: 'The machine code is for {architecture}, whose encoding is unknown.',
-  buildForKnown: 'Build it for one of these: {architectures}.',
+  buildForKnown: 'Build the code for one of these: {architectures}.',
   unknownInstruction: 'Unknown instruction at {address}: {bits}.',
 } as const
 
@@ -258,8 +258,9 @@ export const emulation = {
   counted: 'The counters come from the emulator, without a GPU. Samples and stalls require a GPU.',
   notEmulated:
     'The emulator counts only what the code and the launch determine; this metric depends on GPU timing.',
-  noKind: 'It executes {opcode}, and it is unknown which ncu counters include this instruction.',
-  copiesPastL1: 'Its copies bypass L1, and how many sectors L1 counts for them is unknown.',
+  noKind:
+    'The rung executes {opcode}, and it is unknown which ncu counters include this instruction.',
+  copiesPastL1: 'The rung’s copies bypass L1, and how many sectors L1 counts for them is unknown.',
   announced:
     'About {instructions} million warp instructions for {rungs, plural, one{{rungs} rung} other{{rungs} rungs}}, about {seconds} s on {threads, plural, one{{threads} thread} other{{threads} threads}}.',
   progress: '{rung}: {done} of about {total} million warp instructions executed.',
@@ -270,7 +271,7 @@ export const emulation = {
   tooMuchMemory: '{rung} needs {gib} GiB of GPU memory; the emulator has {most} GiB.',
   noArchitecture:
     'The emulator does not support compute capability {computeCapability}, which {gpu} has.',
-  architectures: 'It supports compute capability 7.5 to 9.0: {gpus}.',
+  architectures: 'The emulator supports compute capability 7.5 to 9.0: {gpus}.',
   otherArchitecture:
     'The memory access rules were measured on compute capability 9.0. The differences on {computeCapability} are unknown.',
   notVerifiedAt:

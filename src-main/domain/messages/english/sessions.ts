@@ -74,7 +74,7 @@ export const records = {
   imported:
     "Imported from {file}: nothing in it was built, verified, or timed here, and the problem is unknown. Its times are ncu's own, measured while profiling; they are not timings of the program.",
   importedFirst: '{file} contains {total} launches; the first {count} were imported.',
-  importedShare: 'They took {time} of {total} under ncu, {share}.',
+  importedShare: 'The imported launches took {time} of {total} under ncu, {share}.',
   detailsPage:
     'The details page contains few metrics and rounds them to two digits; the raw page or the report contains more.',
   gpuUnclear: '{file} does not describe the GPU in full.',
@@ -100,7 +100,7 @@ export const doctor = {
   installPackage:
     'Or install the npm package of this program: it has builds of the shipped rungs for `--target emulated`, which the one-file program lacks.',
   buildElsewhere:
-    'Or run on a machine that has it: `kernel-ladder machine add NAME --ssh HOST`, then `--target NAME`.',
+    'Or run on a machine that has nvcc: `kernel-ladder machine add NAME --ssh HOST`, then `--target NAME`.',
   tryEmulated:
     '`--target emulated` needs no GPU: exact counters with `run`, race checks with `sanitize`, no times.',
   tryPredicted:
@@ -126,7 +126,8 @@ export const sessions = {
   none: 'There is no session named {session}.',
   notSession: '{folder} is not a session: it has no {file}.',
   nameFolder: 'Use a folder written by `kernel-ladder run`, or recorded:<name>.',
-  importFirst: 'Import it with `kernel-ladder import`, and use the folder that this saves.',
+  importFirst:
+    'Import the report with `kernel-ladder import`, and use the folder that the import creates.',
   unreadable: '{file} cannot be read as a session: {why}',
   useBackup: 'The file was not changed. Use a backup, or run the ladder again.',
   update: 'The file was not changed. Update kernel-ladder to open it.',
@@ -180,12 +181,12 @@ export const pages = {
 
 /** Reasons why a report, chart or printout was not created. */
 export const reports = {
-  noStep: 'It does not build on another rung that has a time.',
+  noStep: 'The rung does not build on another rung that has a time.',
   neitherHas: 'Neither session has a rung named {rung}.',
-  seeRungs: 'See the rungs of each with `kernel-ladder show`.',
+  seeRungs: 'See each session’s rungs with `kernel-ladder show`.',
   nothingToChoose: 'The chart {chart} has no choices.',
   noChoice: '{choice} cannot be shown by the chart {chart} of this session.',
-  choices: 'It can show: {choices}.',
+  choices: 'The chart can show: {choices}.',
   noChart: 'The session has no chart named {chart}.',
   charts: 'Its charts are: {charts}.',
   captionOfNone: 'The report has no chart {chart} to put a caption under.',
@@ -197,7 +198,7 @@ export const reports = {
   templateDamaged: 'The template of HTML reports is damaged.',
   build: 'Run `npm run build`.',
   notExecutable: 'KERNEL_LADDER_CHROMIUM is {file}, which is not an executable file.',
-  nameBrowser: 'Set it to the executable of Chromium or Chrome, or leave it unset.',
+  nameBrowser: 'Set the variable to the executable of Chromium or Chrome, or leave it unset.',
   noBrowser: 'A {what} requires Chromium or Chrome, and none was found on this machine.',
   installBrowser:
     'Install Chromium or Chrome, or set KERNEL_LADDER_CHROMIUM to its executable. The desktop app prints without one, and an HTML report can be printed from any browser.',
@@ -240,19 +241,19 @@ export const imports = {
   noFile: 'There is no file {file}.',
   nameFile: 'Use a .ncu-rep or .ncu-repz file or a CSV file from ncu.',
   notAllowed: '{file} cannot be read: permission denied.',
-  changePermissions: 'Change its permissions.',
+  changePermissions: 'Change the file’s permissions.',
   unreadable: '{file} cannot be read: {text}.',
   noLaunch: '{file} contains no kernel launch.',
   importWhat: 'Import a .ncu-rep file, or the output of `ncu --csv --page raw` (or details).',
   folder: '{file} is a folder.',
   notRegular: '{file} is not a regular file.',
   empty: '{file} is empty.',
-  exportAgain: 'Profile again, or export it again.',
+  exportAgain: 'Profile again, or export the report again.',
   tooLarge: '{file} unpacks to more than {size} GB.',
   packedDamaged: '{file} is damaged or truncated: it could be unpacked only in part.',
   tooLargePage:
     '{file} is larger than {size} MB, the largest source page that can be read at once.',
-  unpackFirst: 'Unpack it and import the result: zstd -d {file} -o report.ncu-rep',
+  unpackFirst: 'Unpack the file and import the result: zstd -d {file} -o report.ncu-rep',
   neither: '{file} is neither an ncu report nor a text file.',
   twoSessions: '{file} contains two sessions.',
   sayWhich: 'Choose the one to import with --which first or --which second.',
@@ -263,14 +264,14 @@ export const imports = {
   longLine: 'A line is longer than {size} MB: this is not a table from ncu.',
   printRaw: 'Use a file with the output of `ncu --csv --page raw`.',
   mixedDecimals: '{column} is {value}: the table mixes decimal commas and decimal points.',
-  printPlain: "Print it again with LC_ALL=C in ncu's environment.",
+  printPlain: "Print the table again with LC_ALL=C in ncu's environment.",
   decimalComma: 'ncu wrote {column} as {value}, with a decimal comma.',
   runPlain: 'Run ncu again with LC_ALL=C in its environment.',
   details: "This is ncu's details page, with one row per metric.",
   exportRaw: 'Export the raw page: ncu --import FILE --csv --page raw.',
   noSpace: 'The file does not fit into {folder}: the disk is full.',
   notKept: 'The file could not be stored in {folder}: {text}',
-  useCommand: 'Free some space, or import it on the command line: kernel-ladder import FILE',
+  useCommand: 'Free some space, or import the file on the command line: kernel-ladder import FILE',
 } as const
 
 /** The warp samples that have stall reasons. */

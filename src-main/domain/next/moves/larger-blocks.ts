@@ -12,8 +12,8 @@ import type { Move } from '../move'
 const equal = 1.02
 
 /**
- * Returns the occupancy in percent that the SM's block limit allows for this block size, or null if
- * unknown.
+ * Returns the occupancy in percent that the SM's block limit allows for the kernel's block size, or
+ * null if unknown.
  */
 function mostByBlocks({ side, threads }: Facts): number | null {
   const { device } = side.session
