@@ -49,16 +49,15 @@ export const RungMeasured = z.object({
   /** The previous rung, with its non-default parameters. */
   before: z.object({ id: Identifier, medianMs: z.number(), params: Parameters }).nullable(),
   /**
-   * Reference time divided by this rung's time. The reference's id is `to`. If the reference was
-   * built without this rung's flags, `alone` describes the reference's result. Otherwise `alone` is
-   * null.
+   * Reference time divided by this rung's time. The reference's id is `to`. `alone` describes the
+   * reference's result if the reference was built without this rung's flags, and is null otherwise.
    */
   reference: z
     .object({ to: Identifier, ratio: z.number(), alone: z.string().nullable() })
     .nullable(),
   /**
    * The metrics that the header expects to change. If the tensor pipe is busy, its utilization is
-   * added. If the list is empty, the FMA pipe's utilization is added.
+   * added. If the list is still empty, the FMA pipe's utilization is added.
    */
   steps: z.array(MeasuredStep),
   /** Ids of this rung and the previous rung if their code has changed since the measurement. */
@@ -98,7 +97,7 @@ interface Finding {
 
 /**
  * Returns the source lines that are neither blank nor comments. A recording remains valid for a
- * rung while these lines are unchanged.
+ * rung while the rung's code lines are unchanged.
  */
 export const codeOf = (text: string): string =>
   text
@@ -137,7 +136,7 @@ function findIn(
   return [{ recording, rung, before: usual ?? ofBefore[0] ?? null }]
 }
 
-/** Returns whether a recording was made at size 4096. Recordings at this size are preferred. */
+/** Returns whether a recording was made at size 4096. Recordings at size 4096 are preferred. */
 const is4096 = ({ session }: MeasuredRecording): boolean => {
   const sizes = Object.values(session.problem?.sizes ?? {})
   return sizes.length > 0 && sizes.every((size) => size === 4096)

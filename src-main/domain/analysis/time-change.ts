@@ -15,7 +15,7 @@ import {
 } from './confidence-intervals'
 import { code } from '../messages/sentence'
 
-/** The new median time divided by the baseline's median time, with its interval. */
+/** The new median time divided by the baseline's median time, with its confidence interval. */
 export interface Change extends Interval {
   ratio: number
 }
@@ -99,8 +99,8 @@ export interface Drift {
   reference: string
   change: Change
   /**
-   * Whether to judge only by times relative to the reference. Otherwise, a verdict requires
-   * measured and relative times to agree.
+   * Whether to judge only by times relative to the reference. If false, a verdict requires measured
+   * and relative times to agree.
    */
   normalize: boolean
   note: AnyMessage
@@ -135,8 +135,8 @@ export function driftOf(
 
 /**
  * Returns the change relative to the reference launches that were interleaved with the rung. A
- * session does not store the samples of these launches. The noise is therefore computed from the
- * reference's regular samples.
+ * session does not store the samples of the interleaved reference launches. The noise is therefore
+ * computed from the reference's regular samples.
  */
 export function relativeTo(
   { change: own }: Drift,

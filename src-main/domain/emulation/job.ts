@@ -22,8 +22,8 @@ export interface EmulatedBuffer {
   contents: Uint8Array | null
   /**
    * Contents for an earlier run, whose results are ignored. A rung that can keep state in device
-   * memory runs once with these contents and then several times with `contents`. The rung's results
-   * must be correct after any number of runs, regardless of earlier inputs.
+   * memory runs once with `earlier` and then several times with `contents`. The rung's results must
+   * be correct after any number of runs, regardless of earlier inputs.
    */
   earlier?: Uint8Array | null
   /** Whether the rung may write to the buffer. */
@@ -40,8 +40,8 @@ export interface EmulationJob extends RungWork {
   allocations?: readonly number[]
   workspaceBytes: number
   /**
-   * Whether to zero the workspace before each run. Otherwise, the workspace starts with the same
-   * contents as an output and keeps its contents between runs.
+   * Whether to zero the workspace before each run. A workspace that is not zeroed starts with the
+   * same contents as an output and keeps its contents between runs.
    */
   zeroWorkspace?: boolean
   /** Variables that the host accesses, in the order of the probe's dummy addresses. */
@@ -66,7 +66,9 @@ export interface EmulationJob extends RungWork {
   memoryBytes: number
   /** Whether to run only a few blocks of each launch, in order to estimate the whole launch. */
   sample?: true
-  /** Range of blocks to run in each launch, by linear index. Other blocks do not run. */
+  /**
+   * Range of blocks to run in each launch, by linear index. Blocks outside the range do not run.
+   */
   blocks?: { first: number; count: number }
 }
 
@@ -80,8 +82,8 @@ export interface EmulatedKernel {
   counts: Counts
   findings: Finding[]
   /**
-   * Whether the kernel reads clock64 or globaltimer. In the emulator, these registers do not
-   * measure time.
+   * Whether the kernel reads clock64 or globaltimer. In the emulator, clock64 and globaltimer do
+   * not measure time.
    */
   readsClock: boolean
 }

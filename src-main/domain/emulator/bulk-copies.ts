@@ -69,8 +69,8 @@ class Mover {
   }
 
   /**
-   * Reports a box that starts at an invalid position. The copy still runs, because a barrier may
-   * wait for it.
+   * Reports a box that starts at an invalid position. The invalid copy still runs, because a
+   * barrier may wait for it.
    */
   begins(warp: Warp, map: TensorMap, bytes: number): void {
     const fault = boxFault(bytes, this.toShared)

@@ -177,7 +177,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       const among = operand ? site.int(operand) : () => -1
       site.expect('ALL')
       // With COLLECTIVE, the target marks the end of the collective section. The emulator ignores
-      // this target.
+      // the target of COLLECTIVE.
       if (site.has('COLLECTIVE')) site.target()
       return (warp, split, active) => {
         const lane = active === 0 ? 0 : 31 - Math.clz32(active & -active)

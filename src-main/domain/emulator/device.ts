@@ -36,7 +36,7 @@ export interface Device {
   allocate(name: string, bytes: number): Allocation
   /**
    * Returns aligned scratch space that follows all buffers and is valid for one launch. The next
-   * call reuses the same space.
+   * call reuses the same scratch space.
    */
   scratch(bytes: number): number
   bytes(allocation: Allocation): Uint8Array

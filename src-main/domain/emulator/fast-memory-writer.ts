@@ -145,7 +145,8 @@ export class Writer {
 
   /**
    * Emits code that looks up the address pattern. If the pattern is known and all addresses are
-   * within bounds, the code counts the access. Otherwise, the function returns 0.
+   * within bounds, the code counts the access. For an unknown pattern or an out-of-bounds address,
+   * the function returns 0.
    */
   compare(periods: readonly number[]): void {
     const { code } = this

@@ -22,7 +22,7 @@ export const boundsBytes = 16
 export const [shapeAt, timesAt, reachAt, wayHeader] = [4, 8, 16, 32]
 
 /**
- * Possible pattern shapes. All lanes use the same address, the lanes' addresses are contiguous, or
+ * Possible pattern shapes: all lanes use the same address, the lanes' addresses are contiguous, or
  * neither applies.
  */
 export const shapes = { any: 0, same: 1, contiguous: 2 } as const
@@ -32,7 +32,7 @@ export const wayBytes = wayHeader + 2 * rowBytes
 export const siteBytes = boundsBytes + ways * wayBytes
 
 export interface FastPattern {
-  /** Memory space of each address. The first space determines the shape. */
+  /** Memory space of each address. The first address determines the pattern's shape. */
   spaces: readonly ('global' | 'shared')[]
   /** Period of each address. Shifting an address by its period does not change the cost. */
   periods: readonly number[]

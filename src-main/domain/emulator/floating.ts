@@ -122,8 +122,8 @@ function specialFunction(at: Site): Step {
   const a = at.float(at.source(0))
   const put = at.put()
   return eachLane((_, base, lane) => {
-    // Flush denormal inputs and results to zero. Denormal arguments of square roots and of the
-    // exponential are not flushed.
+    // Flush denormal inputs and results to zero. Square roots and the exponential's argument are
+    // exceptions to the flushing.
     const result = compute(flush(a(base, lane)))
     put(base, lane, bitsOf(flush(Math.fround(result))))
   })

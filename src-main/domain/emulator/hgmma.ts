@@ -1,5 +1,5 @@
 /**
- * Warpgroup matrix products: HGMMA, and QGMMA for FP8 in shared memory.
+ * Warpgroup matrix products (HGMMA, and QGMMA for FP8 in shared memory).
  *
  * Each of the four warps computes 16 of the 64 rows, independently of the others, when it issues
  * the instruction. Matrix descriptors locate B in shared memory. The descriptors also locate A,

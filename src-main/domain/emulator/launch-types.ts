@@ -14,8 +14,8 @@ export interface Launch {
   /** Static plus dynamic shared memory per block, in bytes. */
   readonly sharedBytes: number
   /**
-   * Number of blocks per cluster along x. The default is 1. A cluster's blocks run concurrently and
-   * can access one another's shared memory.
+   * Number of blocks per cluster along x; 1 by default. A cluster's blocks run concurrently and can
+   * access one another's shared memory.
    */
   readonly clusterBlocks?: number
   /** Stack size per thread, in bytes. */

@@ -1,9 +1,10 @@
 /**
- * Barriers in shared memory (`mbarrier`): SYNCS and ARRIVES.
+ * Barriers in shared memory (`mbarrier`), which SYNCS and ARRIVES implement.
  *
- * The layout of the barrier's 64 bits follows nvcc's code. The number of expected threads, less
- * than 2^20, starts at bit 1. The number of missing threads starts at bit 43. Both thread-count
- * fields store 2^20 minus the number of threads. The phase parity is bit 63.
+ * The layout of the barrier's 64 bits follows nvcc's code. The field for the number of expected
+ * threads, which is less than 2^20, starts at bit 1. The field for the number of missing threads
+ * starts at bit 43. Both thread-count fields store 2^20 minus the number of threads. The phase
+ * parity is bit 63.
  *
  * It is unknown where the hardware stores the number of outstanding bytes. Compiled code does not
  * read the byte count. The emulator stores the byte count in bits 21 to 42.
@@ -47,7 +48,7 @@ function writeState(words: Int32Array, word: number, { expected, missing, bytes,
 interface Change {
   arrivals: number
   bytes: number
-  /** Whether the arriving threads stop participating in later phases. */
+  /** Whether the arriving threads do not participate in later phases. */
   leaves?: boolean
 }
 

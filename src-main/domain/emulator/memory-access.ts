@@ -124,8 +124,8 @@ export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'gene
 
 /**
  * Returns whether the address is in a register pair. The disassembler omits `.64` for addresses
- * without a descriptor. This omission affects compare-and-swap, generic stores, and every access on
- * sm_75.
+ * without a descriptor. The omission of `.64` affects compare-and-swap, generic stores, and every
+ * access on sm_75.
  */
 const isPair = ({ width, descriptor, uniform }: MemoryOperand): boolean =>
   width === 64 || (descriptor === null && uniform === null)

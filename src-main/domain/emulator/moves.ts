@@ -335,7 +335,7 @@ function elect(at: Site): Step {
   }
 }
 
-/** MOVM.16.MT88: transposes an 8 x 8 matrix of halves. Each lane has two halves. */
+/** MOVM.16.MT88: transposes an 8 x 8 matrix of halves. Each lane provides two halves. */
 function transposeMatrix(at: Site): Step {
   const a = at.int(at.source(0))
   const put = at.put()
@@ -355,8 +355,8 @@ function transposeMatrix(at: Site): Step {
 }
 
 /**
- * USETMAXREG: has no effect, because registers are always available in the emulator. A GPU waits
- * until other warps release registers.
+ * USETMAXREG: has no effect, because registers are always available in the emulator. On a GPU,
+ * USETMAXREG waits until other warps release registers.
  */
 function registersOfWarp(at: Site): Step {
   const out = at.putPredicate(at.operands.outs[0])

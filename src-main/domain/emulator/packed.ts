@@ -1,6 +1,6 @@
 /**
- * Packed arithmetic on two FP16 or BF16 numbers per register: HADD2, HMUL2, HFMA2 and their
- * comparisons.
+ * Packed arithmetic (HADD2, HMUL2, HFMA2) and packed comparisons on two FP16 or BF16 numbers per
+ * register.
  */
 import { zeroRegister, type Operand } from '../sass/instruction'
 import { brainBits, bfloatBitsOf, bfloatOf, halfBits, halfOf, sumError } from './float'

@@ -50,8 +50,8 @@ export interface EmulatorState {
   readonly sharedBytes: number
   readonly localBytes: number
   /**
-   * Whether the stack grows while the kernel runs. If so, an access below the stack is reported as
-   * a stack overflow.
+   * Whether the stack grows while the kernel runs, in which case an access below the stack is
+   * reported as a stack overflow.
    */
   readonly growsStack: boolean
   /** Whether clusters have more than one block. */
@@ -125,7 +125,7 @@ export interface Finding {
   thread: number
   block: number
   address: number
-  /** The other access involved in a race. */
+  /** The second access in a race. */
   other?: { at: number; write: boolean; thread: number }
 }
 

@@ -38,7 +38,7 @@ export const tensorMapBytes = 128
 const magic = 0x4d544c4b
 
 /**
- * Element sizes in bytes, indexed by CUtensorMapDataType. The size is 0 for types that are
+ * Element sizes in bytes, indexed by CUtensorMapDataType. The element size is 0 for types that are
  * converted during the copy.
  */
 const elementBytes = [1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 0, 0, 0]

@@ -47,7 +47,9 @@ export interface SessionCeilings {
   memory: Record<MemoryLevel, Ceiling>
 }
 
-/** FP32 lanes per SM. Source: Source: "Arithmetic Instructions" in the CUDA programming guide. */
+/**
+ * FP32 lanes per SM. The numbers are from "Arithmetic Instructions" in the CUDA programming guide.
+ */
 const fp32Lanes: Record<ComputeCapability, number> = {
   '7.5': 64,
   '8.0': 64,
@@ -75,7 +77,7 @@ const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
 
 /**
  * Operations per cycle per SM for 8-bit floating-point inputs: twice the 16-bit rate on supported
- * GPUs. Source: Source: NVIDIA's H100 and B200 papers.
+ * GPUs. The rates are from NVIDIA's H100 and B200 papers.
  */
 const tensor8FlopsPerCycle: typeof tensorFlopsPerCycle = { '9.0': 8192, '10.0': 16384 }
 
@@ -88,7 +90,7 @@ const tensorBits = (problem: Pick<Problem, 'options'> | null | undefined): 8 | 1
     : 16
 
 /**
- * L1 bandwidth in bytes per cycle per SM. Source: Source: NVIDIA's Turing, A100 and GA102
+ * L1 bandwidth in bytes per cycle per SM. The bandwidths are from NVIDIA's Turing, A100 and GA102
  * architecture papers.
  */
 const l1BytesPerCycle = (computeCapability: ComputeCapability): number =>

@@ -32,7 +32,8 @@ export interface KernelResources {
   staticSharedBytes: number
   dynamicSharedBytes: number
   /**
-   * Barriers per block (ncu's launch__barrier_count). The default is 1, as in CUDA's calculator.
+   * Barriers per block (ncu's launch__barrier_count). The default is 1 barrier, as in CUDA's
+   * calculator.
    */
   barriers?: number
   /**

@@ -61,9 +61,9 @@ export const MetricCheck = z.strictObject({
   metric: z.string(),
   min: z.number().optional(),
   max: z.number().optional(),
-  /** Upper bound: `factor` times the rung's value. */
+  /** Upper bound, which is `factor` times the rung's value. */
   below: RelativeBound.optional(),
-  /** Lower bound: `factor` times the rung's value. */
+  /** Lower bound, which is `factor` times the rung's value. */
   above: RelativeBound.optional(),
 })
 export type MetricCheck = z.infer<typeof MetricCheck>
@@ -166,8 +166,8 @@ export const LabFile = z.strictObject({
   order: z.number().int().min(1).max(999),
   /**
    * The ladder in which rung names are looked up first. A variant is referred to by its variant
-   * name. Every run also includes the ladder's reference. The value is the id of a built-in ladder,
-   * or the path of a ladder folder inside the lab's folder.
+   * name. Every run also includes the ladder's reference. `ladder` contains the id of a built-in
+   * ladder, or the path of a ladder folder inside the lab's folder.
    */
   ladder: z.union([Identifier, LadderPath], {
     error: 'It is the id of a shipped ladder, or a folder inside the lab, such as ./ladder.',

@@ -29,8 +29,8 @@ export const BuildSettings = z
 export type BuildSettings = z.infer<typeof BuildSettings>
 
 /**
- * Allowed nvcc flags. Each word in the settings must match one entry. A flag with a separate value
- * consists of two words.
+ * Allowed nvcc flags. Each word in the settings must match one pattern. A flag with a separate
+ * value consists of two words.
  */
 const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^--?use_fast_math$/ },
@@ -133,7 +133,7 @@ export function mergedSettings(
   return { ...ladder, ...rung, ...given }
 }
 
-/** Splits a macro into name and value. The default value is 1. */
+/** Splits a macro into name and value. A macro without a value has the value 1. */
 export function macroOf(word: string): [name: string, value: string] {
   const at = word.indexOf('=')
   return at < 0 ? [word, '1'] : [word.slice(0, at), word.slice(at + 1)]

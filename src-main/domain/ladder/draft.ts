@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { Identifier, Parameters } from './rung'
 
 /**
- * Maximum source length. The limit is larger than any CUDA source that users edit, and below the
- * hosts' size limit for a call.
+ * Maximum source length. The length limit is larger than any CUDA source that users edit, and below
+ * the hosts' size limit for a call.
  */
 const maxSourceLength = 300_000
 

@@ -126,7 +126,7 @@ export const Ladder = LadderFile.omit({ schema: true, order: true, rungs: true }
   /** All scalars of the task by name. */
   scalars: Scalars,
   options: Options,
-  /** Problem sizes. The list is empty in an import and in a program ladder. */
+  /** Problem sizes; empty in an import and in a program ladder. */
   sizes: z.array(Sizes),
   rungs: z.array(LadderRung),
 })

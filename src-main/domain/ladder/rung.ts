@@ -34,8 +34,7 @@ export type RungParameter = z.infer<typeof RungParameter>
 export const isPythonFile = (file: string): boolean => file.endsWith('.py')
 
 /**
- * Returns whether a file is PTX, machine code or a shared library. Such compiled files have no
- * header.
+ * Returns whether a file is PTX, machine code or a shared library. Compiled files have no header.
  */
 export const isCompiledFile = (file: string): boolean => /\.(ptx|cubin|so)$/.test(file)
 

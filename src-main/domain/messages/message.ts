@@ -1,6 +1,6 @@
 /**
  * The program's messages as data: a key and its values. Sessions, lab outcomes, reports and events
- * store messages in this form. These messages are converted to text only for display
+ * store messages in this form. Stored messages are converted to text only for display
  * (../text/english). The templates in ./english define the keys and the values of each key. Pure.
  */
 import { z } from 'zod'

@@ -34,7 +34,7 @@ const busy = (definition: Pick<Own, 'id' | 'label' | 'meaning' | 'ncu'>): Metric
 
 /**
  * Returns the definition of a stall metric, which is the average number of warps stalled for one
- * reason, per issued instruction. Source: Nsight Compute's warp states.
+ * reason, per issued instruction. The stall reasons are Nsight Compute's warp states.
  */
 const stall = (
   id: string,

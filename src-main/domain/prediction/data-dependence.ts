@@ -1,6 +1,6 @@
 /**
- * Determines whether a kernel's control flow or addresses depend on the data that it reads. If so,
- * the kernel's time also depends on the data.
+ * Determines whether a kernel's control flow or addresses depend on the data that it reads. If
+ * control flow or addresses depend on the data, the kernel's time does too.
  */
 import { controlFlow } from '../sass/control-flow'
 import type { Instruction } from '../sass/instruction'

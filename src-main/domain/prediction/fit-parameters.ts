@@ -73,7 +73,7 @@ const inverse =
     return derived(of / value, `${of} over ${name}`, (of * spread) / value ** 2)
   }
 
-/** Fits the additional cost per step: (last - first) / steps. */
+/** Fits the additional cost per step, which is (last - first) / steps. */
 const perStep =
   (
     benchmark: string,
@@ -237,8 +237,8 @@ const fits: Record<ParameterId, Fit> = {
   pipeImad: line('interval', { op: 'imad' }),
   pipeImadWide: line('interval', { op: 'imad.wide' }),
   pipeFp16: line('interval', { op: 'hfma2' }),
-  // Use DADD for this rate. DFMA reads three 64-bit operands and is limited by register bandwidth,
-  // not by the pipe.
+  // Use DADD for the FP64 rate. DFMA reads three 64-bit operands and is limited by register
+  // bandwidth, not by the pipe.
   pipeFp64: line('interval', { op: 'dadd' }),
   pipeXu: line('interval', { op: 'mufu' }),
   pipeLsu: line('interval', { op: 'shfl' }),
@@ -443,8 +443,8 @@ function allSms(lines: MeasuredLines, benchmark: string, sectors: number, field:
 }
 
 /**
- * Returns the value if it is plausible. Otherwise, throws an input error that names the parameter.
- * The most likely cause of an implausible value is that another program used the GPU.
+ * Returns the value if it is plausible, and otherwise throws an input error that names the
+ * parameter. The most likely cause of an implausible value is that another program used the GPU.
  */
 function plausible(id: ParameterId, fitted: ParameterValue): ParameterValue {
   if (isPlausible(id, fitted.value)) return fitted

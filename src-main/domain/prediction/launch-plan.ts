@@ -39,7 +39,7 @@ export function planLaunch(
   const { blocksPerSm, warpsPerBlock, allocated } = occupancy(limits, shape)
   if (blocksPerSm === 0) return null
   const clusters = blocks / clusterBlocks
-  // SMs are grouped. Each group has one SM per block of a cluster.
+  // SMs are grouped so that each group has one SM per block of a cluster.
   const groups = Math.max(1, Math.floor(smCount / clusterBlocks))
   const clustersOfSm = Math.ceil(clusters / groups)
   const resident = Math.min(blocksPerSm, clustersOfSm)

@@ -1,6 +1,6 @@
 /**
  * Executes HMMA for a whole warp in WebAssembly, two columns at a time. The results match the
- * interpreted instruction (`hmma.ts`).
+ * interpreted instruction's results (`hmma.ts`).
  *
  * Each lane has the fragment elements of row lane / 4. Four words of a register therefore form one
  * matrix row. A separate pass first aligns all addends to the largest magnitude.

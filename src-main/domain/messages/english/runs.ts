@@ -177,7 +177,7 @@ export const tools = {
   noGpuUsable: 'CUDA reports no usable GPU: {text}',
   checkVisible: 'Check the driver and CUDA_VISIBLE_DEVICES (`nvidia-smi`, `kernel-ladder doctor`).',
   resetGpu:
-    'Check whether `nvidia-smi` still lists the GPU, and which processes hold its memory; reset it (`nvidia-smi --gpu-reset`, as administrator) or reboot, then run the remaining rungs.',
+    'Check whether `nvidia-smi` still lists the GPU, and which processes hold its memory. Reset the GPU (`nvidia-smi --gpu-reset`, as administrator) or reboot, then run the remaining rungs.',
   gpuInUse: '{gpu} is in use by process {pid} of {user}, since {since}.',
   gpuInUseBySilent: '{gpu} is in use by a process that does not identify itself.',
   waitingForGpu: '{why} Waiting for it to finish.',

@@ -32,7 +32,7 @@ export const records = {
   gpuShared:
     'Another program was computing on this GPU before or after the timing, so the times may be from a shared GPU. Check `nvidia-smi`, and run again once nothing else is computing there.',
   untraced:
-    'CUPTI is not available on this machine, so work that a rung launches on its own streams could not be detected and may be missing from its time. Install the `extras/CUPTI` folder of the CUDA toolkit, and run again.',
+    'CUPTI is not available on this machine. Work that a rung launches on its own streams could not be detected and may be missing from its time. Install the `extras/CUPTI` folder of the CUDA toolkit, and run again.',
 
   compiledWhereRun: 'Its kernels are compiled by Python on the GPU that they run on.',
   noTimeNoProfile: 'The rung has no time, so it was not profiled.',

@@ -30,8 +30,8 @@ export function isLimitedByBlocks(facts: Facts): boolean {
 }
 
 /**
- * Minimum fraction of stalled warp cycles for this move. Below this fraction, more warps do not
- * help.
+ * Minimum fraction of stalled warp cycles for the move to apply. Below this fraction, more warps do
+ * not help.
  */
 const worth = 0.3
 
