@@ -375,7 +375,7 @@ describe("a rung in a ladder folder's session", () => {
     expect(said(await core.call('drafts.place', { session: ref, rung: rungs[0]!.id }))).toEqual({
       at: 'nowhere',
       reason:
-        'An imported report contains no ladder to edit. To edit its kernel, create a ladder folder from the source file: `kernel-ladder init --from FILE`.',
+        'An imported report contains no ladder to edit. To edit the report’s kernel, create a ladder folder from the source file: `kernel-ladder init --from FILE`.',
     })
   })
 })

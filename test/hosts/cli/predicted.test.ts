@@ -114,7 +114,7 @@ it('times are printed with their range, ratios only between predicted times, and
   const refused = await run('--size', '256')
   expect(refused.code).toBe(0)
   expect(refused.stdout).toMatch(
-    /^05_thread_tile_2d: Not predicted: its blocks wait for each other/m,
+    /^05_thread_tile_2d: Not predicted: the kernel’s blocks wait for each other/m,
   )
 })
 

@@ -90,7 +90,7 @@ export const next = {
   onePassCosts: 'Costs registers or shared memory for the kept elements; long rows may not fit.',
   fuse: 'Fuse the kernels, so that the second kernel does not read the first kernel’s results back from memory.',
   fuseCosts:
-    'The combined kernel needs the registers of both kernels. Between blocks, it needs flags or a last block that finishes the work.',
+    'The combined kernel needs the registers of both kernels. Fusion across blocks needs flags or a last block that finishes the work.',
   specialize:
     'Give warps roles: one producer keeps the copies going while the other warps only compute.',
   specializeCosts:
@@ -150,8 +150,9 @@ export const next = {
   ofLibrary:
     'The kernel belongs to a library: fuse it with its neighbors, call it with other types, or replace it.',
   noTime: 'The rung has no time.',
-  noCounters: 'The rung has no counters. Run it with --profile standard.',
-  cardOnly: 'The card profile has too few counters for advice. Run it with --profile standard.',
+  noCounters: 'The rung has no counters. Run the rung with --profile standard.',
+  cardOnly:
+    'The card profile has too few counters for advice. Run the rung with --profile standard.',
   contradiction: 'The counters contradict each other, so no advice is possible.',
   ofProgram:
     'The kernel takes {share} of the {total} that the program spends in kernels; the program would take {after}.',

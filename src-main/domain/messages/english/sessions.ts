@@ -3,8 +3,8 @@
 /** Notes in a session about its run: reasons for missing results or counters, and warnings. */
 export const records = {
   notReached: 'The run ended before it reached this rung.',
-  writesOutside: 'It writes out of bounds of {buffers}.',
-  changesInputs: 'It writes to {buffers}, which is read-only.',
+  writesOutside: 'The rung writes out of bounds of {buffers}.',
+  changesInputs: 'The rung writes to {buffers}, which is read-only.',
   mismatches:
     '{count, plural, one{{count} element of {buffers} exceeds} other{{count} elements of {buffers} exceed}} the error bound.',
   mismatchesAt:
@@ -25,7 +25,7 @@ export const records = {
   ended: 'Terminated the runner during {stage} (exit code {exitCode}): {text}',
 
   runnerLost:
-    'It was not run because the runner could not continue after the previous rungs: {why}',
+    'The rung was not run because the runner could not continue after the previous rungs: {why}',
   halted: 'Not all rungs were run: {why}',
   outOfTurn:
     'While {rung} was running, lines arrived that the runner could not have sent at that point; they were ignored. The rung may be printing text that looks like a result.',
@@ -34,11 +34,11 @@ export const records = {
   untraced:
     'CUPTI is not available on this machine. Work that a rung launches on its own streams could not be detected and may be missing from its time. Install the `extras/CUPTI` folder of the CUDA toolkit, and run again.',
 
-  compiledWhereRun: 'Its kernels are compiled by Python on the GPU that they run on.',
+  compiledWhereRun: 'The rung’s kernels are compiled by Python on the GPU that they run on.',
   noTimeNoProfile: 'The rung has no time, so it was not profiled.',
   profilingOff: 'Profiling was turned off (--profile none).',
   profilingSkipped:
-    'It was excluded from profiling, either on request or because it would have taken too long.',
+    'The rung was excluded from profiling, either on request or because it would have taken too long.',
   endedBeforeProfile: 'The run ended before this rung was profiled.',
   noLaunchReported: 'ncu reported no launch for this rung.',
   noCounters: 'No counters: {why}',
@@ -64,15 +64,15 @@ export const records = {
   builtOnly:
     'Built for {gpu} (compute capability {computeCapability}, from the built-in table) without a GPU: nothing was run, verified, or timed.',
   builtNotRun: 'Built for {gpu}; nothing runs without a GPU.',
-  nothingRun: 'It was only built for {gpu}, not run.',
-  launchUnknown: 'Its launches are unknown: {why}',
-  cannotLaunch: 'It cannot be launched: {why}',
-  unsupportedHere: 'It is unsupported at this size: {why}',
+  nothingRun: 'The rung was only built for {gpu}, not run.',
+  launchUnknown: 'The rung’s launches are unknown: {why}',
+  cannotLaunch: 'The rung cannot be launched: {why}',
+  unsupportedHere: 'The rung is unsupported at this size: {why}',
   noCode: '{rung} has no instruction page. {why}',
   ptxasSilent: 'ptxas reported nothing for the kernel {kernel}.',
 
   imported:
-    "Imported from {file}: nothing in it was built, verified, or timed here, and the problem is unknown. Its times are ncu's own, measured while profiling; they are not timings of the program.",
+    "Imported from {file}: nothing in it was built, verified, or timed here, and the problem is unknown. The report's times are ncu's own, measured while profiling; they are not timings of the program.",
   importedFirst: '{file} contains {total} launches; the first {count} were imported.',
   importedShare: 'The imported launches took {time} of {total} under ncu, {share}.',
   detailsPage:
@@ -162,7 +162,7 @@ export const sessions = {
     'The source {source} cannot be shown: {file} does not contain what was recorded: the SHA-256 differs.',
   noAttempt: 'it is not an attempt at a lab.',
   noRung: 'The session has no rung named {rung}.',
-  rungs: 'Its rungs are: {rungs}.',
+  rungs: 'The rungs are: {rungs}.',
 } as const
 
 /** Messages about importing HTML reports. */
@@ -188,7 +188,7 @@ export const reports = {
   noChoice: '{choice} cannot be shown by the chart {chart} of this session.',
   choices: 'The chart can show: {choices}.',
   noChart: 'The session has no chart named {chart}.',
-  charts: 'Its charts are: {charts}.',
+  charts: 'The charts are: {charts}.',
   captionOfNone: 'The report has no chart {chart} to put a caption under.',
   nothingToDraw: 'The session has no data for the chart {chart}.',
   notComparable: 'These sessions cannot be compared.',
