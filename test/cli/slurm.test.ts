@@ -272,7 +272,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   })
 
   it.concurrent.each([
-    ['cancelled by someone else', ['scancel'], /ended early.* It was cancelled/],
+    ['cancelled by someone else', ['scancel'], /ended early.* The job was cancelled/],
     ['out of time', ['scontrol', 'update', 'TimeLimit=0'], /ended early.* its time limit/],
   ])(
     'copies back the finished results of a job that is %s',
@@ -392,7 +392,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       // The node recovers without intervention.
       own.call('scontrol', 'update', 'NodeName=n4', 'State=DOWN', 'Reason=test')
       await failed.followed
-      expect(ending(failed)).toBe('Its node failed.')
+      expect(ending(failed)).toBe('The job’s node failed.')
       await vi.waitFor(() => expect(again.states.at(-1)?.state).toBe('queued'), 40_000)
       await again.started.stop(true)
       await again.followed

@@ -41,7 +41,7 @@ export const isNaNDouble = (low: number, high: number): boolean =>
 
 const smallestNormal = 2 ** -126
 
-/** Replaces a denormal number with zero of the same sign. */
+/** Replaces a denormal number with a zero of the same sign. */
 export const flush = (value: number): number =>
   Math.abs(value) < smallestNormal ? (Object.is(value, -0) || value < 0 ? -0 : 0) : value
 

@@ -197,9 +197,9 @@ function arriveAfterCopies(at: Site): Step {
 }
 
 /**
- * SYNCS.PHASECHK: tests whether a phase is complete. The register's highest bit is the phase
- * parity. In the emulator, TRYWAIT waits as long as other warps can run. On a GPU, TRYWAIT times
- * out after an unspecified time, so the iteration count of a TRYWAIT loop varies.
+ * SYNCS.PHASECHK: tests whether a phase is complete. The operand register's highest bit is the
+ * phase parity. In the emulator, TRYWAIT waits as long as other warps can run. On a GPU, TRYWAIT
+ * times out after an unspecified time, so the iteration count of a TRYWAIT loop varies.
  */
 export function phaseControl(at: Site): Control {
   const address = addressesOf(at)

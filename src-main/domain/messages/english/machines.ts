@@ -66,12 +66,12 @@ export const slurm = {
   early: 'Job {number} on {name} ended early; its finished results were kept.',
   ended: 'Job {number} on {name} ended without a result.',
   nothing: 'Slurm reports the job as completed, but it produced no result.',
-  cancelled: 'It was cancelled.',
+  cancelled: 'The job was cancelled.',
   time: 'The job reached its time limit.',
   preempted: 'The job was preempted by another job and not requeued.',
-  node: 'Its node failed.',
+  node: 'The job’s node failed.',
   memory: 'The job ran out of memory.',
-  failed: 'It failed.',
+  failed: 'The job failed.',
   lost: 'Neither the queue nor the accounting lists the job anymore.',
   array:
     'Array {number} on {name}: {done} of {tasks, plural, one{{tasks} task} other{{tasks} tasks}} done, {running} running ({nodes}), {waiting} waiting ({reasons}).',
@@ -117,7 +117,7 @@ export const programs = {
   longer: 'Allow more time with --timeout SECONDS, or profile fewer launches with --count N.',
   badFilter: '--kernels {filter} is not a regular expression: {text}.',
   firstLaunches:
-    '{count, plural, one{Only the first launch was timed} other{Only the first {count} launches were timed}}; later launches are not in any total. Use --skip to start later.',
+    '{count, plural, one{Only the first launch was timed} other{Only the first {count} launches were timed}}; the totals exclude later launches. Use --skip to start later.',
   unprofiled: 'Kernels that were timed but not profiled: {count}, with {share} of the time.',
   changed:
     'The program launched different kernels during profiling than during timing: {count, plural, one{{count} kernel has} other{{count} kernels have}} no counters.',

@@ -41,7 +41,8 @@ export const next = {
   aggregateAtomicsCosts: 'Costs shared memory for the partial results of a block.',
   divergence:
     'Assign work so that whole warps are busy or idle: neighboring threads take the same path.',
-  divergenceCosts: 'Changes which thread does what. Check that bank conflicts do not rise.',
+  divergenceCosts:
+    'Changes the assignment of work to threads. Check that bank conflicts do not rise.',
   addressing:
     'Compute fewer addresses: advance pointers by a constant, hoist loop invariants, and use 32-bit offsets.',
   addressingCosts: 'Costs a few registers for the hoisted values.',
@@ -162,7 +163,7 @@ export const next = {
 export const path = {
   work: 'work of the limiting unit',
   instructions: 'instructions',
-  busy: 'how busy the unit is',
+  busy: 'unit utilization',
   sms: 'SMs with a block',
   clock: 'clock',
   launches: 'launches',

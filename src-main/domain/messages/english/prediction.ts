@@ -23,7 +23,7 @@ export const prediction = {
   halted: 'Not predicted: the emulated launch stopped ({detail}).',
 } as const
 
-/** Names of what limits a launch, used after "limited by". */
+/** Names of a launch's possible limits, used after "limited by". */
 export const limiter = {
   dram: 'DRAM bandwidth',
   l2: 'L2 bandwidth',

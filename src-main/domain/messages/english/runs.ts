@@ -28,7 +28,7 @@ export const requests = {
   ladders: 'The ladders are: {ladders}.',
   ladderFault: 'The ladder {ladder} cannot be used. {why}',
   noRungFile:
-    'The ladder {ladder} lists the rung {rung}, but no file cuda-kernels/*/{rung}.cu declares it.',
+    'The ladder {ladder} lists the rung {rung}, but no file {rung}.cu under cuda-kernels declares it.',
   rungAccepts:
     'The ladder {ladder} runs {rung} with the {option} {choice}, but {file} accepts only {choices}.',
   noTask: 'The ladder {ladder} uses the task {task}, which does not exist.',
@@ -122,7 +122,7 @@ export const tools = {
   programFailedWith: 'The profiled program failed with exit code {exitCode}.',
   noKernels: 'ncu ran but profiled no kernel.',
   allowCounters:
-    'Put "options nvidia NVreg_RestrictProfilingToAdminUsers=0" into a file in /etc/modprobe.d and reboot, or run as root. Start a container with --cap-add=SYS_ADMIN.',
+    'Put "options nvidia NVreg_RestrictProfilingToAdminUsers=0" into a file in /etc/modprobe.d and reboot, or run as root. If you use a container, start it with --cap-add=SYS_ADMIN.',
   pauseDcgm: 'Run "dcgmi profile --pause", profile again, then run "dcgmi profile --resume".',
   ownTmp: 'Set TMPDIR to a folder that you own.',
   updateDriver:
@@ -273,7 +273,7 @@ export const emulation = {
     'The emulator does not support compute capability {computeCapability}, which {gpu} has.',
   architectures: 'The emulator supports compute capability 7.5 to 9.0: {gpus}.',
   otherArchitecture:
-    'The memory access rules were measured on compute capability 9.0. The differences on {computeCapability} are unknown.',
+    'The memory access rules were measured on compute capability 9.0. The differences on compute capability {computeCapability} are unknown.',
   notVerifiedAt:
     '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:

@@ -138,7 +138,7 @@ export const sessions = {
   noOwn: 'You have no session to show yet.',
   nameRecording:
     'Use a recording, such as `kernel-ladder show {recording}`; `kernel-ladder sessions` lists them.',
-  makeOne: 'Create one with `kernel-ladder run --ladder ID`.',
+  makeOne: 'Create a session with `kernel-ladder run --ladder ID`.',
   noRecordings: 'No recordings ship with this program.',
   noRecording: 'There is no recording named {recording}.',
   recordings: 'The recordings are: {recordings}.',
@@ -201,7 +201,7 @@ export const reports = {
   nameBrowser: 'Set the variable to the executable of Chromium or Chrome, or leave it unset.',
   noBrowser: 'A {what} requires Chromium or Chrome, and none was found on this machine.',
   installBrowser:
-    'Install Chromium or Chrome, or set KERNEL_LADDER_CHROMIUM to its executable. The desktop app prints without one, and an HTML report can be printed from any browser.',
+    'Install Chromium or Chrome, or set KERNEL_LADDER_CHROMIUM to its executable. The desktop app prints without a browser, and an HTML report can be printed from any browser.',
   halfMade:
     '{program} left an incomplete {what} in {folder}: the disk is full, or the browser was stopped.',
   freeTemporary: 'Free some space there, or set TMPDIR to another folder, and try again.',
@@ -256,7 +256,7 @@ export const imports = {
   unpackFirst: 'Unpack the file and import the result: zstd -d {file} -o report.ncu-rep',
   neither: '{file} is neither an ncu report nor a text file.',
   twoSessions: '{file} contains two sessions.',
-  sayWhich: 'Choose the one to import with --which first or --which second.',
+  sayWhich: 'Choose the session to import with --which first or --which second.',
   oneSession: '{file} contains only one session.',
   leaveWhich: 'Omit --which.',
   noReport: 'This is not an ncu report: it does not begin with NVR.',
@@ -277,7 +277,7 @@ export const imports = {
 /** The warp samples that have stall reasons. */
 export const stallSamples = {
   all: 'all samples',
-  notIssued: 'the samples in cycles without an issue',
+  notIssued: 'the samples in cycles without an issued instruction',
 } as const
 
 /** Data missing from a deep profile. */

@@ -260,7 +260,7 @@ export const summary = {
   trouble: '{rung}: {status}; the reason is below.',
 } as const
 
-/** Outcomes of a rung, by the status names in sessions. */
+/** Rung outcomes, keyed by the status names in sessions. */
 export const status = {
   ok: 'ok',
   wrong: 'wrong',
