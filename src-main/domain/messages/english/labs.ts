@@ -118,7 +118,7 @@ export const labs = {
   changed: 'A file of the lab has changed in the meantime.',
   lookAgain: 'Review the lab again.',
   noLadder: 'The lab {lab} uses the ladder {ladder}, which does not exist.',
-  cancelled: 'The check was cancelled.',
+  cancelled: 'The check was canceled.',
   usedMemory: 'The submission was stopped because it used more than {size} GiB.',
   hadProcesses: 'The submission was stopped because it had more than {count} processes.',
   hadTasks: 'The submission was stopped because it had more than {count} processes and threads.',

@@ -66,7 +66,7 @@ export const slurm = {
   early: 'Job {number} on {name} ended early; its finished results were kept.',
   ended: 'Job {number} on {name} ended without a result.',
   nothing: 'Slurm reports the job as completed, but it produced no result.',
-  cancelled: 'The job was cancelled.',
+  cancelled: 'The job was canceled.',
   time: 'The job reached its time limit.',
   preempted: 'The job was preempted by another job and not requeued.',
   node: 'The job’s node failed.',

@@ -59,5 +59,5 @@ export const provenance = {
   profiler:
     '{ncu}, level {level}, up to {passes, plural, one{{passes} pass} other{{passes} passes}} per kernel, clock control {clock}, cache control {cache}',
   complete: 'complete, {seconds} s',
-  cancelled: 'cancelled, {seconds} s',
+  cancelled: 'canceled, {seconds} s',
 } as const

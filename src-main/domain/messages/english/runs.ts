@@ -74,7 +74,7 @@ export const requests = {
   wait: 'Wait for it to finish, or cancel it.',
   runOver: 'That run is no longer in progress.',
   runFailed: 'The run failed.',
-  cancelled: 'The run was cancelled.',
+  cancelled: 'The run was canceled.',
 } as const
 
 /** Fragments for the messages in ./labs and ./sessions. */

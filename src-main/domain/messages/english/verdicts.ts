@@ -150,7 +150,7 @@ export const guard = {
   imported: 'The session {id} was imported, so what it computed is unknown.',
   ofFirst: 'The first session: {what}',
   ofSecond: 'The second session: {what}',
-  unfinished: 'The session {id} was cancelled before it finished.',
+  unfinished: 'The session {id} was canceled before it finished.',
   clocks:
     'One session has times from the runner, the other has times from ncu, which runs each launch by itself: they are not compared.',
   profilers:
