@@ -57,7 +57,7 @@ export const RungMeasured = z.object({
     .nullable(),
   /**
    * The metrics that the header expects to change. If the tensor pipe is busy, its utilization is
-   * added. If the list is still empty, the FMA pipe's utilization is added.
+   * added. If no other metric is listed, the FMA pipe's utilization is added.
    */
   steps: z.array(MeasuredStep),
   /** Ids of this rung and the previous rung if their code has changed since the measurement. */

@@ -22,8 +22,8 @@ const mostFlops = 3e8
 const mostBytes = 4e7
 
 /**
- * Maximum number of values to try when reducing a size. If a constraint requires a larger step, the
- * size is not reduced.
+ * Maximum number of values to try when reducing a size. If none of these values satisfies the
+ * constraints, the size is not reduced.
  */
 const mostTried = 4096
 

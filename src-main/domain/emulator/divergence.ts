@@ -2,8 +2,8 @@
 import { warpLanes, type Wait, type Split, type Counts, type Warp } from './warp'
 
 /**
- * Moves the lanes in `active` to another instruction. Lanes outside `active` continue at the next
- * instruction.
+ * Moves the lanes in `active` to another instruction. The split's lanes outside `active` continue
+ * at the next instruction.
  */
 export function branch(
   warp: Warp,
@@ -25,8 +25,8 @@ export function branch(
 }
 
 /**
- * Moves each lane in `active` to its own target. Lanes outside `active` continue after the
- * instruction at `index`.
+ * Moves each lane in `active` to its own target. The split's lanes outside `active` continue after
+ * the instruction at `index`.
  */
 export function scatter(
   warp: Warp,

@@ -14,7 +14,7 @@ export interface Found {
   evidence: readonly AnyMessage[]
   /**
    * Contribution of each instruction to the cost that the move removes, used to find source lines.
-   * Absent if no line is responsible.
+   * Absent if no source line causes the cost.
    */
   burden?: Burden
 }

@@ -1,4 +1,4 @@
-/** Executes and traces the blocks of a launch that represent all of its blocks. */
+/** Executes and traces blocks that represent all blocks of a launch. */
 import type { Device } from '../emulator/device'
 import { runLaunch } from '../emulator/launch'
 import type { Launch, LaunchOptions, LaunchResult } from '../emulator/launch-types'
