@@ -70,10 +70,7 @@ export function schemaFault({ issues }: z.ZodError): string {
 const isOutOfFiles = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
 
-/**
- * Converts a thrown value to a shape that can cross a transport. Errors of unknown types become
- * `internal`.
- */
+/** Converts a thrown value to a serializable shape. Errors of unknown types become `internal`. */
 export function toErrorShape(error: unknown): ErrorShape {
   if (error instanceof KernelLadderError) return error.toShape()
   if (isOutOfFiles(error))

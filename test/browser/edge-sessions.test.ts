@@ -267,7 +267,7 @@ describe('messages', () => {
     // chart.
     await page.goto(`${harness.origin}/#/session/counts-alone/charts/roofline`)
     await page.getByText('Roofline: nothing to draw').waitFor()
-    expect(await page.locator('main').innerText()).toContain('It has no time.')
+    expect(await page.locator('main').innerText()).toContain('The rung has no time.')
     await page.goto(`${harness.origin}/#/session/counts-alone/charts`)
     await page.getByRole('heading', { name: 'Stall reasons' }).waitFor()
     await page.goto(`${harness.origin}/#/session/counts-alone/compare/${pair}`)

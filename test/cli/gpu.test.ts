@@ -22,7 +22,7 @@ describe('taking turns', () => {
       const env = fakeTools(await tempDir())
       const first = await holder(env)
       const second = start([...quick, '--rungs', '01_naive'], env)
-      const said = await second.says('Waiting for it to finish.')
+      const said = await second.says('Waiting for the process to finish.')
       expect(said).toContain(`is in use by process ${first.pid} of `)
       expect(said).not.toContain('Verifying')
       first.signal('SIGKILL')
@@ -51,7 +51,7 @@ describe('taking turns', () => {
       const env = fakeTools(await tempDir())
       const first = await holder(env)
       const second = start(['sanitize', ...ladder, '--tool', 'memcheck'], env)
-      await second.says('Waiting for it to finish.')
+      await second.says('Waiting for the process to finish.')
       second.signal('SIGINT')
       const { code, stdout } = await second.finished
       expect(stdout).toMatch(/01_naive +not-run/)

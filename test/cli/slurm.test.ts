@@ -272,7 +272,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   })
 
   it.concurrent.each([
-    ['cancelled by someone else', ['scancel'], /ended early.* It was cancelled/],
+    ['cancelled by someone else', ['scancel'], /ended early.* The job was canceled/],
     ['out of time', ['scontrol', 'update', 'TimeLimit=0'], /ended early.* its time limit/],
   ])(
     'copies back the finished results of a job that is %s',
@@ -297,7 +297,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       await run.says(`Job ${number} is held on closed (JobHeld`)
       run.signal('SIGINT')
       const { code, stderr } = await run.finished
-      expect([code, stderr]).toEqual([1, expect.stringContaining('It was cancelled.')])
+      expect([code, stderr]).toEqual([1, expect.stringContaining('The job was canceled.')])
       expect(queued()).not.toContain(number)
     },
   )
@@ -392,11 +392,11 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       // The node recovers without intervention.
       own.call('scontrol', 'update', 'NodeName=n4', 'State=DOWN', 'Reason=test')
       await failed.followed
-      expect(ending(failed)).toBe('Its node failed.')
+      expect(ending(failed)).toBe('The job’s node failed.')
       await vi.waitFor(() => expect(again.states.at(-1)?.state).toBe('queued'), 40_000)
       await again.started.stop(true)
       await again.followed
-      expect(ending(again)).toBe('It was cancelled.')
+      expect(ending(again)).toBe('The job was canceled.')
     },
   )
 
@@ -490,7 +490,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       const { code, stderr } = await run.finished
       expect([code, stderr]).toEqual([
         1,
-        expect.stringContaining('Neither the queue nor the accounting lists it anymore.'),
+        expect.stringContaining('Neither the queue nor the accounting lists the job anymore.'),
       ])
     },
   )

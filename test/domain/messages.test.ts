@@ -123,7 +123,7 @@ describe('a stored statement', () => {
   it('is joined only from the parts that exist', () => {
     expect(together('One.', null, undefined, '')).toBe('One.')
     expect(inEnglish(together('One.', nested.values.from as AnyMessage))).toBe(
-      'One. It is derived from DRAM traffic, which has no value: The run ended before it reached this rung. Segmentation fault.',
+      'One. The metric is derived from DRAM traffic, which has no value: The run ended before it reached this rung. Segmentation fault.',
     )
   })
 

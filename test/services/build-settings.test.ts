@@ -62,7 +62,7 @@ describe('a ladder with `build`', () => {
     const sides = ['a', 'b', 'c'].map((id) => ({ session, rung: rung(session, id) }))
     const flags = whyOf(sides[0]!, sides[1]!).flags!
     expect(inEnglish(flags)).toBe(
-      'They were built with different flags: no additional flags before, --use_fast_math -maxrregcount=64 now.',
+      'The rungs were built with different flags: no additional flags before, --use_fast_math -maxrregcount=64 now.',
     )
     expect(whyOf(sides[0]!, sides[2]!).flags).toBeUndefined()
   })

@@ -347,7 +347,7 @@ describe("a rung in a ladder folder's session", () => {
     await rename(path, moved)
     expect(said(await place())).toEqual({
       at: 'nowhere',
-      reason: `There is no longer a ladder sums in ${path}. Open its folder to edit its files.`,
+      reason: `There is no longer a ladder sums in ${path}. Open the ladder’s folder to edit its files.`,
     })
     await open(core, moved)
     expect(await place()).toEqual({ at: 'folder', path: moved, file: 'b.cu' })
@@ -375,7 +375,7 @@ describe("a rung in a ladder folder's session", () => {
     expect(said(await core.call('drafts.place', { session: ref, rung: rungs[0]!.id }))).toEqual({
       at: 'nowhere',
       reason:
-        'An imported report contains no ladder to edit. To edit its kernel, create a ladder folder from the source file: `kernel-ladder init --from FILE`.',
+        'An imported report contains no ladder to edit. To edit the report’s kernel, create a ladder folder from the source file: `kernel-ladder init --from FILE`.',
     })
   })
 })

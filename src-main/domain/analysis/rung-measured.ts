@@ -31,10 +31,7 @@ const MeasuredStep = z.object({
    */
   expected: z.enum(['up', 'down', 'same']).optional(),
   met: z.boolean().nullable().optional(),
-  /**
-   * Name of the recording that contains this metric, if it is a different recording of the same
-   * step.
-   */
+  /** Name of the recording that contains this metric, if it is not the rung's main recording. */
   recording: z.string().optional(),
 })
 type MeasuredStep = z.infer<typeof MeasuredStep>
@@ -52,23 +49,23 @@ export const RungMeasured = z.object({
   /** The previous rung, with its non-default parameters. */
   before: z.object({ id: Identifier, medianMs: z.number(), params: Parameters }).nullable(),
   /**
-   * Ratio to the reference, whose id is `to`. If the reference was built without this rung's flags,
-   * `alone` describes the reference's result. Otherwise `alone` is null.
+   * Reference time divided by this rung's time. The reference's id is `to`. `alone` describes the
+   * reference's result if the reference was built without this rung's flags, and is null otherwise.
    */
   reference: z
     .object({ to: Identifier, ratio: z.number(), alone: z.string().nullable() })
     .nullable(),
   /**
-   * The metrics that the header expects to change. Includes the utilization of the tensor pipe or
-   * the FMA pipe.
+   * The metrics that the header expects to change. If the tensor pipe is busy, its utilization is
+   * added. If no other metric is listed, the FMA pipe's utilization is added.
    */
   steps: z.array(MeasuredStep),
-  /** Ids of this rung and the previous rung if they have changed since the measurement. */
+  /** Ids of this rung and the previous rung if their code has changed since the measurement. */
   changed: z.array(Identifier),
 })
 export type RungMeasured = z.infer<typeof RungMeasured>
 
-/** A recording and the sources that it was made from, by rung id. */
+/** A recording, and its source files keyed by rung id. */
 export interface MeasuredRecording {
   name: string
   session: Session
@@ -100,7 +97,7 @@ interface Finding {
 
 /**
  * Returns the source lines that are neither blank nor comments. A recording remains valid for a
- * rung while these lines are unchanged.
+ * rung while the rung's code lines are unchanged.
  */
 export const codeOf = (text: string): string =>
   text
@@ -121,8 +118,8 @@ const hasParams = (rung: RungResult, params: Parameters): boolean =>
 
 /**
  * Returns the rung with the ladder's parameters, and the previous rung. For a variant, the previous
- * rung is the previous variant of its file. Otherwise it is the rung that this rung builds on, with
- * default parameters if possible.
+ * rung is the previous variant of its file. Otherwise, the previous rung is the rung that this rung
+ * builds on, with default parameters if possible.
  */
 function findIn(
   recording: MeasuredRecording,
@@ -139,17 +136,16 @@ function findIn(
   return [{ recording, rung, before: usual ?? ofBefore[0] ?? null }]
 }
 
-/** Returns whether a recording was made at size 4096. Recordings at this size are preferred. */
+/** Returns whether a recording was made at size 4096. Recordings at size 4096 are preferred. */
 const is4096 = ({ session }: MeasuredRecording): boolean => {
   const sizes = Object.values(session.problem?.sizes ?? {})
   return sizes.length > 0 && sizes.every((size) => size === 4096)
 }
 
 /**
- * Returns a rung's recordings. The first recording contains both rungs if possible, and
- * otherwise only this rung. Other recordings of the same problem on the same GPU follow, because
- * they may have additional counters. Recordings made on the same GPU as the first given recording
- * are preferred.
+ * Returns a rung's recordings. The first recording contains the rung and, if possible, the previous
+ * rung. Other recordings of the same problem on the same GPU follow, because they may have
+ * additional counters. Recordings made on the same GPU as the first given recording are preferred.
  */
 function findRung(
   ladder: string,
@@ -194,8 +190,8 @@ function stepsOf({ header: { expect } }: LadderRung, findings: readonly Finding[
   const [first] = findings
   if (!first?.before) return []
   const wanted = expect.map(({ metric }) => metric)
-  // A few other instructions count as tensor pipe work. Below one percent, the tensor pipe is
-  // considered idle.
+  // The tensor pipe also executes a few instructions that are not matrix products. Below one
+  // percent, the tensor pipe is considered idle.
   const tensorBusy = first.rung.metrics['tensorUtilization']?.value ?? 0
   if (tensorBusy >= 1 && !wanted.includes('tensorUtilization')) wanted.push('tensorUtilization')
   if (wanted.length === 0) wanted.push('fmaUtilization')
@@ -224,7 +220,7 @@ function stepsOf({ header: { expect } }: LadderRung, findings: readonly Finding[
   })
 }
 
-/** Returns the measurements of each ladder rung in a recording, by rung id. */
+/** Returns the measurements of the ladder's rungs, keyed by rung id. */
 export function measuredOf(
   ladder: Ladder,
   today: ReadonlyMap<string, RungToday>,
@@ -318,8 +314,8 @@ function stepWords(step: MeasuredStep): string {
 }
 
 /**
- * Returns a summary as text. An example is `NVIDIA H200 at 4096³ f32 after 04_thread_tile_1d
- * (gemm-fp32-h200-4096): time 6.85 ms → 4.44 ms (1.55×), …`.
+ * Returns a summary of a rung's measurements as text. An example is `NVIDIA H200 at 4096³ f32 after
+ * 04_thread_tile_1d (gemm-fp32-h200-4096): time 6.85 ms → 4.44 ms (1.55×), …`.
  */
 export function measuredWords(measured: RungMeasured): string {
   const { device, problem, unusual, before, reference, medianMs, cacheState } = measured

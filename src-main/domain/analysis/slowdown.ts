@@ -8,8 +8,8 @@ export interface Slowdown {
   /** Whether the ladder declares that the rung is slower on purpose. */
   deliberate: boolean
   /**
-   * Whether the rung was measured to be slower by more than the spreads of the two times. Null if
-   * either rung has no time.
+   * Whether the measured slowdown exceeds the spreads of both rungs' times. Null if either rung has
+   * no time.
    */
   slower: boolean | null
   /** Note about the rung in the ladder file. */
@@ -19,8 +19,8 @@ export interface Slowdown {
 }
 
 /**
- * Returns a change's size as the logarithm of its factor, regardless of direction. A
- * change to or from zero counts as the largest.
+ * Returns a change's size as the logarithm of its factor, regardless of direction. A change to or
+ * from zero counts as the largest possible change.
  */
 const distance = ({ a, b }: MetricDelta): number => {
   const [left, right] = [a?.value ?? 0, b?.value ?? 0]
@@ -36,7 +36,8 @@ const farthest = (deltas: readonly MetricDelta[]): MetricDelta | null =>
 
 /**
  * Returns a rung's slowdown, or null if the rung is neither declared slower nor measured slower.
- * Counters with a better direction take precedence. Changes within the noise are ignored.
+ * Counters that got worse take precedence over counters whose change is neither better nor worse.
+ * Changes within the noise are ignored.
  */
 export function slowdownOf(
   entry: Pick<LadderRung, 'negative' | 'note'> | undefined,

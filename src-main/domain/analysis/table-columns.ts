@@ -8,7 +8,7 @@ export const hasTimes = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
   rungs.some(({ timing, profiledTime }) => timing !== null || profiledTime != null)
 
 /**
- * Columns that replace times: the amount of work, the instruction mix, and memory access
+ * Columns shown instead of times: the amount of work, the instruction mix, and memory access
  * efficiency.
  */
 const counted = [
@@ -24,7 +24,7 @@ const counted = [
   'theoreticalOccupancy',
 ] as const
 
-/** Categories whose column is hidden if no rung executes them. */
+/** Instruction categories whose column is hidden if no rung executes such instructions. */
 const idle = new Set<string>(['ffmaShare', 'integerShare', 'memoryShare', 'controlShare'])
 
 /**

@@ -1,6 +1,7 @@
 /**
  * Computes how a rung's time changed between two sessions. If the reference's time changed too, the
- * change is relative to the reference. If the samples are inconclusive, the result is the reason.
+ * change is relative to the reference. If the samples are inconclusive, the result contains the
+ * reasons.
  */
 import { message, type AnyMessage } from '../messages/message'
 import { rungOf, type RungResult, type Session, type Timing } from '../session/session'
@@ -14,15 +15,14 @@ import {
 } from './confidence-intervals'
 import { code } from '../messages/sentence'
 
-/** The new median time divided by the baseline's median time, with its interval. */
+/** The new median time divided by the baseline's median time, with its confidence interval. */
 export interface Change extends Interval {
   ratio: number
 }
 
 /**
- * Maximum reference drift at which times are still normalized by the reference. If the reference
- * drifts more than this, a memory-bound rung and a compute-bound reference may drift by different
- * factors.
+ * Maximum reference drift at which times are still normalized by the reference. At a larger drift,
+ * a memory-bound rung and a compute-bound reference may drift by different factors.
  */
 const farthestDrift = 1.25
 
@@ -99,8 +99,8 @@ export interface Drift {
   reference: string
   change: Change
   /**
-   * Whether to judge only by times relative to the reference. Otherwise, a verdict requires
-   * measured and relative times to agree.
+   * Whether to judge only by times relative to the reference. If false, a verdict requires measured
+   * and relative times to agree.
    */
   normalize: boolean
   note: AnyMessage
@@ -135,8 +135,8 @@ export function driftOf(
 
 /**
  * Returns the change relative to the reference launches that were interleaved with the rung. A
- * session does not store the samples of these launches. The noise is therefore computed from the
- * reference's regular samples.
+ * session does not store the samples of the interleaved reference launches. The noise is therefore
+ * computed from the reference's regular samples.
  */
 export function relativeTo(
   { change: own }: Drift,

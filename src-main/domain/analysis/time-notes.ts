@@ -5,13 +5,14 @@ import type { Timing } from '../session/session'
 import { clocksDiffer } from './comparability'
 
 /**
- * Below this time in milliseconds, a kernel is only a small part of the time between two events.
+ * Below this time in milliseconds, a kernel takes up only a small part of the time between two CUDA
+ * events.
  */
 const shortMs = 0.01
 
 /**
- * Returns the GPU time of a short launch. Returns null if the GPU time is unknown or if the events
- * are accurate enough.
+ * Returns the GPU time of a short launch. Returns null if the GPU time is unknown or if the time
+ * between CUDA events is accurate enough.
  */
 export const ownGpuMs = ({ medianMs, gpuMs }: Timing): number | null =>
   medianMs < shortMs ? (gpuMs ?? null) : null

@@ -19,8 +19,8 @@ export const WatchedRung = z.object({
   beforeMs: z.number().nullable(),
   nowMs: z.number().nullable(),
   /**
-   * New time divided by the previous time, with its interval. The ratio is relative to the
-   * reference if the reference changed too.
+   * New time divided by the previous time, with its confidence interval. The ratio is relative to
+   * the reference if the reference changed too.
    */
   change: z.object({ ratio: z.number(), low: z.number(), high: z.number() }).nullable(),
   /** Counters that differ from the last successful run, or null if either run has no counters. */
@@ -58,8 +58,7 @@ function changedCounters(
 }
 
 /**
- * Compares a round with the previous results. `order` has the ids of the ladder's
- * current rungs.
+ * Compares a round with the previous results. `order` lists the ids of the ladder's current rungs.
  */
 export function watchRound(
   { rungs, known }: Watched,

@@ -1,6 +1,6 @@
 /**
  * Compares results with expected values in the same way as the runner on a GPU
- * (`cuda-kernels/runner/reference.hpp`). The bounds and the messages are also the same.
+ * (`cuda-kernels/runner/reference.hpp`). The error bounds and the messages match the runner's.
  */
 import type { Mismatch, Verify } from '../session/session'
 import { dtypeOf, type Dtype } from '../task/dtype'
@@ -24,7 +24,7 @@ export interface CheckedOutput {
   scale: Uint8Array | null
   /** Mask with a 0 for each ignored element, or null if all elements are checked. */
   mask: Uint8Array | null
-  /** Whether the inputs contain infinities or NaN. If so, an expected value may be NaN. */
+  /** Whether the inputs contain infinities or NaN, in which case an expected value may be NaN. */
   special: boolean
 }
 
@@ -63,7 +63,7 @@ export function valueReader(bytes: Uint8Array, dtype: Dtype): Load {
   }
 }
 
-/** Returns each element as a double. A trusted rung's results are stored in this format. */
+/** Returns each element as a double. A trusted rung's results are stored as doubles. */
 export function toDoubles(bytes: Uint8Array, dtype: Dtype): Uint8Array {
   const load = valueReader(bytes, dtype)
   const doubles = new Float64Array(bytes.length / dtypeOf(dtype).bytes)

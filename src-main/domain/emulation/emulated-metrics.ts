@@ -1,8 +1,8 @@
 /**
  * Computes registry metrics from the emulator's counts.
  *
- * docs/evidence/emulation.md lists which instructions each ncu counter covers. That list is derived
- * from deep profiles measured on an H200.
+ * docs/evidence/emulation.md lists which instructions each ncu counter covers. The documented list
+ * is derived from deep profiles measured on an H200.
  */
 import type { Counts } from '../emulator/warp'
 import { message, type Statement } from '../messages/message'
@@ -35,8 +35,8 @@ const globalLoads = new Set(['LDG', 'LDGSTS'])
 const globalStores = new Set(['STG'])
 
 /**
- * Generic accesses. The emulator determines only at run time whether such a copy accesses shared or
- * global memory.
+ * Generic accesses. The emulator determines only at run time whether a generic access targets
+ * shared or global memory.
  */
 const genericLoads = new Set(['LD'])
 

@@ -14,16 +14,16 @@ import {
 import type { Task } from '../task/task'
 
 /**
- * Maximum number of operations. The limit corresponds to a 512³ matrix product, which takes 0.2 to
- * 2 seconds unless the kernel is naive.
+ * Maximum number of floating-point operations. The limit corresponds to a 512³ matrix product,
+ * which takes 0.2 to 2 seconds unless the kernel is naive.
  */
 const mostFlops = 3e8
 
 const mostBytes = 4e7
 
 /**
- * Maximum number of values to try when reducing a size. If a constraint requires a larger step, the
- * size is not reduced.
+ * Maximum number of values to try when reducing a size. If none of these values satisfies the
+ * constraints, the size is not reduced.
  */
 const mostTried = 4096
 
@@ -34,9 +34,9 @@ const constrained = (text: string): string[] => {
 }
 
 /**
- * Returns the halved sizes. Fixed sizes do not change. If a halved size violates a constraint, the
- * next larger valid value is used. If there is no valid value, all sizes in the constraint remain
- * unchanged.
+ * Returns the problem's sizes, each halved. Fixed sizes do not change. If a halved size violates a
+ * constraint, the next larger valid value is used. If there is no valid value, all sizes in the
+ * constraint remain unchanged.
  */
 function halved(task: Task, problem: Problem): Sizes {
   const { sizes } = problem

@@ -50,9 +50,7 @@ export interface LoadedJob {
   readonly workspace: Allocation | null
   /** Buffers that the rung allocates. */
   readonly allocated: readonly Allocation[]
-  /**
-   * Fills the buffers with their initial contents, or with the contents that an earlier run uses.
-   */
+  /** Fills the buffers with their initial contents, or with the contents for an earlier run. */
   readonly reset: (which: 'contents' | 'earlier') => void
 }
 

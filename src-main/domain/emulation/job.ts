@@ -22,8 +22,8 @@ export interface EmulatedBuffer {
   contents: Uint8Array | null
   /**
    * Contents for an earlier run, whose results are ignored. A rung that can keep state in device
-   * memory runs once with these contents and then several times with `contents`. The rung's results
-   * must be correct after any number of runs, regardless of earlier inputs.
+   * memory runs once with `earlier` and then several times with `contents`. The rung's results must
+   * be correct after any number of runs, regardless of earlier inputs.
    */
   earlier?: Uint8Array | null
   /** Whether the rung may write to the buffer. */
@@ -32,7 +32,7 @@ export interface EmulatedBuffer {
 
 export interface EmulationJob extends RungWork {
   machineCode: readonly MachineCode[]
-  /** One-time work before the first run. The buffers contain no data at that time. */
+  /** One-time work before the first run. During this work, the buffers contain no data. */
   prepared?: RungWork
   /**
    * Size of each of the rung's allocations in bytes, in the order of the probe's dummy addresses.
@@ -40,8 +40,8 @@ export interface EmulationJob extends RungWork {
   allocations?: readonly number[]
   workspaceBytes: number
   /**
-   * Whether to zero the workspace before each run. Otherwise, the workspace starts with the same
-   * contents as an output and keeps its contents between runs.
+   * Whether to zero the workspace before each run. A workspace that is not zeroed starts with the
+   * same contents as an output and keeps its contents between runs.
    */
   zeroWorkspace?: boolean
   /** Variables that the host accesses, in the order of the probe's dummy addresses. */
@@ -50,7 +50,10 @@ export interface EmulationJob extends RungWork {
    * Per-thread stack size set with cudaDeviceSetLimit, or null if the host did not set the limit.
    */
   stackBytes: number | null
-  /** Buffers in the order of the probe's dummy addresses. The first buffer has range 1. */
+  /**
+   * Buffers in the order of the probe's dummy addresses. The first buffer has the probe's range
+   * number 1.
+   */
   buffers: EmulatedBuffer[]
   /**
    * Whether to check for races and for reads of uninitialized memory. The checks make the job
@@ -63,7 +66,9 @@ export interface EmulationJob extends RungWork {
   memoryBytes: number
   /** Whether to run only a few blocks of each launch, in order to estimate the whole launch. */
   sample?: true
-  /** Range of blocks to run in each launch, by linear index. Other blocks do not run. */
+  /**
+   * Range of blocks to run in each launch, by linear index. Blocks outside the range do not run.
+   */
   blocks?: { first: number; count: number }
 }
 
@@ -77,8 +82,8 @@ export interface EmulatedKernel {
   counts: Counts
   findings: Finding[]
   /**
-   * Whether the kernel reads clock64 or globaltimer. In the emulator, these registers do not
-   * measure time.
+   * Whether the kernel reads clock64 or globaltimer. In the emulator, clock64 and globaltimer do
+   * not measure time.
    */
   readsClock: boolean
 }
@@ -89,8 +94,8 @@ export interface Stop {
   /** Details of the reason, such as an instruction name or a limit. */
   detail: string
   /**
-   * Index of the launch, and the address in its code. Launches in `prepared` have indices after
-   * those of the other launches. The index and the address are null if unknown.
+   * Index of the launch, and the address in its code. Launches in `prepared` are numbered after all
+   * other launches. The index and the address are null if unknown.
    */
   launch: number | null
   address: number | null
@@ -108,11 +113,14 @@ export interface EmulationAnswer {
   /** Results of the one-time launches that completed. */
   prepared: EmulatedKernel[]
   stop: Stop | null
-  /** First printf outputs by the threads, in order. */
+  /** The threads' first printf outputs, in order. */
   printed: (Printed & { launch: number })[]
   /** Total number of printf calls by all threads. */
   prints: number
-  /** Contents of the writable buffers, keyed by name. Empty if the job runs only a sample. */
+  /**
+   * Contents of the writable buffers, keyed by name. Empty if the job runs only a sample of the
+   * blocks.
+   */
   outputs: Map<string, Uint8Array>
   /** Contents of the writable buffers after each rerun. */
   again: Map<string, Uint8Array>[]

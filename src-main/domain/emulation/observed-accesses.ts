@@ -13,7 +13,10 @@ export interface ObservedBuffer {
   isRead: boolean
   /** Whether the contents differ after the launches. Null if only some blocks ran. */
   changed: boolean
-  /** Whether every byte was written. Detecting this requires two runs with different contents. */
+  /**
+   * Whether every byte was written. Detecting unwritten bytes requires two runs with different
+   * contents.
+   */
   isWhole: boolean
   /** Contents of the buffer after the launches. */
   after: Uint8Array
@@ -22,8 +25,8 @@ export interface ObservedBuffer {
 export interface Observed {
   buffers: ObservedBuffer[]
   /**
-   * The reason that a launch stopped early, or null. `buffers` contains the observations up to that
-   * point.
+   * The reason that a launch stopped early, or null. `buffers` contains the observations up to the
+   * stop.
    */
   stop: { kind: HaltReason; detail: string } | null
 }

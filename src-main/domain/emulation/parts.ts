@@ -28,9 +28,9 @@ const reachesOtherBlocks = ({ mnemonic, modifiers }: Instruction): boolean =>
     modifiers.some((word) => /^(STRONG\.)?(GPU|SYS)$/.test(word) || word === 'IVALL'))
 
 /**
- * Returns the number of consecutive blocks that must stay in one part. With clusters, the number is
- * one row of the grid. Otherwise, the number is 1. Returns null if blocks may depend on one
- * another.
+ * Returns the number of consecutive blocks that must stay in one part. A kernel with clusters needs
+ * a whole grid row in one part; other kernels need one block. Returns null if blocks may depend on
+ * one another.
  */
 function unitOf(job: EmulationJob): number | null {
   const { launches, machineCode, memory, checks } = job

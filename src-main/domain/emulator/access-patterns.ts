@@ -22,8 +22,8 @@ export const periodOf = (space: 'global' | 'shared', bypass = false): number =>
   space === 'shared' && !bypass ? 4 : 128
 
 /**
- * Maximum number of cached patterns per instruction. The cost of any other pattern is recomputed on
- * each access.
+ * Maximum number of cached patterns per instruction. The cost of an uncached pattern is recomputed
+ * on each access.
  */
 const most = 64
 

@@ -29,7 +29,7 @@ interface SharedCost {
   wavefronts: number
   /**
    * Number of wavefronts that the bytes of all lanes would need if there were no bank conflicts.
-   * The number is capped at `wavefronts`, which is lower if lanes read the same words.
+   * The ideal number is capped at `wavefronts`, which is lower if lanes read the same words.
    */
   ideal: number
 }
@@ -38,8 +38,8 @@ interface GlobalCost {
   /** Number of distinct 32-byte sectors. */
   sectors: number
   /**
-   * Minimum number of sectors for the bytes of all lanes. The number is capped at `sectors`, which
-   * is lower if lanes access the same bytes.
+   * Minimum number of sectors for the bytes of all lanes. The ideal number is capped at `sectors`,
+   * which is lower if lanes access the same bytes.
    */
   ideal: number
   /** Number of distinct 128-byte lines. */
@@ -84,8 +84,8 @@ function busiestBank(bytes: number, mask: number, addresses: Addresses, once: bo
 }
 
 /**
- * Returns the number of lanes that one wavefront can serve. The number is 32 for up to 4 bytes per
- * lane, 16 for 8 bytes, and 8 for 16 bytes.
+ * Returns the number of lanes that one wavefront can serve. One wavefront serves 32 lanes with up
+ * to 4 bytes per lane, 16 lanes with 8 bytes, or 8 lanes with 16 bytes.
  */
 export const lanesPerWavefront = (bytes: number): number =>
   Math.min(warpSize, wavefrontBytes / bytes)
@@ -117,7 +117,7 @@ function readInPairs(bytes: number, mask: number, addresses: Addresses): boolean
 
 /**
  * Returns the wavefronts of an 8- or 16-byte load. Two adjacent parts of the warp share a wavefront
- * if paired lanes read the same address. In addition, no bank may contain two of the words.
+ * if paired lanes read the same address. In addition, no bank may contain two of the loaded words.
  */
 function wideLoad(bytes: number, mask: number, addresses: Addresses): number {
   const count = lanesPerWavefront(bytes)
@@ -284,8 +284,8 @@ const banksOf = (bytes: number, address: number): number[] =>
  * Returns the cost of LDGSTS through L1. L1 stores its lines in the same banks as shared memory.
  *
  * One wavefront reads a group of lanes without bank conflicts in L1. The same wavefront writes each
- * lane that has no bank conflict in shared memory. The other lanes are written in later wavefronts.
- * Lanes that write zeros do not read, and belong to the first group.
+ * lane that has no bank conflict in shared memory. Lanes with bank conflicts are written in later
+ * wavefronts. Lanes that write zeros read no global data, and belong to the first group.
  */
 function cachedCopy(
   bytes: number,

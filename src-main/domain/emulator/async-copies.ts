@@ -6,8 +6,8 @@ import { copyAccess, sectorsFilled } from './accesses'
 import { patternsOf, periodOf } from './access-patterns'
 
 /**
- * Marks a lane that writes zeros instead of data. The code adds this mark to the lane's global
- * address, which is always even.
+ * Marks a lane that writes zeros instead of data. The code adds the mark to the lane's global
+ * address, which is otherwise always even.
  */
 const zeroMark = 1
 

@@ -46,8 +46,8 @@ const packedAdd = (
 }
 
 /**
- * Returns the function for a floating-point addition. The emulator supports no other arithmetic
- * atomic operation on floats.
+ * Returns the function for a floating-point atomic addition. Addition is the only arithmetic atomic
+ * operation on floats that the emulator supports.
  */
 function floatSum(at: Site, type: 'F32' | 'F16x2' | 'BF16x2'): Combine {
   if (!at.has('ADD')) return at.unknown(`an operation on ${type} that is not a sum`)
@@ -95,7 +95,9 @@ function combineOf(at: Site): Combine {
   }
 }
 
-/** Returns the function for a 64-bit operation. The function computes with BigInt or doubles. */
+/**
+ * Returns the function for a 64-bit atomic operation. The function computes with BigInt or doubles.
+ */
 function combineWide(at: Site): (old: bigint, value: bigint, other: bigint) => bigint {
   const toDouble = (bits: bigint): number =>
     doubleOf(Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn))
@@ -161,7 +163,7 @@ export function atomic(at: Site, space: Space, returns: boolean): Step {
     returns && destination !== null && !at.destinationIsZero ? [at.put(0), at.put(1)] : []
   const check = checked(at, space, bytes, true, addressOf(at, at.memory(), space))
   const { origin, stride } = originOf(at, space)
-  // POPC.INC combines all lanes that increment the same word. Together, these lanes cost as much as
+  // POPC.INC combines all lanes that increment the same word. The combined lanes cost as much as
   // one lane.
   const costs = costsOf(space, counted ? 'store' : 'atomic', bytes)
   const traced = traceOf(at, space, 'atomic', bytes, returns)

@@ -69,8 +69,8 @@ export function barrierControl(site: Site): Control {
       value: combination === 'AND' ? 1 : 0,
     }
     block.barriers.set(number, barrier)
-    // Each arriving warp specifies the barrier's thread count. The count stays valid even if
-    // that warp exits before the other warps arrive.
+    // Each arriving warp specifies the barrier's thread count. The thread count stays valid even if
+    // the arriving warp exits before the other warps arrive.
     barrier.wanted = wanted ?? barrier.wanted
     const rest = split.mask & ~active
     split.at++

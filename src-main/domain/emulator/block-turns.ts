@@ -1,4 +1,4 @@
-/** Creates a cluster's blocks and runs their warps in turn until all warps have exited. */
+/** Creates a cluster's blocks and runs their warps in rounds until all warps have exited. */
 import { truePredicate, type Instruction } from '../sass/instruction'
 import type { Launch } from './launch-types'
 import type { LaunchMemory } from './launch-memory'
@@ -87,7 +87,7 @@ function ready(split: Split, timedOut: boolean): boolean {
 }
 
 /**
- * Runs each of the blocks' warps for one turn. With `timedOut`, waits that can time out end.
+ * Runs each of the blocks' warps for one turn. `timedOut` ends every wait that can time out.
  * Returns false if no warp could run.
  */
 function runTurns(
@@ -108,8 +108,8 @@ function runTurns(
 
 /**
  * Runs the blocks of a cluster until all their warps have exited. `run` runs a split until it
- * waits, exits or uses up its turn. `warpsMayEnd` means that a trace ends some warps early. In that
- * case, other warps may wait for these warps forever. Throws `Halt` on a deadlock.
+ * waits, exits or uses up its turn. `warpsMayEnd` means that a trace ends some warps early. Other
+ * warps may then wait forever for a warp that the trace ended. Throws `Halt` on a deadlock.
  */
 export function runCluster(
   { blocks }: Cluster,

@@ -21,8 +21,8 @@ import {
 } from './tensor-map'
 
 /**
- * Returns a function that maps a distance to a register reader. The distance is relative to the
- * operand's first register.
+ * Returns a function that creates a reader for one of the operand's registers. The function's
+ * parameter is the register's distance from the operand's first register.
  */
 function registersOf(at: Site, operand: MemoryOperand | undefined): (place: number) => Value {
   const first = operand?.uniform ?? at.unknown('it has no address')
@@ -69,8 +69,8 @@ class Mover {
   }
 
   /**
-   * Reports a box that starts at an invalid position. The copy still runs, because a barrier may
-   * wait for it.
+   * Reports a box that starts at an invalid position. The invalid copy still runs, because a
+   * barrier may wait for it.
    */
   begins(warp: Warp, map: TensorMap, bytes: number): void {
     const fault = boxFault(bytes, this.toShared)
@@ -113,9 +113,9 @@ function complete(at: Site, warp: Warp, barrier: BarrierPlace | null, bytes: num
 }
 
 /**
- * Returns the function that executes UTMALDG or UTMASTG. The registers of one operand contain the
- * shared-memory address, the barrier and the coordinates. The registers of the other operand
- * contain the address of the tensor map.
+ * Returns the function that executes UTMALDG or UTMASTG. The first operand's registers contain the
+ * shared-memory address, the barrier and the coordinates. The second operand's registers contain
+ * the address of the tensor map.
  */
 function copyBox(at: Site, toShared: boolean): Step {
   const rank = Number((at.matching(/^[1-5]D$/)[0] ?? at.unknown())[0])
@@ -143,8 +143,8 @@ function copyBox(at: Site, toShared: boolean): Step {
     return read
   }
   /**
-   * Bit mask of the receiving blocks' ranks. The box has the same shared-memory offset in all of
-   * these blocks.
+   * Bit mask of the receiving blocks' ranks. The box has the same shared-memory offset in all
+   * receiving blocks.
    */
   const to = at.has('MULTICAST') ? multicastOf(at) : null
   return (warp) => {

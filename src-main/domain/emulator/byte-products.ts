@@ -27,7 +27,8 @@ function elementOf(at: Site, type: string | undefined): (bits: number, place: nu
 
 /**
  * IDP: adds products of elements of a and b to c. IDP multiplies either four pairs of bytes, or two
- * halves of a by two bytes of b. In the second case, the bytes are in either half of b.
+ * halves of a by two bytes of b. For halves of a, a modifier selects the half of b that contains
+ * the bytes.
  */
 function dotProduct(at: Site): Step {
   const four = at.has('4A')

@@ -1,9 +1,9 @@
 /**
- * Compiles a kernel's straight-line segments to WebAssembly that works on the device's memory. A
+ * Compiles a kernel's straight-line segments to WebAssembly that operates on the device's memory. A
  * segment ends at the next control instruction. A segment is interpreted at first, and compiled if
  * it runs again. Each segment becomes one module. Within the module, each run of arithmetic and
- * each memory access is a separate function. A driver function calls these functions in order. The
- * driver function also calls the interpreter for the remaining instructions.
+ * each memory access is a separate function. A driver function calls the module's other functions
+ * in order. The driver function also calls the interpreter for the remaining instructions.
  *
  * A module does not depend on addresses or arguments. All launches of the same code can therefore
  * share the module, at any problem size.
@@ -32,10 +32,10 @@ interface SegmentSetting extends Omit<
 > {
   /**
    * Start of the launch's tables in the device's memory. `onPlace`, `fixPlace`, and the bank
-   * positions are byte offsets from this start.
+   * positions are byte offsets from the start of the tables.
    */
   tables: number
-  /** Constant banks in the tables. */
+  /** Location of each constant bank in the launch's tables. */
   banks: readonly { bank: number; place: number; bytes: number }[]
   /** Whether to avoid the CPU's fused multiply-add. */
   portable: boolean
@@ -89,8 +89,8 @@ const imports = [
 const [fixFunction, stepFunction] = [0, 1]
 
 /**
- * Compiles the instructions from `first` up to `end` (exclusive). None of these instructions may be
- * a control instruction.
+ * Compiles the instructions from `first` up to `end` (exclusive). The range must not contain
+ * control instructions.
  */
 type SegmentCompiler = (first: number, end: number) => Segment
 

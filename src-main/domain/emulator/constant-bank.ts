@@ -36,7 +36,8 @@ export function launchBank({
   if (architecture >= 90) {
     view.setUint32(0x198, base, true)
     view.setUint32(0x19c, parameterHigh, true)
-    // The kernel multiplies the block index by these float reciprocals to compute %clusterid.
+    // Write each cluster extent's float reciprocal, which the kernel multiplies by the block index
+    // to compute %clusterid.
     const cluster = [clusterBlocks, 1, 1]
     for (const [axis, blocks] of cluster.entries()) {
       view.setUint32(0x144 + 4 * axis, blocks, true)

@@ -65,7 +65,7 @@ const barrierIndex = (site: Site): number => {
   return operand ? site.take(operand, 'value').index : site.unknown()
 }
 
-/** Returns the extra condition that a control instruction has beyond its guard. */
+/** Returns a control instruction's extra condition, which applies in addition to its guard. */
 const conditionOf = (site: Site): ((warp: Warp) => number) => site.predicate(site.predicates[0])
 
 /** Returns the function that executes a control instruction. */
@@ -104,7 +104,8 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       }
     }
     case 'BRX': {
-      // The target is the address of the next instruction plus the register and the printed offset.
+      // The target is the address of the next instruction plus the register's value and the printed
+      // offset.
       const by = site.int(site.all('register')[0] ?? site.unknown())
       const [offset] = site.all('immediate')
       const plus = offset ? site.take(offset, 'value').bits : 0
@@ -176,7 +177,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       const among = operand ? site.int(operand) : () => -1
       site.expect('ALL')
       // With COLLECTIVE, the target marks the end of the collective section. The emulator ignores
-      // this target.
+      // the target of COLLECTIVE.
       if (site.has('COLLECTIVE')) site.target()
       return (warp, split, active) => {
         const lane = active === 0 ? 0 : 31 - Math.clz32(active & -active)

@@ -186,8 +186,8 @@ function integerToFloat(at: Site): Step {
 /** F2F: converts between FP64, FP32 and FP16. The modifiers list the target format first. */
 function floatToFloat(at: Site): Step {
   const [to, from] = at.matching(/^B?F\d+$/)
-  // F2F converts only from or to FP64. For the other conversions, GPUs use F2FP and HADD2, which
-  // round to nearest.
+  // F2F converts only from or to FP64. To convert between FP32 and FP16, GPUs use F2FP and HADD2,
+  // which round to nearest.
   if ((to === 'F64') === (from === 'F64')) return at.unknown('a conversion that a GPU refuses')
   const operand = at.source(0)
   const wide = from === 'F64' ? doubleWords(at, operand) : null
@@ -260,7 +260,8 @@ function pack(at: Site): Step {
   if (!brain && !at.has('F16')) return at.unknown()
   at.expect('F32', 'PACK_AB')
   const to = brain ? brainBits : halfBits
-  // A GPU ignores or rejects the sign bits of these operands. No compiler sets these bits.
+  // A GPU ignores or rejects the sign modifiers of F2FP's operands. No compiler emits these
+  // modifiers.
   const [a, b] = [at.raw(at.source(0)), at.raw(at.source(1))].map(
     (bits): Get =>
       (base, lane) =>

@@ -12,8 +12,8 @@ const alignment = 256
 const gap = 4096
 
 /**
- * High half of every device address. Smaller values mark generic addresses of shared memory, kernel
- * parameters, local memory and functions.
+ * High half of every device address. Smaller high halves mark generic addresses of shared memory,
+ * kernel parameters, local memory and functions.
  */
 export const deviceHigh = 0x7f00
 export const sharedHigh = 0x7f01
@@ -35,8 +35,8 @@ export interface Device {
   /** Allocates a zeroed buffer. */
   allocate(name: string, bytes: number): Allocation
   /**
-   * Returns aligned scratch space after all buffers, for the duration of one launch. The next call
-   * reuses the same space.
+   * Returns aligned scratch space that follows all buffers and is valid for one launch. The next
+   * call reuses the same scratch space.
    */
   scratch(bytes: number): number
   bytes(allocation: Allocation): Uint8Array

@@ -2,8 +2,8 @@
 import { warpLanes, type Wait, type Split, type Counts, type Warp } from './warp'
 
 /**
- * Moves the lanes in `active` to another instruction. The other lanes continue at the next
- * instruction.
+ * Moves the lanes in `active` to another instruction. The split's lanes outside `active` continue
+ * at the next instruction.
  */
 export function branch(
   warp: Warp,
@@ -25,8 +25,8 @@ export function branch(
 }
 
 /**
- * Moves each lane in `active` to its own target. The other lanes continue after the instruction at
- * `index`.
+ * Moves each lane in `active` to its own target. The split's lanes outside `active` continue after
+ * the instruction at `index`.
  */
 export function scatter(
   warp: Warp,
@@ -86,7 +86,7 @@ function convergeAt(warp: Warp, barrier: number): boolean {
   )
   const wantedBy = waiting.map(({ mask }) => convergenceOf(warp, barrier, mask) | mask)
   for (const [place, first] of waiting.entries()) {
-    // At this barrier, lanes at different recursion depths wait for different lanes.
+    // At one convergence barrier, lanes at different recursion depths wait for different lanes.
     const group = waiting.filter(
       ({ mask }, other) => mask & wantedBy[place]! && first.mask & wantedBy[other]!,
     )
@@ -137,9 +137,9 @@ const yieldedLanes = ({ splits }: Warp): number =>
 const nextTurn: Wait = { kind: 'until', over: () => true, end: () => {}, timesOut: false }
 
 /**
- * Handles YIELD and NANOSLEEP, which appear in loops that may wait for other lanes. The other lanes
- * run next. Lanes that wait to reconverge with the yielding lanes stop waiting. Otherwise,
- * a lane that has acquired a lock would wait for lanes that spin on the lock.
+ * Handles YIELD and NANOSLEEP, which appear in loops that may wait for other lanes. Lanes that did
+ * not yield run next. Lanes that wait to reconverge with the yielding lanes stop waiting.
+ * Otherwise, a lane that has acquired a lock would wait for lanes that spin on the lock.
  */
 export function giveWay(warp: Warp, split: Split): void {
   split.waits = nextTurn

@@ -126,7 +126,7 @@ export class Writer {
       code.get(this.bases[place]!)
       code.op(scalar.add)
       if (this.spaces[place] === 'shared' && this.setting.clustered) {
-        // Remove the block's rank from all lanes at once.
+        // Remove the block's rank from the base address, which all lanes share.
         code.tee(this.firsts[place]!)
         code.constant(~offsetMask)
         code.op(scalar.and)
@@ -145,7 +145,8 @@ export class Writer {
 
   /**
    * Emits code that looks up the address pattern. If the pattern is known and all addresses are
-   * within bounds, the code counts the access. Otherwise, the function returns 0.
+   * within bounds, the code counts the access. For an unknown pattern or an out-of-bounds address,
+   * the function returns 0.
    */
   compare(periods: readonly number[]): void {
     const { code } = this

@@ -2,8 +2,9 @@
  * Runs full-warp loads, stores, and copies as WebAssembly for known address patterns.
  *
  * The compiled function requires that all addresses are within bounds and match a cached pattern of
- * distances from the first lane. If the pattern matches, the cost is known. Otherwise, the function
- * returns 0. The access is then interpreted, and its pattern is cached for later accesses.
+ * distances from the first lane. If a pattern matches, the cost is known. If no pattern matches,
+ * the function returns 0. The access is then interpreted, and its pattern is cached for later
+ * accesses.
  */
 import {
   type Instruction,

@@ -22,7 +22,7 @@ export const boundsBytes = 16
 export const [shapeAt, timesAt, reachAt, wayHeader] = [4, 8, 16, 32]
 
 /**
- * Possible pattern shapes. All lanes use the same address, the lanes' addresses are contiguous, or
+ * Possible pattern shapes: all lanes use the same address, the lanes' addresses are contiguous, or
  * neither applies.
  */
 export const shapes = { any: 0, same: 1, contiguous: 2 } as const
@@ -32,14 +32,17 @@ export const wayBytes = wayHeader + 2 * rowBytes
 export const siteBytes = boundsBytes + ways * wayBytes
 
 export interface FastPattern {
-  /** Memory space of each address. The first space determines the shape. */
+  /** Memory space of each address. The first address determines the pattern's shape. */
   spaces: readonly ('global' | 'shared')[]
   /** Period of each address. Shifting an address by its period does not change the cost. */
   periods: readonly number[]
   bytes: number
 }
 
-/** Lanes used in the hash, whose distances from the first lane usually differ between patterns. */
+/**
+ * Lanes whose distances from the first lane enter the hash. These distances usually differ between
+ * patterns.
+ */
 const telling = [1, 8, 31]
 
 /**
@@ -79,7 +82,7 @@ function hashOf(periods: readonly number[], addresses: readonly Int32Array[]): n
   return Math.imul(hash, 0x9e3779b1) >>> 27
 }
 
-/** Emits code that pushes each address modulo its period, packed into one number above 0. */
+/** Emits code that pushes each address modulo its period, packed into one positive number. */
 export function pushStart(
   code: Code,
   periods: readonly number[],

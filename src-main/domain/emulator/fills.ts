@@ -165,7 +165,8 @@ function writer(
  * odd multiple of 2^-52. A rung that processes an f64 task in float therefore fails an exact check.
  */
 function uniformOf({ high, low }: Long, dtype: string): number {
-  // The powers are constants, because computing a power for each element takes most of the time.
+  // Use constant powers of two, because computing a power for each element would dominate the fill
+  // time.
   return dtype === 'f64'
     ? (2 * ((high >>> 0) * 2 ** 20 + (low >>> 12)) + 1 - 2 ** 52) * 2 ** -52
     : (2 * (high >>> 9) + 1 - 2 ** 23) * 2 ** -23
@@ -206,7 +207,7 @@ function writeSpecials(
   const bits: Long = { high: 0, low: 0 }
   for (let line = every - 1; line < count / length; line += every) {
     const { value, everywhere } = specialKinds[((line + 1) / every - 1) % specialKinds.length]!
-    // All element indices are below `count`, so fills do not use these stream indices.
+    // Stream indices from `count` up are unused, because all element indices are below `count`.
     random(count + line, bits)
     const start = line * length
     if (everywhere) for (let i = start; i < start + length; i++) write(i, value)

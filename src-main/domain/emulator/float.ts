@@ -1,5 +1,5 @@
 /**
- * Floating-point arithmetic that matches the GPU bit by bit where JavaScript's own operations
+ * Floating-point arithmetic that matches the GPU bit for bit where JavaScript's own operations
  * differ.
  */
 export { halfOf } from '../task/dtype'
@@ -35,13 +35,13 @@ export const wordsOf = (value: number): [number, number] => {
   return [f64Words[0]! | 0, f64Words[1]! | 0]
 }
 
-/** Returns whether these words encode a NaN double. */
+/** Returns whether the two words encode a NaN double. */
 export const isNaNDouble = (low: number, high: number): boolean =>
   (high & 0x7fffffff) > 0x7ff00000 || ((high & 0x7fffffff) === 0x7ff00000 && low !== 0)
 
 const smallestNormal = 2 ** -126
 
-/** Replaces a denormal number with zero of the same sign. */
+/** Replaces a denormal number with a zero of the same sign. */
 export const flush = (value: number): number =>
   Math.abs(value) < smallestNormal ? (Object.is(value, -0) || value < 0 ? -0 : 0) : value
 
@@ -65,8 +65,8 @@ const overflow = 2 ** 128 - 2 ** 103
 
 /**
  * Returns a * b + c for floats, rounded once. The product of two floats is exact in a double.
- * Rounding the sum to a double first is usually correct. The result is wrong only if that rounding
- * is inexact and the double is the midpoint between two floats.
+ * Rounding the sum to a double first is usually correct. The result is wrong only if rounding to a
+ * double is inexact and the double is the midpoint between two floats.
  */
 export function fusedMultiplyAdd(a: number, b: number, c: number): number {
   const product = a * b
@@ -110,7 +110,7 @@ export function multiplyAddDirected(a: number, b: number, c: number, mode: Round
 
 /**
  * Returns the bits of the FP16 nearest to `value`. `value` must be exact or rounded to more than
- * twice the precision of FP16. Under this condition, rounding twice is harmless.
+ * twice the precision of FP16, so that the second rounding is harmless.
  */
 export function halfBits(value: number): number {
   if (Number.isNaN(value)) return 0x7fff
@@ -143,8 +143,8 @@ export function bfloatBitsOf(value: number, error = 0): number {
   const float = Math.fround(value)
   const left = value - float + error
   if (Number.isNaN(left) || left === 0 || !Number.isFinite(float)) return brainBits(float)
-  // Truncate to a float and set the lowest bit if truncation lost any bits. This bit makes the next
-  // rounding correct.
+  // Truncate to a float and set the lowest bit if truncation lost any bits. Setting the lowest bit
+  // makes the next rounding correct.
   const bits = bitsOf(float)
   const towardsZero = float !== 0 && left > 0 !== float > 0 ? bits - 1 : bits
   return brainBits(floatOf(towardsZero | 1))

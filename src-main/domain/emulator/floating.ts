@@ -103,8 +103,8 @@ function extremumFloat(at: Site): Step {
 
 /**
  * Special functions. JavaScript computes each function, and the result is rounded once. A GPU
- * approximates these functions with an error of up to two units in the last place, so the last bits
- * can differ.
+ * approximates the functions with an error of up to two units in the last place. The emulator's
+ * last bits can therefore differ.
  */
 const special: Record<string, (a: number) => number> = {
   RCP: (a) => 1 / a,
@@ -122,8 +122,8 @@ function specialFunction(at: Site): Step {
   const a = at.float(at.source(0))
   const put = at.put()
   return eachLane((_, base, lane) => {
-    // Flush denormal inputs and results to zero. Square roots and the argument of the exponential
-    // are exceptions.
+    // Flush denormal inputs and results to zero. Square roots and the exponential's argument are
+    // exceptions to the flushing.
     const result = compute(flush(a(base, lane)))
     put(base, lane, bitsOf(flush(Math.fround(result))))
   })
@@ -131,8 +131,8 @@ function specialFunction(at: Site): Step {
 
 /**
  * Returns the function that executes FCHK. FCHK tests whether the division a / b needs the slow
- * path. The result depends only on the operands' exponents. For values at the boundary, a GPU may
- * decide differently.
+ * path. The result depends only on the operands' exponents. At the limits of the exponent range, a
+ * GPU may decide differently.
  */
 function checkDivision(whole: Site): Step {
   const at = whole.compares()

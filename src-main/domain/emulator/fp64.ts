@@ -80,8 +80,8 @@ function fusedDouble(a: number, b: number, c: number, mode: Rounding): number {
   const exponent = Math.min(ea + eb, ec)
   const sum = ((ma * mb) << BigInt(ea + eb - exponent)) + (mc << BigInt(ec - exponent))
   if (sum !== 0n) return roundDouble(sum, exponent, mode)
-  // The sum is 0. Two zeros of the same sign keep this sign. Otherwise, the rounding mode
-  // determines the sign.
+  // A sum of two zeros with the same sign keeps this sign. For any other zero sum, the rounding
+  // mode determines the sign.
   const [first, second] = [isZeroOrLess(a) !== isZeroOrLess(b), isZeroOrLess(c)]
   return first === second ? (first ? -0 : 0) : mode === 'RM' ? -0 : 0
 }

@@ -1,7 +1,7 @@
 /**
  * Compiles runs of arithmetic instructions to WebAssembly. The code executes four lanes at a time
- * and keeps registers in locals. A test checks that the results match the interpreter bit by bit.
- * Unsupported instructions and forms are interpreted.
+ * and keeps registers in locals. A test checks that the results match the interpreter's bit for
+ * bit. Unsupported instructions and forms are interpreted.
  */
 import type { Instruction, Operand } from '../sass/instruction'
 import {

@@ -1,5 +1,5 @@
 /**
- * Warpgroup matrix products: HGMMA, and QGMMA for FP8 in shared memory.
+ * Warpgroup matrix products (HGMMA, and QGMMA for FP8 in shared memory).
  *
  * Each of the four warps computes 16 of the 64 rows, independently of the others, when it issues
  * the instruction. Matrix descriptors locate B in shared memory. The descriptors also locate A,
@@ -215,7 +215,7 @@ function groupProduct(at: Site): Step {
     const row = (pair & 1 ? 8 : 0) + (lane >> 2)
     return row * columns + 8 * (pair >> 1) + 2 * (lane & 3) + (wide ? part & 1 : 0)
   }
-  // After products that it serializes, nvcc emits an empty product that has no result or matrices.
+  // After serialized products, nvcc emits an empty product that has neither a result nor matrices.
   const hasResult = to[0]! >= 0
   return (warp, active) => {
     if (active !== warp.lanes) at.unknown('a part of the warp')

@@ -234,8 +234,8 @@ function compare(whole: Site): Step {
       const x = signed ? a(base, lane) : a(base, lane) >>> 0
       const y = signed ? b(base, lane) : b(base, lane) >>> 0
       const order = x < y ? -1 : x > y ? 1 : 0
-      // This instruction compares the high words of 64-bit numbers. If the high words are equal,
-      // the low-word comparison decides.
+      // With EX, the instruction compares the high words of 64-bit numbers. If the high words are
+      // equal, the low-word comparison decides.
       const yes =
         extended && order === 0 && !['EQ', 'NE', 'T', 'F'].includes(name)
           ? ((lowHolds >>> lane) & 1) === 1
@@ -275,7 +275,7 @@ function extremum(at: Site, plus: boolean): Step {
 }
 
 function add(at: Site): Step {
-  // GPUs ignore the bit that would negate the first operand. No compiler sets this bit.
+  // GPUs ignore the bit that would negate VIADD's first operand. No compiler sets this bit.
   const a = at.raw(at.source(0))
   const b = at.int(at.source(1))
   const put = at.put()

@@ -14,8 +14,8 @@ export interface Launch {
   /** Static plus dynamic shared memory per block, in bytes. */
   readonly sharedBytes: number
   /**
-   * Number of blocks per cluster along x. The default is 1. A cluster's blocks run concurrently and
-   * can access one another's shared memory.
+   * Number of blocks per cluster along x; 1 by default. A cluster's blocks run concurrently and can
+   * access one another's shared memory.
    */
   readonly clusterBlocks?: number
   /** Stack size per thread, in bytes. */
@@ -26,8 +26,8 @@ export interface Launch {
    */
   readonly banks: ReadonlyMap<number, Uint8Array>
   /**
-   * Linear indices of the blocks to run. By default, all blocks run. The other blocks in their
-   * clusters also run.
+   * Linear indices of the blocks to run. By default, all blocks run. The other blocks in the
+   * selected blocks' clusters also run.
    */
   readonly blocks?: BlockSelection
 }
@@ -44,7 +44,7 @@ export interface Printed {
 export interface LaunchOptions {
   /** Maximum number of warp instructions, after which the launch stops. */
   readonly limit: number
-  /** Whether to check for reads of uninitialized memory and for races. These checks are slow. */
+  /** Whether to check for reads of uninitialized memory and for races, which is slow. */
   readonly checks: boolean
   /**
    * Number of times that a segment is interpreted before it is compiled. `Infinity` disables
@@ -52,15 +52,15 @@ export interface LaunchOptions {
    */
   readonly compileAfter?: number
   /**
-   * Whether to avoid WebAssembly features that some hosts lack, such as a native multiply-add. This
-   * setting does not change results.
+   * Whether to avoid WebAssembly features that some hosts lack, such as a native multiply-add.
+   * Results do not depend on these features.
    */
   readonly portable?: boolean
   /** Buffers that the kernel may read before it writes them. */
   readonly written?: readonly Allocation[]
   /**
    * One flag per byte of buffer memory: whether the kernel may read the byte before it writes it.
-   * For the next launch, this launch also sets the flags of the bytes that it writes.
+   * The launch also sets the flag of every byte that it writes, for use by the next launch.
    */
   readonly writtenBytes?: Uint8Array
   /** Receives the number of executed warp instructions, at most about once per second. */

@@ -38,15 +38,15 @@ const mostFindings = 1000
 const turn = 4096
 /**
  * Limits for detecting a loop that waits for the clock. A series of `mostCloseReads` clock reads
- * indicates such a loop if each read occurs within `closeRead` instructions of the previous read.
- * After that, the emulated clock runs faster, so that even a loop that waits for one second ends
- * soon.
+ * indicates a waiting loop if each read occurs within `closeRead` instructions of the previous
+ * read. Once a waiting loop is detected, the emulated clock runs faster, so that even a one-second
+ * wait ends soon.
  */
 const [closeRead, mostCloseReads] = [64, 256]
 
 /**
- * Minimum time between progress reports, and number of warp instructions between checks of that
- * time.
+ * Minimum time between progress reports, and number of warp instructions between checks of the
+ * elapsed time.
  */
 const [tellEveryMs, lookEvery] = [1000, 100_000]
 

@@ -40,8 +40,8 @@ const eights = {
 }
 
 /**
- * Returns the element type of an instruction: TF32, BF16, FP8, or F16 by default. For FP8, A and B
- * must have the same type.
+ * Returns an instruction's element type, which is TF32, BF16, FP8, or (by default) F16. For FP8, A
+ * and B must have the same type.
  */
 export function elementsOf(at: Site): Elements {
   if (at.has('TF32')) return { packed: 1, table: null, leastNormal: leastFloat }

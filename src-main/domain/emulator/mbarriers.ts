@@ -1,12 +1,13 @@
 /**
- * Barriers in shared memory (`mbarrier`): SYNCS and ARRIVES.
+ * Barriers in shared memory (`mbarrier`), which SYNCS and ARRIVES implement.
  *
- * The layout of the barrier's 64 bits follows nvcc's code. The number of expected threads, less
- * than 2^20, starts at bit 1. The number of missing threads starts at bit 43. These two fields
- * store 2^20 minus the number. The phase parity is bit 63.
+ * The layout of the barrier's 64 bits follows nvcc's code. The field for the number of expected
+ * threads, which is less than 2^20, starts at bit 1. The field for the number of missing threads
+ * starts at bit 43. Both thread-count fields store 2^20 minus the number of threads. The phase
+ * parity is bit 63.
  *
  * It is unknown where the hardware stores the number of outstanding bytes. Compiled code does not
- * read this number. The emulator stores the number in bits 21 to 42.
+ * read the byte count. The emulator stores the byte count in bits 21 to 42.
  */
 import type { Meeting, Trace } from './trace'
 import { type Block, type Control, type Step, type Warp } from './warp'
@@ -47,7 +48,7 @@ function writeState(words: Int32Array, word: number, { expected, missing, bytes,
 interface Change {
   arrivals: number
   bytes: number
-  /** Whether the arriving threads stop participating in later phases. */
+  /** Whether the arriving threads do not participate in later phases. */
   leaves?: boolean
 }
 
@@ -196,9 +197,9 @@ function arriveAfterCopies(at: Site): Step {
 }
 
 /**
- * SYNCS.PHASECHK: tests whether a phase is complete. The register's highest bit is the phase
- * parity. In the emulator, TRYWAIT waits as long as other warps can run. On a GPU, TRYWAIT times
- * out after an unspecified time, so the iteration count of a TRYWAIT loop varies.
+ * SYNCS.PHASECHK: tests whether a phase is complete. The operand register's highest bit is the
+ * phase parity. In the emulator, TRYWAIT waits as long as other warps can run. On a GPU, TRYWAIT
+ * times out after an unspecified time, so the iteration count of a TRYWAIT loop varies.
  */
 export function phaseControl(at: Site): Control {
   const address = addressesOf(at)
@@ -243,7 +244,7 @@ export function phaseControl(at: Site): Control {
 function syncs(at: Site): Step {
   if (at.has('EXCH')) return exchange(at)
   if (at.has('ARRIVE')) return arrive(at)
-  // This instruction is mbarrier.inval, which has no effect in the emulator.
+  // SYNCS.CCTL.IV implements mbarrier.inval, which has no effect in the emulator.
   if (at.has('CCTL')) {
     at.expect('IV')
     addressesOf(at)

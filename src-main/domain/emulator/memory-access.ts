@@ -89,7 +89,8 @@ const rowOf = (index: number | null, zero: number, first: number): number | null
   index === null || index === zero ? null : (first + index) * lanes
 
 /**
- * Bit position of the block's rank in a shared-memory address. The rank is stored above the offset.
+ * Bit position of the block's rank in a shared-memory address. The rank is stored in the bits above
+ * the offset.
  */
 export const rankShift = 24
 export const offsetMask = (1 << rankShift) - 1
@@ -123,8 +124,8 @@ export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'gene
 
 /**
  * Returns whether the address is in a register pair. The disassembler omits `.64` for addresses
- * without a descriptor. This omission affects compare-and-swap, generic stores, and every access on
- * sm_75.
+ * without a descriptor. The omission of `.64` affects compare-and-swap, generic stores, and every
+ * access on sm_75.
  */
 const isPair = ({ width, descriptor, uniform }: MemoryOperand): boolean =>
   width === 64 || (descriptor === null && uniform === null)
@@ -260,8 +261,8 @@ export function watchAll(
 }
 
 /**
- * Returns the byte address of offset 0 for the first lane, and the distance from one lane to the
- * next.
+ * Returns the byte address of the first lane's offset 0, and the byte distance between consecutive
+ * lanes.
  */
 export function originOf(
   at: Site,

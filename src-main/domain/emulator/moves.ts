@@ -40,7 +40,7 @@ function select(at: Site, read: (place: number) => Get): Step {
 
 /**
  * Returns a function that reads a float operand's bits and applies `-` and `|x|`. A select
- * instruction changes no other bits.
+ * instruction changes only the sign bit.
  */
 function floatBits(at: Site, place: number): Get {
   const operand = at.source(place)
@@ -95,8 +95,9 @@ function special(at: Site): Step {
 }
 
 /**
- * R2UR: returns the value of the first active lane. The predicate becomes true in lanes that have
- * any other value. With OR, the predicate also stays true in lanes where it was already true.
+ * R2UR: returns the value of the first active lane. The predicate becomes true in lanes whose value
+ * differs from the first active lane's. With OR, the predicate also stays true in lanes where it
+ * was already true.
  */
 function toUniform(at: Site): Step {
   const a = at.int(at.source(0))
@@ -160,8 +161,8 @@ function loadConstant(at: Site): Step {
 }
 
 /**
- * SHFL: shuffles within the segments that the third operand defines. If the source lane is outside
- * the segment, the lane gets its own value. If the source lane is inactive, the lane gets 0.
+ * SHFL: shuffles within the segments that the third operand defines. A lane whose source lane is
+ * outside the segment gets its own value. A lane whose source lane is inactive gets 0.
  */
 function shuffle(at: Site): Step {
   const a = at.int(at.source(0))
@@ -283,7 +284,7 @@ const isUniformFile = (operand: Operand | undefined): boolean =>
     : operand?.kind === 'word' && operand.text === 'UPR'
 
 /**
- * P2R: packs predicates into the masked bits of the destination. The other bits come from a
+ * P2R: packs predicates into the masked bits of the destination. The unmasked bits come from a
  * register.
  */
 function predicatesToRegister(at: Site): Step {
@@ -334,7 +335,7 @@ function elect(at: Site): Step {
   }
 }
 
-/** MOVM.16.MT88: transposes an 8 x 8 matrix of halves. Each lane has two halves. */
+/** MOVM.16.MT88: transposes an 8 x 8 matrix of halves. Each lane provides two halves. */
 function transposeMatrix(at: Site): Step {
   const a = at.int(at.source(0))
   const put = at.put()
@@ -354,8 +355,8 @@ function transposeMatrix(at: Site): Step {
 }
 
 /**
- * USETMAXREG: has no effect, because registers are always available in the emulator. A GPU waits
- * until other warps release registers.
+ * USETMAXREG: has no effect, because registers are always available in the emulator. On a GPU,
+ * USETMAXREG waits until other warps release registers.
  */
 function registersOfWarp(at: Site): Step {
   const out = at.putPredicate(at.operands.outs[0])

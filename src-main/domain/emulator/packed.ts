@@ -1,6 +1,6 @@
 /**
- * Packed arithmetic on two FP16 or BF16 numbers per register: HADD2, HMUL2, HFMA2 and their
- * comparisons.
+ * Packed arithmetic (HADD2, HMUL2, HFMA2) and packed comparisons on two FP16 or BF16 numbers per
+ * register.
  */
 import { zeroRegister, type Operand } from '../sass/instruction'
 import { brainBits, bfloatBitsOf, bfloatOf, halfBits, halfOf, sumError } from './float'
@@ -23,8 +23,8 @@ function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number):
     const size = absolute ? Math.abs(value) : value
     return negated ? -size : size
   }
-  // HFMA2.MMA uses the two halves in order. GPUs reject other packed instructions that combine an
-  // F32 operand with half operands.
+  // HFMA2.MMA uses the two halves in order. Apart from HFMA2.MMA, GPUs reject packed instructions
+  // that combine an F32 operand with half operands.
   const plain = at.mnemonic === 'HFMA2' && at.has('MMA')
   const low = !plain && at.suffix(operand, 'H1_H1') ? 16 : 0
   const high = !plain && at.suffix(operand, 'H0_H0') ? 0 : 16

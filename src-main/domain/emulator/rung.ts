@@ -3,8 +3,8 @@
  * copies.
  *
  * The probe records the launches and their arguments (`parsers/cuda/runner-events.ts`). The probe
- * uses dummy addresses, with one address range per buffer. This module translates these addresses
- * to device addresses.
+ * uses dummy addresses, with one address range per buffer. This module translates the dummy
+ * addresses to device addresses.
  */
 import { decodeInstruction, nameOfOpcode } from '../sass/decode'
 import type { Instruction } from '../sass/instruction'
@@ -95,9 +95,9 @@ function translateArguments(
 }
 
 /**
- * Returns a copy of host data in which device addresses replace the dummy addresses. Examples of
- * such data are arrays of pointers and tensor maps. Ordinary numbers could look like dummy
- * addresses. Therefore, only addresses within a buffer or at its end are translated.
+ * Returns a copy of host data in which device addresses replace the dummy addresses. Host data that
+ * contains addresses includes tensor maps and pointer arrays. Ordinary numbers could look like
+ * dummy addresses. Therefore, only addresses within a buffer or at its end are translated.
  */
 function translateData(bytes: Uint8Array, buffers: ReadonlyMap<number, Allocation>): Uint8Array {
   const copy = new Uint8Array(bytes)
@@ -158,7 +158,7 @@ function linkedBank(
   const view = new DataView(linked.buffer)
   for (const { offset, type, symbol, addend } of relocations) {
     const address = variables.get(symbol) ?? systemFunction(symbol)
-    // The address belongs to an unknown function. A call to this function stops the kernel.
+    // The symbol names an unknown function, which stops the kernel if it is called.
     if (address === undefined) continue
     if (type !== wholeAddress)
       throw new Halt('unknown-instruction', null, `the address of ${symbol}`)
@@ -183,8 +183,8 @@ interface RungRun extends RungWork {
   /** Mangled names of the variables that the host accesses. */
   readonly symbols?: readonly string[]
   /**
-   * Per-thread stack size set with cudaDeviceSetLimit. The size applies to kernels whose stack can
-   * grow.
+   * Per-thread stack size set with cudaDeviceSetLimit. The stack size applies to kernels whose
+   * stack can grow.
    */
   readonly stackBytes?: number
   readonly options: LaunchOptions

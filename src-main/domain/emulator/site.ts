@@ -43,15 +43,15 @@ export interface EmulatorState {
   readonly views: Views
   /**
    * Number of register rows per warp, starting with R0. The rows of the uniform registers follow
-   * these rows.
+   * the rows of the ordinary registers.
    */
   readonly registers: number
   /** Shared memory per block and local memory per thread, in bytes. */
   readonly sharedBytes: number
   readonly localBytes: number
   /**
-   * Whether the stack grows while the kernel runs. If so, an access below the stack is reported as
-   * a stack overflow.
+   * Whether the stack grows while the kernel runs, in which case an access below the stack is
+   * reported as a stack overflow.
    */
   readonly growsStack: boolean
   /** Whether clusters have more than one block. */
@@ -61,7 +61,7 @@ export interface EmulatorState {
   constant(bank: number, offset: number): number
   /**
    * Returns a view of the bytes at a generic address that points to global memory or to the
-   * parameters. Returns null for any other address.
+   * parameters. Returns null if the address points elsewhere.
    */
   generic(low: number, high: number, bytes: number): DataView | null
   /** Returns a function that reads the named special register, or null if the name is unknown. */
@@ -125,14 +125,14 @@ export interface Finding {
   thread: number
   block: number
   address: number
-  /** The other access involved in a race. */
+  /** The second access in a race. */
   other?: { at: number; write: boolean; thread: number }
 }
 
 /**
  * A view of an instruction, used to create the function that executes it. Every accessor records
  * which part of the instruction it reads. `finish` stops the kernel if any part was not read. The
- * created function must not read the instruction in any other way.
+ * created function must read the instruction only through this view.
  */
 export class Site {
   readonly operands: Operands
@@ -174,7 +174,7 @@ export class Site {
   }
 
   /**
-   * Marks modifiers as handled. Use this method for an opcode that exists only with these
+   * Marks modifiers as handled. Use this method for an opcode that exists only with the given
    * modifiers.
    */
   expect(...modifiers: string[]): void {

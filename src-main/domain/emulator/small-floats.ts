@@ -1,6 +1,6 @@
 /**
- * Conversions between JavaScript numbers and floats with fewer than 32 bits. The results match
- * those of the runner (`cuda-kernels/runner/dtype.hpp`).
+ * Conversions between JavaScript numbers and floats with fewer than 32 bits. The results match the
+ * runner's results (`cuda-kernels/runner/dtype.hpp`).
  */
 
 interface SmallFloat {
@@ -53,8 +53,8 @@ export function eightBits(value: number, { mantissa, excess, finite }: SmallFloa
   const quotient = x * 2 ** (mantissa - exponent)
   const floor = Math.floor(quotient)
   const up = quotient - floor > 0.5 || (quotient - floor === 0.5 && floor % 2 === 1)
-  // The sum includes the leading bit. Rounding up to the next power of two therefore carries into
-  // the exponent.
+  // `floor` includes the leading mantissa bit. Rounding up to the next power of two therefore
+  // carries into the exponent.
   const magnitude = ((exponent + excess - 1) << mantissa) + floor + (up ? 1 : 0)
   return sign | Math.min(x === Infinity ? finite : magnitude, finite)
 }

@@ -14,8 +14,8 @@ const asks = ({ mnemonic, modifiers }: Instruction): boolean =>
   (mnemonic === 'USETMAXREG' && modifiers.includes('TRY_ALLOC'))
 
 /**
- * Maximum number of instructions in a loop that polls data from other blocks. The limit includes
- * the code that uses the data.
+ * Maximum number of instructions in a loop that polls data from other blocks. The instruction limit
+ * includes the code that uses the polled data.
  */
 const longestLook = 128
 
@@ -30,13 +30,13 @@ function targetOf({ mnemonic, operands }: Instruction): number | null {
 }
 
 /**
- * Returns the indices of the instructions in waiting loops. The branch after such a loop is
- * included.
+ * Returns the indices of the instructions in waiting loops. The indices include the branch after a
+ * waiting loop.
  *
  * The result includes loops that poll a barrier's phase or wait for registers. The result excludes
  * the first poll before a loop, because that poll always runs exactly once. The result also
  * includes loops that contain YIELD and read data from other blocks. The iteration count of such a
- * loop depends on the progress of those blocks.
+ * loop depends on the other blocks' progress.
  */
 export function waitingLoops(code: readonly Instruction[]): ReadonlySet<number> {
   const found = new Set<number>()

@@ -3,14 +3,14 @@
  *
  * All products and the addend are aligned to their largest exponent, truncated to a fixed number of
  * bits, and added exactly. The resulting sum is also truncated. A product's exponent is the sum of
- * its factors' exponents, regardless of the mantissas. The results match an H200 bit by bit in 180
- * warp products and 216 warpgroup products (test/domain/emulator/tensor-cores.test.ts).
+ * its factors' exponents, regardless of the mantissas. The results match an H200's results bit for
+ * bit in 180 warp products and 216 warpgroup products (test/domain/emulator/tensor-cores.test.ts).
  */
 import { bitsOf, floatOf, nanBits } from './float'
 
 /**
- * Number of bits that an FP8 sum keeps below the largest exponent. For other types, this number is
- * `kept`.
+ * Number of bits that an FP8 sum keeps below the largest exponent. For other types, the number of
+ * bits is `kept`.
  */
 export const keptOfEights = 13
 

@@ -38,12 +38,14 @@ export const tensorMapBytes = 128
 const magic = 0x4d544c4b
 
 /**
- * Element sizes in bytes, indexed by CUtensorMapDataType. The size is 0 for types that are
+ * Element sizes in bytes, indexed by CUtensorMapDataType. The element size is 0 for types that are
  * converted during the copy.
  */
 const elementBytes = [1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 0, 0, 0]
 
-/** Returns the tensor map encoded in these bytes, or a description of the unsupported feature. */
+/**
+ * Returns the tensor map encoded in the given bytes, or a description of the unsupported feature.
+ */
 export function readTensorMap(view: DataView): TensorMap | string {
   if (view.getUint32(0, true) !== magic) return 'a tensor map of this kind'
   const rank = view.getUint8(5)
@@ -82,9 +84,9 @@ export interface BoxRow {
 }
 
 /**
- * Returns the rows of a box at these coordinates, in shared-memory order. TMA never
- * reads outside the array, but it writes whole chunks. This behavior was measured on an H200 by
- * storing 4 floats through a map of 2 floats.
+ * Returns the rows of a box at the given coordinates, in shared-memory order. TMA never reads
+ * outside the array, but it writes whole chunks. On an H200, storing 4 floats through a map of 2
+ * floats confirmed that TMA writes whole chunks.
  */
 export function boxRows(
   map: TensorMap,
@@ -118,9 +120,9 @@ export const chunk = 16
 const wholeChunks = (bytes: number): number => Math.ceil(bytes / chunk) * chunk
 
 /**
- * Returns the error if a box starts at this byte of a row, or null if the start is valid. On an
- * H200, a box must start at a multiple of 16 bytes. In addition, a stored box must not start before
- * the row. Otherwise, the GPU reports an illegal instruction.
+ * Returns the error if a box starts at the given byte of a row, or null if the start is valid. On
+ * an H200, a box must start at a multiple of 16 bytes. In addition, the box of a TMA store must not
+ * start before the row. If a box violates either rule, the GPU reports an illegal instruction.
  */
 export function boxFault(bytes: number, toShared: boolean): 'misaligned' | 'outside-global' | null {
   if (bytes % chunk !== 0) return 'misaligned'

@@ -1,6 +1,6 @@
 /**
- * Events that the emulator reports during a launch. These events are used to predict the launch
- * time. They describe each warp's instructions, memory accesses, and waits.
+ * Events that the emulator reports during a launch. The events are used to predict the launch time,
+ * and describe each warp's instructions, memory accesses, and waits.
  */
 import type { Block, Warp } from './warp'
 
@@ -23,8 +23,8 @@ export type Meeting =
 
 export interface Trace {
   /**
-   * Whether the trace ended a warp of this cluster early. If so, other warps may wait for that warp
-   * forever.
+   * Whether the trace ended a warp of this cluster early. Other warps may then wait forever for the
+   * ended warp.
    */
   readonly endsWarps: boolean
   /**

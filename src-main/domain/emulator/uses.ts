@@ -45,10 +45,10 @@ const named: Readonly<Record<string, readonly string[]>> = {
   ULOP3: ['LUT'],
   PLOP3: ['LUT'],
   UPLOP3: ['LUT'],
-  // The disassembler derives these names from a multiplication's operands. The encoding does
-  // not contain these names.
+  // The disassembler derives the IMAD variant from the operands. The encoding does not contain the
+  // variant.
   IMAD: ['MOV', 'IADD', 'SHL'],
-  // MMA selects the pipe.
+  // MMA selects the pipe that executes HFMA2.
   HFMA2: ['MMA'],
   // DEFER_BLOCKING is a scheduling hint for waiting warps.
   BAR: ['DEFER_BLOCKING'],

@@ -90,7 +90,7 @@ export interface Counts {
   readonly passes: Float64Array
   readonly conflicts: Float64Array
   readonly l1Sectors: Float64Array
-  /** Number of generic accesses to shared memory, and number to global memory. */
+  /** Numbers of generic accesses to shared memory and to global memory. */
   readonly intoShared: Float64Array
   readonly intoGlobal: Float64Array
 }
@@ -133,7 +133,7 @@ interface Watch {
 /** Hooks that also observe the synchronization between a block's warps. */
 export interface BlockWatch extends Watch {
   beginBlock(): void
-  /** Called when all of these warps have arrived at a barrier. */
+  /** Called when all of the given warps have arrived at a barrier. */
   barrier(warps: readonly number[]): void
   /** Called when a warp arrives at a barrier but does not wait there. */
   arrive(barrier: number, warp: number): void
@@ -172,7 +172,7 @@ export interface Warp {
 
 /**
  * Executes a control instruction for the split's lanes in `active`. Sets the next instruction of
- * these lanes and of the remaining lanes.
+ * the active lanes and of the split's remaining lanes.
  */
 export type Control = (warp: Warp, split: Split, active: number) => void
 

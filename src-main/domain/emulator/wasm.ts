@@ -1,6 +1,6 @@
 /**
- * Encodes WebAssembly modules. The encoder supports only the parts of the format that the emulator
- * needs.
+ * Encodes WebAssembly modules. The encoder supports only the parts of the WebAssembly format that
+ * the emulator needs.
  */
 
 import { wordsOf } from './float'
@@ -188,7 +188,7 @@ export class Code {
     return this.bytes.length
   }
 
-  /** Discards all code after this length. */
+  /** Discards all code after the given length. */
   set length(length: number) {
     this.bytes.length = length
   }

@@ -144,8 +144,8 @@ export function createWatch(setting: Setting): BlockWatch {
     copiedHere(at, thread, address, bytes) {
       const end = (address + bytes) / unit
       for (let unitAt = address / unit; unitAt < end; unitAt++) {
-        // The other block's barrier ordered this copy after the earlier reads. This block's clocks
-        // do not record that order, so discard the reads.
+        // The sending block's barrier ordered the copy after the earlier reads. The receiving
+        // block's clocks do not record this order, so discard the reads.
         readers[unitAt] = 0
         writer[unitAt] = outside
         writeClock[unitAt] = knows(outside, outside)

@@ -1,6 +1,6 @@
 /**
- * Declares the part of the WebAssembly API that the emulator uses. TypeScript declares this API
- * only as part of the DOM library.
+ * Declares the part of the WebAssembly API that the emulator uses. TypeScript declares the
+ * WebAssembly API only as part of the DOM library.
  */
 declare namespace WebAssembly {
   class Memory {

@@ -47,7 +47,9 @@ export interface SessionCeilings {
   memory: Record<MemoryLevel, Ceiling>
 }
 
-/** FP32 lanes per SM. Source: "Arithmetic Instructions" in the CUDA programming guide. */
+/**
+ * FP32 lanes per SM. The numbers are from "Arithmetic Instructions" in the CUDA programming guide.
+ */
 const fp32Lanes: Record<ComputeCapability, number> = {
   '7.5': 64,
   '8.0': 64,
@@ -64,7 +66,7 @@ const fp32Lanes: Record<ComputeCapability, number> = {
  * Operations per cycle per SM for dense 16-bit tensor instructions with 32-bit accumulation.
  * Source: peak figures in NVIDIA's architecture papers (T4, A100, H100, B200). A compute capability
  * is omitted if its products have different rates. For example, GeForce GPUs have half the rate of
- * other GPUs.
+ * other GPUs with the same compute capability.
  */
 const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
   '7.5': 1024,
@@ -75,7 +77,7 @@ const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
 
 /**
  * Operations per cycle per SM for 8-bit floating-point inputs: twice the 16-bit rate on supported
- * GPUs. Source: NVIDIA's H100 and B200 papers.
+ * GPUs. The rates are from NVIDIA's H100 and B200 papers.
  */
 const tensor8FlopsPerCycle: typeof tensorFlopsPerCycle = { '9.0': 8192, '10.0': 16384 }
 
@@ -88,8 +90,8 @@ const tensorBits = (problem: Pick<Problem, 'options'> | null | undefined): 8 | 1
     : 16
 
 /**
- * L1 bandwidth in bytes per cycle per SM. Source: NVIDIA's Turing, A100 and GA102 architecture
- * papers.
+ * L1 bandwidth in bytes per cycle per SM. The bandwidths are from NVIDIA's Turing, A100 and GA102
+ * architecture papers.
  */
 const l1BytesPerCycle = (computeCapability: ComputeCapability): number =>
   computeCapability === '7.5' ? 64 : 128

@@ -20,8 +20,8 @@ export const Device = z.object({
   maxThreadsPerSm: z.number(),
   maxBlocksPerSm: z.number(),
   /**
-   * GPU modes that affect what times mean. A mode is null if the driver does not report it. Absent
-   * in older sessions.
+   * GPU modes that affect how to interpret times. A mode is null if the driver does not report it.
+   * Absent in older sessions.
    */
   mig: z.boolean().nullable().optional(),
   ecc: z.boolean().nullable().optional(),

@@ -2,8 +2,9 @@
  * A table of GPUs. On machines without a GPU, the table is used for compilation and for computing
  * occupancy.
  *
- * SM counts are from NVIDIA's data sheets and architecture papers. A count is null if these sources
- * do not state it. Compute capabilities are from https://developer.nvidia.com/cuda-gpus.
+ * SM counts are from NVIDIA's data sheets and architecture papers. An SM count is null if the data
+ * sheets and papers do not state it. Compute capabilities are from
+ * https://developer.nvidia.com/cuda-gpus.
  */
 import { Device } from './device'
 import { isComputeCapability, smLimits, type ComputeCapability } from './sm-limits'
@@ -70,7 +71,7 @@ export interface BuildGpu {
 
 /**
  * Returns the GPU with an id such as `h200`, or an architecture such as `sm_90`. Returns null for
- * any other name.
+ * unknown names.
  */
 export function buildGpu(word: string): BuildGpu | null {
   const known = gpuById(word)

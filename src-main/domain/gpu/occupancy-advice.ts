@@ -29,8 +29,8 @@ export const sharedOf = (kernel: KernelResources): number =>
   kernel.staticSharedBytes + kernel.dynamicSharedBytes
 
 /**
- * Returns the kernel with a different amount of shared memory. The static amount is kept if
- * possible.
+ * Returns the kernel with a different amount of shared memory. The amount of static shared memory
+ * is kept if possible.
  */
 export function withShared(kernel: KernelResources, bytes: number): KernelResources {
   const staticSharedBytes = Math.min(kernel.staticSharedBytes, bytes)
@@ -117,8 +117,8 @@ function otherBlockSizes(limits: SmLimits, kernel: KernelResources): OccupancyAd
 /**
  * Returns the smallest changes that increase occupancy. Fewer registers or less shared memory can
  * allow one more block. A different block size can also help. The list is empty if occupancy is
- * already 100 % or if nothing helps. The advice does not consider whether the kernel can use so few
- * registers, or whether the kernel gets faster.
+ * already 100 % or if nothing helps. The advice does not consider whether the kernel can run with
+ * so few registers, or whether higher occupancy makes the kernel faster.
  */
 export function occupancyAdvice(limits: SmLimits, kernel: KernelResources): OccupancyAdvice[] {
   const own = free(kernel)

@@ -32,12 +32,13 @@ export interface KernelResources {
   staticSharedBytes: number
   dynamicSharedBytes: number
   /**
-   * Barriers per block (ncu's launch__barrier_count). The default is 1, as in CUDA's calculator.
+   * Barriers per block (ncu's launch__barrier_count). The default is 1 barrier, as in CUDA's
+   * calculator.
    */
   barriers?: number
   /**
    * Shared memory configured for the SM at launch, in bytes (launch__shared_mem_config_size). The
-   * default is the maximum.
+   * default is the SM's maximum.
    */
   carveOutBytes?: number
 }
@@ -54,12 +55,12 @@ export interface Occupancy {
   percent: number
   /**
    * Number of blocks per SM that each resource allows. Null if the resource does not limit the
-   * number.
+   * number of blocks.
    */
   limits: Record<OccupancyLimiter, number | null>
   /** Resources with the lowest limit. The list is empty if no block fits. */
   limiters: OccupancyLimiter[]
-  /** Resources that one block uses after rounding, including CUDA's share. */
+  /** Resources that one block uses after rounding, including the part that CUDA reserves. */
   allocated: { registersPerBlock: number; sharedBytesPerBlock: number }
   /** Reason that no block can run. Absent if blocks can run. */
   unlaunchable?: AnyMessage

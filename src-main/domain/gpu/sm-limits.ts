@@ -5,7 +5,7 @@
  * in the CUDA programming guide
  * (https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/compute-capabilities.html).
  * Granularities, carve-outs, blocks, and barriers are from CUDA 13.0's cuda_occupancy.h. A test
- * compares the table rows with that header's results.
+ * compares the table rows with the header's results.
  */
 
 export const computeCapabilities = [

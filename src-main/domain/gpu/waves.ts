@@ -7,9 +7,9 @@
  */
 export interface Waves {
   blocks: number
-  /** Number of blocks that run concurrently: SMs × blocks per SM. */
+  /** Number of blocks that run concurrently, which is SMs × blocks per SM. */
   slots: number
-  /** Number of waves. The number equals ncu's launch__waves_per_multiprocessor. */
+  /** Number of waves, which equals ncu's launch__waves_per_multiprocessor. */
   waves: number
   /** Number of waves, counting a partial last wave as full. */
   wholeWaves: number

@@ -1,6 +1,6 @@
 /**
  * A ladder's history: the times of its rungs across all sessions. There is one series for each
- * rung, problem and environment. The functions are pure.
+ * rung, problem and environment. The functions in this module are pure.
  */
 import { currentId } from '../ladder/former-ids'
 import { z } from 'zod'
@@ -49,7 +49,10 @@ export const SessionPoints = z.object({
 })
 export type SessionPoints = z.infer<typeof SessionPoints>
 
-/** Returns a session's points. Returns null if the session has no problem or no known GPU. */
+/**
+ * Returns a session's points in the history. Returns null if the session has no problem or no known
+ * GPU.
+ */
 export function pointsOf(name: string, session: Session): SessionPoints | null {
   const { problem, device, ladder, tools, settings, createdAt, prediction } = session
   const gpu = device?.name ?? (prediction && gpuOfTarget(session.target)?.name)

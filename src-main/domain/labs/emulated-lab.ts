@@ -10,13 +10,13 @@ import { shrunk, workOf } from '../emulation/emulated-problem'
 import { problemAt } from '../task/problem-request'
 
 /**
- * Maximum operations per launch, as many as a 170³ matrix product needs. A lab emulates about
- * twenty launches, some of them with memory checks.
+ * Maximum number of operations per launch: as many as a 170³ matrix product needs. A lab emulates
+ * about twenty launches, some of them with memory checks.
  */
 const mostFlops = 1e7
 /**
- * Maximum bytes per launch, about the traffic of a sum over 2²¹ floats. This limit applies to tasks
- * with little arithmetic per byte.
+ * Maximum number of bytes per launch: about the traffic of a sum over 2²¹ floats. The byte limit
+ * applies to tasks with little arithmetic per byte.
  */
 const mostBytes = 1e7
 

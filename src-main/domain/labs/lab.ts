@@ -61,9 +61,9 @@ export const MetricCheck = z.strictObject({
   metric: z.string(),
   min: z.number().optional(),
   max: z.number().optional(),
-  /** Upper bound: `factor` times the rung's value. */
+  /** Upper bound, which is `factor` times the rung's value. */
   below: RelativeBound.optional(),
-  /** Lower bound: `factor` times the rung's value. */
+  /** Lower bound, which is `factor` times the rung's value. */
   above: RelativeBound.optional(),
 })
 export type MetricCheck = z.infer<typeof MetricCheck>
@@ -165,9 +165,9 @@ export const LabFile = z.strictObject({
   /** Position in the list of labs. */
   order: z.number().int().min(1).max(999),
   /**
-   * The ladder in which rung names are looked up first. Variants use their variant name. The
-   * ladder's reference also runs. The value is the id of a built-in ladder, or the path of a ladder
-   * folder inside the lab's folder.
+   * The ladder in which rung names are looked up first. A variant is referred to by its variant
+   * name. Every run also includes the ladder's reference. `ladder` contains the id of a built-in
+   * ladder, or the path of a ladder folder inside the lab's folder.
    */
   ladder: z.union([Identifier, LadderPath], {
     error: 'It is the id of a shipped ladder, or a folder inside the lab, such as ./ladder.',
@@ -285,8 +285,8 @@ export function profileLevelOf(lab: Pick<LabFile, 'checks' | 'predictions'>): Pr
 }
 
 /**
- * Returns a cycle of labs in which each lab requires the next lab, starting with the first id.
- * Returns null if there is no cycle.
+ * Returns the ids of labs that form a cycle, in which each lab requires the next lab. Returns null
+ * if there is no cycle.
  */
 export function findCycle(needs: ReadonlyMap<string, readonly string[]>): string[] | null {
   const finished = new Set<string>()

@@ -175,8 +175,9 @@ export const unjudged = ({
   )
 
 /**
- * Returns whether the outcome completes the lab. On an emulated GPU, every check except time must
- * have been judged. A replay never completes a lab, because it shows another person's measurement.
+ * Returns whether the outcome completes the lab. On an emulated GPU, every check except time checks
+ * must have been judged. A replay never completes a lab, because it shows another person's
+ * measurement.
  */
 export const completesLab = (outcome: Pick<LabOutcome, 'status' | 'checks' | 'target'>): boolean =>
   outcome.status === 'passed' && !can(outcome.target).replays && unjudged(outcome).length === 0

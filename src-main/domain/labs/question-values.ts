@@ -21,7 +21,8 @@ export const deviceNames = [
 const constants: Readonly<Record<string, number>> = { warpSize: 32 }
 
 /**
- * Prefixes of a rung's figures: `your.` is the submission; `before.` is the lab's `before` rung.
+ * Prefixes of a rung's figures: `your.` refers to the submission, and `before.` to the lab's
+ * `before` rung.
  */
 const sides = ['your', 'before'] as const
 

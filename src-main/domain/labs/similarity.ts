@@ -15,8 +15,9 @@ const keywords = new Set(
 )
 
 /**
- * Matches one token. The pattern is sticky and cannot backtrack deeply. An unterminated comment or
- * string ends at the end of the file or line, so malicious input does not slow down matching.
+ * Matches one token. The regular expression is sticky and cannot backtrack deeply. An unterminated
+ * comment or string ends at the end of the file or line, so malicious input does not slow down
+ * matching.
  */
 const tokenPattern =
   /\s+|\/\/[^\n]*|\/\*|"(?:[^"\\\n]|\\[^\n])*(?:"|\\?)|'(?:[^'\\\n]|\\[^\n])*(?:'|\\?)|[A-Za-z_]\w*|\d[\w.]*|<<<|>>>|[-+*/%&|^<>=!]=|&&|\|\||<<|>>|->|::|\+\+|--|[^\s]/y
@@ -65,8 +66,8 @@ export function normalizedTokens(source: string): string[] {
  */
 const gramLength = 12
 /**
- * Number of consecutive grams in a window. One gram per window is used as a fingerprint. This
- * choice finds every copied sequence of at least gram + window − 1 tokens.
+ * Number of consecutive grams in a window. One gram per window is used as a fingerprint. The
+ * fingerprints therefore find every copied sequence of at least gram + window − 1 tokens.
  */
 const windowLength = 6
 

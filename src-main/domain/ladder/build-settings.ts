@@ -29,8 +29,8 @@ export const BuildSettings = z
 export type BuildSettings = z.infer<typeof BuildSettings>
 
 /**
- * Allowed nvcc flags. Each word in the settings must match one entry. A flag with a separate value
- * consists of two words.
+ * Allowed nvcc flags. Each word in the settings must match one pattern. A flag with a separate
+ * value consists of two words.
  */
 const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^--?use_fast_math$/ },
@@ -40,7 +40,7 @@ const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^--?default-stream=(legacy|per-thread|null)$/ },
   { pattern: /^-O[0-3]$/ },
   { pattern: /^(-G|--device-debug|-g|--debug|-dlto|-lineinfo|-w|-Wno-deprecated-gpu-targets)$/ },
-  // Spaces are forbidden, because nvcc splits the path at spaces when it links.
+  // Spaces in the path are forbidden, because nvcc splits the path at spaces when it links.
   { pattern: /^-L[^-\s]\S*$/ },
   { pattern: /^-(diag-suppress|diag-warn|diag-error)=\d+(,\d+)*$/ },
   { pattern: /^-(diag-suppress|diag-warn|diag-error)$/, valued: /^\d+(,\d+)*$/ },
@@ -111,8 +111,8 @@ const leadsOut = (directory: string): boolean =>
   isInFolder(directory) && directory.split('/').includes('..')
 
 /**
- * Merges a ladder's settings and a rung's settings. Lists are concatenated. For other values, the
- * rung's value overrides the ladder's.
+ * Merges a ladder's settings and a rung's settings. Lists are concatenated. If the ladder and the
+ * rung set the same single value, the rung's value is used.
  */
 export function mergedSettings(
   ladder: BuildSettings | undefined,
@@ -133,7 +133,7 @@ export function mergedSettings(
   return { ...ladder, ...rung, ...given }
 }
 
-/** Splits a macro into name and value. The default value is 1. */
+/** Splits a macro into name and value. A macro without a value has the value 1. */
 export function macroOf(word: string): [name: string, value: string] {
   const at = word.indexOf('=')
   return at < 0 ? [word, '1'] : [word.slice(0, at), word.slice(at + 1)]

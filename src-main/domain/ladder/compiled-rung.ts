@@ -1,7 +1,7 @@
 /**
  * Wraps a rung that was compiled elsewhere so that the runner can load it. The generated C++ source
  * registers the kernels of a fat binary with the CUDA runtime, just like code from nvcc. The
- * generated source launches one of these kernels as described in the ladder.
+ * generated source also launches one of the kernels as described in the ladder.
  */
 import { message, type AnyMessage } from '../messages/message'
 import { extent } from '../task/python'
@@ -137,7 +137,8 @@ export function compiledRungLibrary(
     'static char kernel;  // its address stands for the kernel',
     '__attribute__((constructor)) static void registerKernel() {',
     '  void** const binary = __cudaRegisterFatBinary(&wrapper);',
-    // The runtime looks up the kernel by the third argument. Other tools use the fourth argument.
+    // The runtime looks up the kernel by `__cudaRegisterFunction`'s third argument. Other tools use
+    // the fourth argument.
     `  static char name[] = "${launch.kernel}";`,
     '  __cudaRegisterFunction(binary, &kernel, name, name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);',
     '  __cudaRegisterFatBinaryEnd(binary);',

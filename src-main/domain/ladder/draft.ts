@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { Identifier, Parameters } from './rung'
 
 /**
- * Maximum source length. The limit is larger than any CUDA source that users edit, and below the
- * hosts' size limit for a call.
+ * Maximum source length. The length limit is larger than any CUDA source that users edit, and below
+ * the hosts' size limit for a call.
  */
 const maxSourceLength = 300_000
 
@@ -17,7 +17,7 @@ export const Draft = z.object({
   /** Id of the session rung that was copied. */
   parent: Identifier,
   /**
-   * Id of the ladder rung that the draft runs after. This rung is the parent, or the parent's
+   * Id of the ladder rung that the draft runs after. The ladder rung is the parent, or the parent's
    * original if the parent is a draft.
    */
   base: Identifier,
@@ -46,7 +46,8 @@ export function editId(base: string, taken: ReadonlySet<string>): string {
 }
 
 /**
- * Returns the id of the original: `05_tile-edit2` becomes `05_tile`. Returns null for other ids.
+ * Returns the id of a draft's original: `05_tile-edit2` becomes `05_tile`. Returns null if the id
+ * is not a draft's.
  */
 export const editedFrom = (id: string): string | null => /^(.+)-edit\d+$/.exec(id)?.[1] ?? null
 

@@ -1,7 +1,7 @@
 /**
  * The ladder.yaml file in a ladder folder: a ladder and its task in one document.
- * docs/guides/ladders.md explains how to write one. `ladderOf` converts the document to the form
- * that built-in ladders have.
+ * docs/guides/ladders.md explains how to write a ladder.yaml file. `ladderOf` converts the document
+ * to the form that built-in ladders have.
  */
 import { z } from 'zod'
 import { Name, Task, TaskSize } from '../task/task'

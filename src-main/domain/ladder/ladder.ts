@@ -43,8 +43,8 @@ export const LadderEntry = z.object({
 export type LadderEntry = z.infer<typeof LadderEntry>
 
 /**
- * Figures that the author of a published ladder measured. These figures are shown next to our
- * measurements.
+ * Figures that the author of a published ladder measured. The author's figures are shown next to
+ * our measurements.
  */
 export const Published = z.object({
   /** The author; absent if the document has none. */
@@ -84,8 +84,8 @@ export const LadderFile = z.object({
    */
   testAt: z.array(At).optional(),
   /**
-   * The rung that ratios are relative to. Its launches are interleaved with those of every other
-   * rung. Null if there is no reference.
+   * The rung that ratios are relative to. The reference's launches are interleaved with every other
+   * rung's launches. Null if there is no reference.
    */
   reference: Identifier.nullable(),
   /** Build settings for all rungs. */
@@ -108,7 +108,7 @@ export const LadderRung = z.object({
   file: z.string(),
   /** The kernel's launch description, for machine code or PTX. */
   launch: LaunchDescription.optional(),
-  /** Build settings, including those of the ladder. */
+  /** Build settings, including the ladder's settings. */
   build: BuildSettings.optional(),
   /** Command of a program rung, one word per element. */
   program: z.array(z.string()).min(1).optional(),
@@ -126,7 +126,7 @@ export const Ladder = LadderFile.omit({ schema: true, order: true, rungs: true }
   /** All scalars of the task by name. */
   scalars: Scalars,
   options: Options,
-  /** Problem sizes. The list is empty in an import and in a program ladder. */
+  /** Problem sizes; empty in an import and in a program ladder. */
   sizes: z.array(Sizes),
   rungs: z.array(LadderRung),
 })

@@ -1,4 +1,4 @@
-/** The contents of a rung's header comment. These headers are the only registry of rungs. */
+/** The contents of a rung's header comment. The header comments are the only registry of rungs. */
 import { z } from 'zod'
 import { PythonPackage } from '../task/python-rung'
 
@@ -34,8 +34,7 @@ export type RungParameter = z.infer<typeof RungParameter>
 export const isPythonFile = (file: string): boolean => file.endsWith('.py')
 
 /**
- * Returns whether a file is PTX, machine code or a shared library. Such compiled files have no
- * header.
+ * Returns whether a file is PTX, machine code or a shared library. Compiled files have no header.
  */
 export const isCompiledFile = (file: string): boolean => /\.(ptx|cubin|so)$/.test(file)
 
@@ -98,7 +97,7 @@ export function headerLines(text: string): number {
 
 /**
  * Returns the source with the header's defaults replaced by the compiled parameter values. Two
- * variants of the same file therefore have different texts.
+ * variants of the same file therefore have different source texts.
  */
 export const asCompiled = (source: string, params: Parameters): string =>
   source.replace(

@@ -20,8 +20,8 @@ export type Values<Value = never> = Readonly<
 >
 
 /**
- * Returns the template with its values inserted. Adjacent text and numbers form one string. Other
- * values remain separate parts.
+ * Returns the template with its values inserted. Adjacent text and numbers form one string. Values
+ * of other types remain separate parts.
  */
 export const fill = <Value = never>(
   template: string,

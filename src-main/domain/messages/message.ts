@@ -1,6 +1,6 @@
 /**
  * The program's messages as data: a key and its values. Sessions, lab outcomes, reports and events
- * store messages in this form. These messages are converted to text only for display
+ * store messages in this form. Stored messages are converted to text only for display
  * (../text/english). The templates in ./english define the keys and the values of each key. Pure.
  */
 import { z } from 'zod'
@@ -45,8 +45,8 @@ export interface Passage {
 }
 
 /**
- * A value to insert into a template. Metric names are shown in the reader's language. A list
- * contains fragments.
+ * A value to insert into a template. Metric names are shown in the reader's language. A list value
+ * contains message fragments.
  */
 export type MessageValue =
   | Piece
@@ -61,7 +61,7 @@ export type Message<Key extends MessageKey> = {
   values: Readonly<Record<Placeholders<TemplateOf<Key>>, MessageValue>>
 }
 
-/** Any message. Its values were validated when the message was created or parsed. */
+/** Any message. The values were validated when the message was created or parsed. */
 export interface AnyMessage {
   key: MessageKey
   values: Readonly<Record<string, MessageValue>>
@@ -155,7 +155,8 @@ const StoredKey = z
   }) as unknown as z.ZodType<MessageKey>
 
 /**
- * A stored message. An additional `text` is ignored. The CLI's JSON documents have a `text` field.
+ * A stored message. An additional `text` field is ignored, because messages in the CLI's JSON
+ * documents have this field.
  */
 const StoredMessage: z.ZodType<AnyMessage> = z
   .object({

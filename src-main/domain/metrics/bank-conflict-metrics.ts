@@ -2,10 +2,11 @@
  * Bank-conflict metrics of the deep level, which separate the structural conflicts of memory
  * operations from other conflicts.
  *
- * ncu's conflict counters include wavefronts lost to arbitration. These wavefronts vary between
- * runs, and occur even in code without conflicts. On an H200, they reached 13 % of one kernel's
- * store wavefronts. The source counters report each instruction's wavefronts and the minimum for
- * its accesses. The difference between the two depends only on the addresses.
+ * ncu's conflict counters include wavefronts lost to arbitration. The lost wavefronts vary between
+ * runs, and occur even in code without conflicts. On an H200, the lost wavefronts reached 13 % of
+ * one kernel's store wavefronts. The source counters report each instruction's wavefronts and the
+ * minimum for its accesses. The difference between the reported wavefronts and the minimum depends
+ * only on the addresses.
  */
 import type { MetricDefinition } from './metric-definition'
 

@@ -81,20 +81,20 @@ export type MetricFloor =
   /** An absolute value in the metric's unit. */
   | { least: number }
   /**
-   * A fraction of the first counter in the list that was collected. That counter includes the
-   * events that the metric counts.
+   * A fraction of the first counter in the list that was collected. The counter includes the events
+   * that the metric counts.
    */
   | { share: number; of: readonly string[] }
 
 export interface MetricDerivation {
   /**
-   * Registry ids of the metrics that the formula uses. If any of them has no value, the derived
-   * metric has no value.
+   * Registry ids of the metrics that the formula uses. If any of these metrics has no value, the
+   * derived metric has no value.
    */
   from: readonly string[]
   /**
    * Computes the value from metrics, keyed by id. Returns null if the value is undefined, such as a
-   * fraction of zero.
+   * quotient with a divisor of zero.
    */
   of: (figures: Readonly<Record<string, number>>) => number | null
   /** Explanation displayed with the figure. */

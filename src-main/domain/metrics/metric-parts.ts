@@ -2,18 +2,18 @@
  * Metrics that can be computed from other counters of the same launch if their own counter is
  * missing.
  *
- * Some reports contain only those other counters. For example, ncu's metric sets contain DRAM reads
- * and writes, but not their sum. The sets also contain operations per cycle, but not the number of
- * operations. Each computed metric was compared with its counter in a report from an H200. L1
- * traffic differed by up to 0.04 %, and the other metrics matched exactly.
+ * Some reports contain only the other counters. For example, ncu's metric sets contain DRAM reads
+ * and writes, but not their sum. ncu's metric sets also contain operations per cycle, but not the
+ * number of operations. Each computed metric was compared with its counter in a report from an
+ * H200. L1 traffic differed by up to 0.04 %, and the other metrics matched exactly.
  */
 
 interface MetricParts {
   /** ncu's names for the counters. If a counter is missing, the metric has no value. */
   from: readonly string[]
   /**
-   * Computes the metric from the values of these counters, in order. The metric has the unit of the
-   * first counter.
+   * Computes the metric from the counters' values, in the order of `from`. The metric has the unit
+   * of the first counter.
    */
   of: (values: readonly number[]) => number | null
 }

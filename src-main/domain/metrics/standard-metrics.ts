@@ -34,7 +34,7 @@ const busy = (definition: Pick<Own, 'id' | 'label' | 'meaning' | 'ncu'>): Metric
 
 /**
  * Returns the definition of a stall metric, which is the average number of warps stalled for one
- * reason, per issued instruction. Source: Nsight Compute's warp states.
+ * reason, per issued instruction. The stall reasons are Nsight Compute's warp states.
  */
 const stall = (
   id: string,
@@ -49,7 +49,7 @@ const stall = (
     unit: 'warps',
     meaning,
     better,
-    // A smaller change is less than one stalled warp per twenty issued instructions.
+    // A change below 0.05 is less than one stalled warp per twenty issued instructions.
     floor: { least: 0.05 },
     group: 'stalls',
     ncu: [`smsp__average_warps_issue_stalled_${name}_per_issue_active.ratio`],
@@ -201,7 +201,8 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning:
       'Cycles in which the tensor pipe was busy, as a share of the cycles in which an SM was active.',
     better: 'higher',
-    // On an H200, kernels without tensor instructions have values up to 0.31 %.
+    // On an H200, kernels without tensor instructions have a tensor pipe utilization of up to 0.31
+    // %.
     floor: pointFloor,
     group: 'arithmetic',
     ncu: ['sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active'],

@@ -6,7 +6,7 @@
  *   time left = max(unit work left / highest utilization, instructions left × (1 − waits removed),
  *                   remaining idle time of SMs, time of an empty launch)
  *
- * The result is relative to the current time. If the timing model simulated the kernel without the
+ * The bound is relative to the current time. If the timing model simulated the kernel without the
  * cause, the simulated time is another lower limit. A bound is not a forecast. ./landing computes
  * forecasts from the fraction of the bound that past steps reached.
  */
@@ -15,15 +15,15 @@ import type { Removal } from '../session/prediction-words'
 import type { Facts, WaitMetric } from './facts'
 
 export interface Change {
-  /** Remaining fraction of each unit's work, 0 to 1. The default is 1. */
+  /** Remaining fraction of each unit's work, 0 to 1; 1 by default. */
   work?: Partial<Record<UnitId, number>>
-  /** Remaining fraction of each stall reason, 0 to 1. The default is 1. */
+  /** Remaining fraction of each stall reason, 0 to 1; 1 by default. */
   waits?: Partial<Record<WaitMetric, number>>
-  /** Remaining fraction of the executed instructions. The default is 1. */
+  /** Remaining fraction of the executed instructions; 1 by default. */
   instructions?: number
   /**
-   * Factor by which the number of warps per SM increases. More warps hide more stalls. The default
-   * is 1.
+   * Factor by which the number of warps per SM increases; 1 by default. More warps hide more
+   * stalls.
    */
   warps?: number
   /** Number of launches saved. */
@@ -44,8 +44,8 @@ export interface Change {
 
 /**
  * The highest whole-launch utilization of each unit in any built-in H200 recording. If a unit's
- * work stays the same, the remaining fraction of the time is at least its current utilization
- * divided by this value.
+ * work stays the same, the remaining fraction of the time is at least the unit's current
+ * utilization divided by its highest utilization.
  */
 const reached: Readonly<Record<UnitId, number>> = {
   fma: 0.84,
@@ -88,7 +88,7 @@ export function timeLeft(facts: Facts, change: Change): number {
 
 /**
  * Upper bound on the overhead of one launch. On an H200, the parallel sum saved one kernel between
- * 09_warp_shuffles and 10_last_block. That kernel took 3.2 µs, including its launch.
+ * 09_warp_shuffles and 10_last_block. The saved kernel took 3.2 µs, including its launch.
  */
 const launchMs = 0.0035
 

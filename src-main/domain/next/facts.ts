@@ -101,8 +101,8 @@ function lanesOf(side: Side): number | null {
   if (warps === null || warps <= 0 || kinds.includes(null)) return null
   const threads = kinds.reduce<number>((sum, value) => sum + value!, 0)
   const share = threads / (warpSize * warps)
-  // The sum is slightly low because ncu does not report all categories. A sum well above the number
-  // of lanes is a contradiction.
+  // The sum of thread instructions is slightly low because ncu does not report all categories. A
+  // sum well above the number of lanes is a contradiction.
   return share > 0 && share <= 1.02 ? Math.min(share, 1) : null
 }
 
@@ -129,14 +129,13 @@ function withoutOf({ timing, predicted }: Side['rung']): Facts['without'] {
 }
 
 /**
- * Time of an empty launch if none was measured. On an H100 and an H200, an empty launch takes 1.2
- * to 1.4 µs.
+ * Default time of an empty launch, used if the time was not measured. On an H100 and an H200, an
+ * empty launch takes 1.2 to 1.4 µs.
  */
 const leastLaunchMs = 0.001
 
 /**
- * A share of time cannot exceed 100 %. Percentages above this value therefore combine several
- * launches.
+ * A share of time cannot exceed 100 %. Percentages above 102 % therefore combine several launches.
  */
 const mostPercent = 102
 

@@ -2,8 +2,8 @@
  * Estimates the speedup of a move, between no gain and its bound. The estimate is based on past
  * steps in built-in ladders and the moves that they made. For each past step, the share is the
  * logarithm of its gain divided by the logarithm of its bound. Steps with the same move and a
- * similar bound have the highest weight. The range consists of quantiles of these shares. Steps of
- * the current ladder are excluded. The backtest excludes them too.
+ * similar bound have the highest weight. The range consists of quantiles of the past steps' shares.
+ * Steps of the current ladder are excluded. The backtest excludes the current ladder's steps too.
  */
 import { z } from 'zod'
 
@@ -62,8 +62,8 @@ export interface Range {
 /** Quantiles for the low, middle and high end of the range. */
 const quantiles = [0.07, 0.5, 0.93] as const
 /**
- * Added to the logarithm of a bound to allow for run-to-run variation, which occurs even if the
- * bound is 1.
+ * Value added to the logarithm of a bound to allow for run-to-run variation, which occurs even if
+ * the bound is 1.
  */
 const blur = 0.03
 /** Weight of past steps that made a different move. */
@@ -122,8 +122,8 @@ export function landingOf(
 }
 
 /**
- * Returns how often ladders make the move if it applies, 0 to 1. The result ranks moves with equal
- * gains.
+ * Returns how often ladders make the move if it applies, 0 to 1. The frequency ranks moves with
+ * equal gains.
  */
 export function readinessOf(move: string, out: LeftOut, { offered }: Past): number {
   const own = offered.filter((one) => one.move === move && one.ladder !== out.ladder)

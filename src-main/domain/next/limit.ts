@@ -27,8 +27,8 @@ const remedies: Readonly<Record<UnitId, AnyMessage>> = {
 
 /**
  * Returns the utilization over the whole launch. The unit's counter may cover only cycles in which
- * an SM has a block. If its value differs, the text includes that value too, because other output
- * shows it.
+ * an SM has a block. If the counter's value differs, the text also includes the counter's value,
+ * which other output shows.
  */
 function utilizationWords({ busy, value }: Facts, unit: UnitId, share = 0): Statement {
   const launch = formatPercent(100 * (busy[unit] ?? share))
@@ -61,8 +61,8 @@ function busyWords(facts: Facts, { unit, share }: Fullness): Statement {
 }
 
 /**
- * Units within this difference are treated as equally busy. In that case, the text names the unit
- * that does the task's main work.
+ * Units within this difference are treated as equally busy. Among equally busy units, the text
+ * names the unit that does the task's main work.
  */
 const equal = 0.05
 

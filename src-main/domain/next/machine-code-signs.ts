@@ -34,7 +34,7 @@ export const usesWarpgroups = (facts: Facts): boolean =>
 
 /**
  * Returns whether the kernel uses atomics on global memory. Searches the source if there is no
- * machine code. Returns false if there is no source either.
+ * machine code. Returns false if neither machine code nor source is available.
  */
 export const usesGlobalAtomics = (facts: Facts): boolean =>
   has(facts, /^(RED|REDG|ATOM|ATOMG)$/) ??

@@ -13,8 +13,8 @@ export interface Found {
   /** Counters and stall reasons that suggest the move, strongest first. */
   evidence: readonly AnyMessage[]
   /**
-   * Contribution of each instruction to the problem, used to find source lines. Absent if no line
-   * is responsible.
+   * Contribution of each instruction to the cost that the move removes, used to find source lines.
+   * Absent if no source line causes the cost.
    */
   burden?: Burden
 }
@@ -25,7 +25,10 @@ export interface Move {
   says: AnyMessage
   /** Costs, such as registers or shared memory, and requirements. */
   costs: AnyMessage
-  /** Whether the move replaces the kernel or changes its results. Such a move is ranked last. */
+  /**
+   * Whether the move replaces the kernel or changes its results. A move that replaces the kernel or
+   * changes its results is ranked last.
+   */
   isLast?: true
   /** Returns the change and its evidence, or null if the move does not apply. */
   find(facts: Facts): Found | null

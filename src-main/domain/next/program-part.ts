@@ -7,7 +7,7 @@ export interface ProgramPart {
   share: number
   /** Total time of all kernels in ms. */
   totalMs: number
-  /** Returns the total time in ms if this kernel becomes faster by the given factor. */
+  /** Returns the total time in ms if the kernel becomes faster by the given factor. */
   totalMsAfter: (speedup: number) => number
 }
 

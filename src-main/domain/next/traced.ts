@@ -13,8 +13,8 @@ export const tracedReasons = ['long_sb', 'short_sb'] as const
 export type TracedReason = (typeof tracedReasons)[number]
 
 /**
- * Instructions that can cause each stall reason. Source: "Warp stall reasons" in the Nsight Compute
- * documentation.
+ * Instructions that can cause each stall reason. The list follows "Warp stall reasons" in the
+ * Nsight Compute documentation.
  */
 const producers: Readonly<Record<TracedReason, RegExp>> = {
   long_sb: /^(LDG|LD|LDL|ATOM|ATOMG|TEX|TLD|TLD4|SULD|LDGSTS)$/,

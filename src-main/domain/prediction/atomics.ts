@@ -59,8 +59,8 @@ const allSectors = 15
 /** Returns the number of cycles that L2 needs for the requests to a line. */
 function cyclesOf({ requests, lanes, sectors }: LineAtomics, values: ParameterValues): number {
   const isOneSector = (sectors & (sectors - 1)) === 0
-  // L2 combines requests to a single counter. Each of these requests has one lane, and all requests
-  // access the same sector.
+  // L2 combines requests to a single counter. Each request to the counter has one lane, and all
+  // requests access the same sector.
   if (isOneSector && lanes <= requests) return requests * values.atomicSameAddress
   return Math.max(requests * values.atomicLineRequest, lanes * values.atomicSameLine)
 }

@@ -45,8 +45,8 @@ export function readCalibration(text: string): Measurement[] {
 export type Wanted = Readonly<Record<string, string | number>>
 
 /**
- * Returns a measurement's name, such as `latency.shared, bytes 4`. It is stored as the source of a
- * value.
+ * Returns a measurement's name, such as `latency.shared, bytes 4`. The name is stored as the source
+ * of a value.
  */
 export const measurementName = (benchmark: string, wanted: Wanted): string =>
   [benchmark, ...Object.entries(wanted).map(([key, value]) => `${key} ${value}`)].join(', ')

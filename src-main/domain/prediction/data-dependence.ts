@@ -1,6 +1,6 @@
 /**
- * Determines whether a kernel's control flow or addresses depend on the data that it reads. If so,
- * its time also depends on the data.
+ * Determines whether a kernel's control flow or addresses depend on the data that it reads. If
+ * control flow or addresses depend on the data, the kernel's time does too.
  */
 import { controlFlow } from '../sass/control-flow'
 import type { Instruction } from '../sass/instruction'
@@ -36,8 +36,8 @@ const branches = new Set(['BRA', 'BRX', 'BREAK'])
 
 /**
  * Tracks loaded values through registers and predicates along all paths of the code. With
- * `throughShared`, it also treats values loaded from shared memory as loaded data. A block passes
- * the result of an atomic to its warps through shared memory.
+ * `throughShared`, values loaded from shared memory also count as loaded data. A block passes the
+ * result of an atomic to its warps through shared memory.
  */
 function follow(
   code: readonly Instruction[],

@@ -18,8 +18,8 @@ interface Described {
 const subCores = 4
 
 /**
- * Minimum utilization of the busiest unit for that unit to be the limiter. Below it, latency is the
- * limiter.
+ * Minimum utilization of the busiest unit for that unit to be the limiter. Below this utilization,
+ * latency is the limiter.
  */
 const busyEnough = 0.6
 

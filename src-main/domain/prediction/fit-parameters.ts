@@ -1,6 +1,6 @@
 /**
- * Fits the parameters of the timing model to the output of the microbenchmarks. It uses no other
- * input.
+ * Fits the parameters of the timing model to the output of the microbenchmarks. The fits use no
+ * other input.
  */
 import { inputError } from '../errors'
 import { message } from '../messages/message'
@@ -46,7 +46,7 @@ const bytesPerCycle =
   }
 
 /**
- * Returns a fit that tries the given fits in order. It uses the first fit whose measurement exists.
+ * Returns a fit that tries the given fits in order. The first fit whose measurement exists is used.
  */
 const firstOf =
   (...fits: readonly ((lines: MeasuredLines) => ParameterValue | null)[]): Fit =>
@@ -73,7 +73,7 @@ const inverse =
     return derived(of / value, `${of} over ${name}`, (of * spread) / value ** 2)
   }
 
-/** Fits the additional cost per step: (last - first) / steps. */
+/** Fits the additional cost per step, which is (last - first) / steps. */
 const perStep =
   (
     benchmark: string,
@@ -184,8 +184,8 @@ const queueLength: Fit = (lines) => {
 }
 
 /**
- * Minimum number of bytes in an SM's unified memory that L1 cannot use. The driver chooses this
- * setting for kernels without shared memory.
+ * Minimum number of bytes in an SM's unified memory that L1 cannot use. The driver reserves only
+ * this minimum for kernels without shared memory.
  */
 const leastShared = 8192
 
@@ -237,8 +237,8 @@ const fits: Record<ParameterId, Fit> = {
   pipeImad: line('interval', { op: 'imad' }),
   pipeImadWide: line('interval', { op: 'imad.wide' }),
   pipeFp16: line('interval', { op: 'hfma2' }),
-  // Use DADD for this rate. DFMA reads three 64-bit operands and is limited by register bandwidth,
-  // not by the pipe.
+  // Use DADD for the FP64 rate. DFMA reads three 64-bit operands and is limited by register
+  // bandwidth, not by the pipe.
   pipeFp64: line('interval', { op: 'dadd' }),
   pipeXu: line('interval', { op: 'mufu' }),
   pipeLsu: line('interval', { op: 'shfl' }),
@@ -300,8 +300,8 @@ const fits: Record<ParameterId, Fit> = {
         lines.find('special', { what: 's2r' }),
         lines.find('special', { what: 'shfl' }),
       ]
-      // In addition to the measured instruction, both chains contain LOP3 and CS2R. The S2R chain
-      // also contains SHF and SGXT, which compute the index of a warp.
+      // In addition to the measured instruction, the S2R and SHFL chains contain LOP3 and CS2R. The
+      // S2R chain also contains SHF and SGXT, which compute the index of a warp.
       const rest = latencyOf(lines, 'shfl') - latencyOf(lines, 'shf') - latencyOf(lines, 'iadd3')
       return (
         special &&
@@ -331,7 +331,7 @@ const fits: Record<ParameterId, Fit> = {
   latencyMbarrier: firstOf(
     (lines) => {
       const pair = lines.find('latency.mbarrier', { what: 'arrive+try_wait' })
-      // The code between the two instructions consists of two LOP3, two IADD and one SEL.
+      // The code between arrive and try_wait consists of two LOP3, two IADD and one SEL.
       const between = 2 * latencyOf(lines, 'lop3') + 3 * latencyOf(lines, 'iadd3')
       return (
         pair &&
@@ -443,8 +443,8 @@ function allSms(lines: MeasuredLines, benchmark: string, sectors: number, field:
 }
 
 /**
- * Returns the value if it is plausible. Otherwise, throws an input error that names the parameter.
- * The most likely cause is that another program used the GPU.
+ * Returns the value if it is plausible, and otherwise throws an input error that names the
+ * parameter. The most likely cause of an implausible value is that another program used the GPU.
  */
 function plausible(id: ParameterId, fitted: ParameterValue): ParameterValue {
   if (isPlausible(id, fitted.value)) return fitted

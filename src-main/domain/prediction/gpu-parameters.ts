@@ -10,8 +10,9 @@ import { nearest } from '../text/nearest'
 import { parameterTable, type ParameterId, type ParameterValues } from './parameter-table'
 
 /**
- * Evidence for a value. It is a benchmark result as printed, arithmetic on such results, or a cited
- * publication. An assumed value comes from a similar GPU and was not measured on this GPU.
+ * Evidence for a value. The evidence is a benchmark result as printed, arithmetic on such results,
+ * or a cited publication. An assumed value comes from a similar GPU and was not measured on this
+ * GPU.
  */
 export const valueEvidences = ['measured', 'derived', 'published', 'assumed'] as const
 
@@ -139,8 +140,8 @@ export function gpuParametersText({ values, ...head }: GpuParameters): string {
 const otherGpu = /^(ti|super|laptop|max|d|nvl|mig)\b/
 
 /**
- * Returns the GPU id for a device name from CUDA. It is an id from the GPU table, or the name in
- * lower case with dashes.
+ * Returns the GPU id for a device name from CUDA. The GPU id is an id from the GPU table, or the
+ * name in lower case with dashes.
  */
 export function gpuId(name: string): string {
   const slug = name

@@ -1,4 +1,4 @@
-/** The instruction cache of an SM. It fetches missing lines from L2, one line at a time. */
+/** The instruction cache of an SM. The cache fetches missing lines from L2, one line at a time. */
 import { lineBytes } from './memory-units'
 import type { ParameterValues } from './parameter-table'
 import { SectorCache } from './sector-cache'

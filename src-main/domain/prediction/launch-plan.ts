@@ -20,8 +20,8 @@ export interface LaunchPlan {
   /** Number of blocks of each cluster rank that are resident on an SM at the same time. */
   readonly resident: number
   /**
-   * Number of clusters assigned to the busiest SM. Without clusters, each block is a cluster of
-   * one.
+   * Number of clusters assigned to the busiest SM. Without clusters, each block counts as a cluster
+   * of one block.
    */
   readonly clustersOfSm: number
   /** Number of clusters that run at the same time on the whole GPU. */
@@ -39,7 +39,7 @@ export function planLaunch(
   const { blocksPerSm, warpsPerBlock, allocated } = occupancy(limits, shape)
   if (blocksPerSm === 0) return null
   const clusters = blocks / clusterBlocks
-  // SMs are grouped. Each group has one SM per block of a cluster.
+  // SMs are grouped so that each group has one SM per block of a cluster.
   const groups = Math.max(1, Math.floor(smCount / clusterBlocks))
   const clustersOfSm = Math.ceil(clusters / groups)
   const resident = Math.min(blocksPerSm, clustersOfSm)

@@ -1,4 +1,4 @@
-/** Executes and traces the blocks of a launch that represent all of its blocks. */
+/** Executes and traces blocks that represent all blocks of a launch. */
 import type { Device } from '../emulator/device'
 import { runLaunch } from '../emulator/launch'
 import type { Launch, LaunchOptions, LaunchResult } from '../emulator/launch-types'
@@ -40,7 +40,7 @@ export interface LaunchSample {
   /** Work of clusters from across the grid, or null if blocks fetch their work from a counter. */
   readonly work: BlockWork | null
   readonly trace: LaunchTrace
-  /** Number of instructions of the traced blocks. */
+  /** Number of instructions that the traced blocks executed. */
   readonly instructions: number
 }
 
@@ -48,8 +48,8 @@ export interface LaunchSample {
 const inOrder = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b)
 
 /**
- * Returns the number of simulation steps for these blocks. It counts their instructions and the
- * lines that they access.
+ * Returns the number of simulation steps for the traced blocks. The steps are the blocks'
+ * instructions and the lines that the blocks access.
  */
 const stepsOf = ({ blocks }: LaunchTrace): number =>
   blocks.reduce(
@@ -102,8 +102,8 @@ export function sampleLaunch(
         return runLaunch(device, { ...launch, blocks }, options).instructions
       })
   if (work && work.error > mostUneven) throw new Refused('uneven', launch.kernel)
-  // The blocks of one SM often belong to the same column of the grid. Therefore, they may all be
-  // short or all be long.
+  // The blocks of one SM often belong to the same column of the grid. The blocks of a column may
+  // all be short or all be long.
   const { result, trace } = work?.differ
     ? record(blocksOfClusters(inOrder(spreadOver(allClusters, clusters)), clusterBlocks))
     : clusters === 1
@@ -146,8 +146,8 @@ function keepState(device: Device): () => void {
 }
 
 /**
- * Returns whether blocks fetch their work from a counter. If so, a block that runs after another
- * block finds no work.
+ * Returns whether blocks fetch their work from a counter. With a work counter, a block that runs
+ * after another block finds no work.
  */
 function drawsWork(device: Device, launch: Launch, options: LaunchOptions, alone: number): boolean {
   const blocks = product(launch.grid)

@@ -13,7 +13,7 @@ export interface LaunchSetting {
   /** Whether to repeat the simulation without each cause of stalls. */
   readonly removes: boolean
   /**
-   * Overhead of a launch: the cycles between two events around an empty launch. The value is
+   * Overhead of a launch: the cycles between two events around an empty launch. The overhead is
    * different for a launch that follows another launch.
    */
   readonly overheadCycles: number

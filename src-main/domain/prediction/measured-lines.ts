@@ -86,7 +86,7 @@ export class MeasuredLines {
   }
 }
 
-/** Rounds a fraction to four digits. No benchmark is repeatable to more digits. */
+/** Rounds a fraction to four digits. No benchmark result is repeatable to more digits. */
 const rounded = (value: number): number =>
   Number.isInteger(value) ? value : Number(value.toPrecision(4))
 

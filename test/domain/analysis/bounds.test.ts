@@ -319,7 +319,7 @@ describe('the roofline', () => {
         unit: 'GB/s',
         evidence: 'unavailable',
         reason:
-          'It was not measured in this session, and there is no published value for this GPU.',
+          'The peak was not measured in this session, and there is no published value for this GPU.',
       })
     })
 
@@ -559,7 +559,7 @@ describe('the instruction mix', async () => {
       )
       expect(metrics.ffmaShare).toMatchObject({ value: null, evidence: 'unavailable' })
       expect(said(metrics.ffmaShare?.reason)).toMatch(
-        /^It is derived from Thread-level FFMA.*did not request/,
+        /^The metric is derived from Thread-level FFMA.*did not request/,
       )
       expect(metrics.integerShare?.evidence).toBe('derived')
     })

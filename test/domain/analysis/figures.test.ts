@@ -85,7 +85,7 @@ describe('derived metrics', () => {
         unit: '%',
         evidence: 'unavailable',
         reason:
-          'It launches 2 kernels that differ in this value, and without counters it is unknown which of them runs longest.',
+          'The rung launches 2 kernels that differ in this value, and without counters it is unknown which of them runs longest.',
       })
     })
 
@@ -94,7 +94,7 @@ describe('derived metrics', () => {
         said(derivedOf([launch()], { computeCapability: '7.0', smCount: 80 })?.reason),
       ).toMatch(/7\.0/)
       expect(said(derivedOf([launch({}, { registersPerThread: null })])?.reason)).toMatch(/unknown/)
-      expect(said(derivedOf([])?.reason)).toBe('It launches no kernel.')
+      expect(said(derivedOf([])?.reason)).toBe('The rung launches no kernel.')
     })
   })
 })

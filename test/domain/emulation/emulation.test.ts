@@ -124,7 +124,7 @@ describe('a job', () => {
     expect(stop).toMatchObject({ kind: 'too-long', launch: 0 })
     const words = inEnglish(stopReason({ ...stop!, detail: '2e6' }, places[0], (path) => path))
     expect(words).toMatch(
-      /^It was stopped after 2 million warp instructions \(.*:\d+\); it may never finish\.$/,
+      /^The rung was stopped after 2 million warp instructions \(.*:\d+\); it may never finish\.$/,
     )
   })
 

@@ -82,7 +82,7 @@ describe('a launch', () => {
       request('neverEnds', { i32: 0 }, { limit: 1_000_000 }),
     )
     expect(stopped).toMatch(
-      /^It was stopped after 1 million warp instructions.*limits\.cu:6\); it may never finish\.$/,
+      /^The rung was stopped after 1 million warp instructions.*limits\.cu:6\); it may never finish\.$/,
     )
     expect(kernels).toEqual([])
   })

@@ -102,13 +102,13 @@ describe('an invalid file', () => {
       'has an unknown parameter',
       (values: typeof good.values) => (values.latencyL3 = values.latencyL2!),
       /value for latencyL3, which is not a parameter/,
-      /Remove it, or rename it to latencyL/,
+      /Remove the value, or rename it to latencyL/,
     ],
     [
       'has a strange parameter',
       (values: typeof good.values) => (values.zzzzzzzzzzzz = values.latencyL2!),
       /zzzzzzzzzzzz/,
-      /^Remove it\.$/,
+      /^Remove the value\.$/,
     ],
   ])(
     'that %s is rejected with an error that has the name and a remedy',

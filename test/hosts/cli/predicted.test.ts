@@ -114,7 +114,7 @@ it('times are printed with their range, ratios only between predicted times, and
   const refused = await run('--size', '256')
   expect(refused.code).toBe(0)
   expect(refused.stdout).toMatch(
-    /^05_thread_tile_2d: Not predicted: its blocks wait for each other/m,
+    /^05_thread_tile_2d: Not predicted: the kernel’s blocks wait for each other/m,
   )
 })
 
@@ -147,7 +147,7 @@ it.each([
   ['predicted:gtx-9', /has no GPU "gtx-9"|"gtx-9"/, 2],
   [
     'predicted:a100',
-    /The timing model has no parameters for A100\..*It has parameters for: h200/s,
+    /The timing model has no parameters for A100\..*The model has parameters for: h200/s,
     2,
   ],
   ['predicted:b200', /does not support compute capability 10\.0/, 2],

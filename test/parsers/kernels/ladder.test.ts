@@ -90,7 +90,7 @@ describe('shipped ladders', () => {
       [
         'a name twice',
         { rungs: [{ id: 'a' }, { id: 'b', as: 'a' }] },
-        /rungs\[1\]: It repeats the name a/,
+        /rungs\[1\]: The name a is repeated/,
       ],
     ])('%s is rejected', (_, change, expected) => {
       expect(() => parse(change)).toThrow(

@@ -63,8 +63,8 @@ questions:
 
   it('with excessively nested keys and lists is rejected before a parser sees it', () => {
     for (const [piece, fault] of [
-      ['? ', /^x\/lab\.md:2: It exceeds the limit of 64 explicit keys/],
-      ['[', /^x\/lab\.md:2: It has lists nested deeper than the limit of 64/],
+      ['? ', /^x\/lab\.md:2: The file exceeds the limit of 64 explicit keys/],
+      ['[', /^x\/lab\.md:2: The file has lists nested deeper than the limit of 64/],
     ] as const) {
       const text = good.replace('---\n', `---\n${piece.repeat(80_000)}\n`)
       expect(faultsOf(text)).toEqual([expect.stringMatching(fault)])

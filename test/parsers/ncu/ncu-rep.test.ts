@@ -321,7 +321,7 @@ describe('a synthetic report with samples from cycles without an issued instruct
     expect(stallObstacle(all, all)).toBeNull()
     expect(stallDelta(all, notIssued)).toBeNull()
     expect(said(stallObstacle(all, notIssued)!)).toBe(
-      'Stall reasons are not compared: the first profile uses all samples, the second uses the samples in cycles without an issue. Profile both with the same version of ncu.',
+      'Stall reasons are not compared: the first profile uses all samples, the second uses the samples in cycles without an issued instruction. Profile both with the same version of ncu.',
     )
   })
 })

@@ -238,7 +238,7 @@ describe('distinct messages exist for', () => {
     expect(await failure('twelve', anything, first, { FAKE_NVTX: 'none' })).toEqual([
       'input',
       expect.stringContaining('"first"'),
-      expect.stringContaining('It has no NVTX ranges: leave --nvtx out'),
+      expect.stringContaining('The program has no NVTX ranges: leave --nvtx out'),
     ])
     setEnv({ FAKE_NVTX: '' })
     expect(await failure('twelve', anything, { filters: { skip: 99 } })).toEqual([

@@ -131,7 +131,7 @@ describe('a ladder of programs', () => {
     })
     expect(said(session.rungs.map(({ reason }) => reason ?? ''))).toEqual([
       '',
-      'out.bin differs from the expected output in 1 bytes. The first is byte 4, which is 1 instead of 0.',
+      'out.bin differs from the expected output in 1 bytes. The first difference is byte 4, which is 1 instead of 0.',
       'out.bin has 3 bytes instead of 8.',
       'true did not write out.bin.',
       'sh ended with exit code 4 instead of 0: out of luck',

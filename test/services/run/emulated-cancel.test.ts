@@ -40,7 +40,7 @@ async function stoppedBench(): Promise<{ bench: EmulationSettings; library: stri
   return { bench, library }
 }
 
-const cancelled = { kind: 'cancelled', message: expect.stringMatching(/cancelled/i) as string }
+const cancelled = { kind: 'cancelled', message: expect.stringMatching(/canceled/i) as string }
 
 it('^C while the reference computes cancels the run, without an error about the reference', async () => {
   const { bench, library } = await stoppedBench()

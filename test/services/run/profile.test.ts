@@ -215,7 +215,7 @@ describe('profiling', () => {
       setEnv({ FAKE_NCU: 'counters-busy' })
       const { session, missing } = await machine.run({}, { settings })
       expect(profiling(machine)).toHaveLength(3)
-      expect(said(missing?.message)).toMatch(/DCGM.*It was tried 3 times\.$/)
+      expect(said(missing?.message)).toMatch(/DCGM.*Profiling was tried 3 times\.$/)
       expect(said(missing?.remedy)).toMatch(/dcgmi profile --pause/)
       expect(rung(session, '01_naive').timing).not.toBeNull()
     })

@@ -101,7 +101,7 @@ describe('saving a session', () => {
     expect(session.rungs.every(({ timing }) => timing !== null)).toBe(true)
     expect(said(session.warnings)).toEqual([
       expect.stringMatching(
-        /^Raw output is missing, so this session cannot be replayed in full: .*, …\. It could not be written \(/,
+        /^Raw output is missing, so this session cannot be replayed in full: .*, …\. The file could not be written \(/,
       ),
     ])
   })

@@ -73,7 +73,7 @@ describe('a static run', () => {
           value: null,
           unit: '%',
           evidence: 'unavailable',
-          reason: 'It was only built for H200, not run.',
+          reason: 'The rung was only built for H200, not run.',
         })
       }
       expect(machine.calls('nvidia-smi')).toEqual([])
@@ -83,7 +83,7 @@ describe('a static run', () => {
     it('unknown figures are marked for a library, or for a GPU known only by its architecture', async () => {
       const { session } = await build(await fakeMachine(noGpu))
       expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
-        'Its launches are unknown: it launches no kernel of its own',
+        'The rung’s launches are unknown: it launches no kernel of its own',
       )
       const { session: bare } = await build(await fakeMachine(noGpu), 'static:sm_86')
       const { metrics } = rung(bare, '01_naive')
@@ -110,7 +110,9 @@ describe('a static run', () => {
       )
       expect(said(rung(crashed, '01_naive'))).toMatchObject({
         status: 'failed',
-        reason: expect.stringContaining('It cannot be launched: its host code crashed') as unknown,
+        reason: expect.stringContaining(
+          'The rung cannot be launched: its host code crashed',
+        ) as unknown,
       })
     })
 
@@ -122,12 +124,12 @@ describe('a static run', () => {
       const [naive, coalesced] = ['01_naive', '02_coalesced'].map((id) => rung(session, id))
       expect(said(naive)).toMatchObject({
         status: 'failed',
-        reason: 'It cannot be launched: the reason',
+        reason: 'The rung cannot be launched: the reason',
       })
       expect(said(coalesced)).toMatchObject({ status: 'unsupported', reason: 'the reason' })
       expect(said(coalesced?.metrics.wavesPerSm)).toMatchObject({
         value: null,
-        reason: 'It is unsupported at this size: the reason',
+        reason: 'The rung is unsupported at this size: the reason',
       })
     })
 

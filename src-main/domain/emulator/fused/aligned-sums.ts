@@ -11,7 +11,7 @@ interface SumForm {
   depth: number
   /**
    * Smallest normal magnitude of a factor and of the addend. Denormals are aligned with the
-   * exponent of this magnitude.
+   * exponent of the smallest normal magnitude.
    */
   leastNormal: number
   leastAddend: number

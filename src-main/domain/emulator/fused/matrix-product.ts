@@ -1,6 +1,6 @@
 /**
  * Executes HMMA for a whole warp in WebAssembly, two columns at a time. The results match the
- * interpreted instruction (`hmma.ts`).
+ * interpreted instruction's results (`hmma.ts`).
  *
  * Each lane has the fragment elements of row lane / 4. Four words of a register therefore form one
  * matrix row. A separate pass first aligns all addends to the largest magnitude.
@@ -16,7 +16,10 @@ import { kept } from '../tensor-core-sums'
 const registerBytes = 4 * lanes
 const rowBytes = 16
 const rowsOfLoop = 8
-/** Columns of the two doubles in each vector, in the register order of a sum. */
+/**
+ * Matrix columns of the two doubles in each vector. The vectors are in the order of the sum's
+ * registers.
+ */
 const columnPairs = [
   [0, 2],
   [4, 6],

@@ -50,7 +50,7 @@ export function permute(run: RunWriter, { sources, destination }: Operands): voi
 }
 
 /**
- * HFMA2.MMA R1, -RZ, RZ, x, y: loads a constant. Compilers emit this form to use the tensor pipe's
+ * HFMA2.MMA R1, -RZ, RZ, x, y: loads a constant. Compilers emit HFMA2.MMA to use the tensor pipe's
  * issue port.
  */
 export function halfConstant(run: RunWriter, { sources, destination }: Operands): void {

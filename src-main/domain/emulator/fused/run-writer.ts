@@ -20,8 +20,8 @@ export interface FusedSetting {
   registers: number
   /**
    * Returns the byte offset of a constant-bank word in the launch's tables, or null if the word is
-   * past the end of the bank. All names that end in `Place` are byte offsets into these tables,
-   * except `predicatePlace`.
+   * past the end of the bank. All names that end in `Place`, except `predicatePlace`, are byte
+   * offsets into the launch's tables.
    */
   constantPlace(bank: number, offset: number): number | null
   /** Whether the CPU rounds a * b + c only once. */
@@ -89,7 +89,7 @@ export class RunWriter {
   private readonly predicates = new Map<number, number>()
   private changed = new Set<number>()
   /**
-   * Whether the current instruction is active for all lanes, and the locals that store the active
+   * Whether the current instruction executes in all lanes, and the locals that store the active
    * lanes.
    */
   private everywhere = false

@@ -3,7 +3,7 @@ import { message, type Statement } from '../../messages/message'
 import { rungOf, type Build, type Session } from '../../session/session'
 import { failed, notHere, type Verdict } from './verdict'
 
-/** The submission's id among the rungs of its session. */
+/** The submission's rung id in its session. */
 export const submissionId = 'submission'
 
 /** The result of one compute-sanitizer tool. */

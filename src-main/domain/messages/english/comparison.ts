@@ -4,7 +4,7 @@ const became =
   '{from, plural, one{{from} kernel} other{{from} kernels}} became {to, plural, one{{to} kernel} other{{to} kernels}}' as const
 
 export const comparison = {
-  refused: 'Their figures cannot be compared.',
+  refused: 'The sessions’ figures cannot be compared.',
   fused: `Fused: ${became}, {timeA} → {timeB}, {ratio} of the time: {a} → {b}.`,
   split: `Split: ${became}, {timeA} → {timeB}, {ratio} of the time: {a} → {b}.`,
   fusedUntimed: `Fused: ${became}: {a} → {b}.`,

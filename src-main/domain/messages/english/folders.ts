@@ -13,7 +13,7 @@ export const files = {
   raiseLimit: 'Raise the limit, for example with “ulimit -n 4096”, and try again.',
   freeSpace: 'Free some space, or {elsewhere}.',
   allow: 'Change the permissions, or {elsewhere}.',
-  remove: 'Remove it, or {elsewhere}.',
+  remove: 'Remove the file, or {elsewhere}.',
   notFile: '{file} is not a file.',
   replace: 'Replace it with a file, or remove it.',
   exists: '{file} already exists.',
@@ -33,9 +33,9 @@ export const files = {
   neverWritten: 'it has {word} {version}, which no version of kernel-ladder writes.',
   rawDamaged: '{file} is damaged: {why}',
   rawLeft: 'Nothing was changed. Use another recording, or download this one again.',
-  rawDeleted: 'It was deleted during the run.',
+  rawDeleted: 'The file was deleted during the run.',
   rawFull: 'The disk was full.',
-  rawNotWritten: 'It could not be written ({text}).',
+  rawNotWritten: 'The file could not be written ({text}).',
   notUnpacked: 'it cannot be unpacked.',
   unpacksTooLarge: 'it expands to more than {most} MiB.',
   wrongChecksum: 'its content does not match its checksum.',
@@ -44,10 +44,11 @@ export const files = {
   setFolders:
     'Set HOME to an absolute path where sessions and the cache can be stored, such as HOME=/tmp/me.',
   noKernels: 'The kernels were not found next to the program.',
-  useCheckout: 'Run it from a checkout, or use the single-file program built by `npm run build`.',
+  useCheckout:
+    'Run the program from a checkout, or use the single-file program built by `npm run build`.',
 } as const
 
-/** Verbs for {doing} in the table above. */
+/** Verbs for {doing} in the disk-error messages. */
 export const doing = {
   read: 'read',
   write: 'write',
@@ -59,12 +60,12 @@ export const doing = {
   unpack: 'unpack the program’s files into',
 } as const
 
-/** Suggestions for {elsewhere} in the table above. */
+/** Suggestions for {elsewhere} in the disk-error messages. */
 export const elsewhere = {
   out: 'choose another folder with --out',
   temporary: 'set TMPDIR to another folder',
   cache: 'move the cache with KERNEL_LADDER_CACHE',
-  data: 'move it with KERNEL_LADDER_DATA',
+  data: 'move the data folder with KERNEL_LADDER_DATA',
   other: 'choose another folder',
 } as const
 
@@ -82,14 +83,15 @@ export const folders = {
   notCounted: '{file} is not a rung of the ladder, so it has no counters.',
   giveLadder:
     'Give the folder that contains the ladder.yaml, or create one with `kernel-ladder init DIR`.',
-  create: 'Run `kernel-ladder init {folder}` to create one that builds and runs.',
+  create: 'Run `kernel-ladder init {folder}` to create a ladder that builds and runs.',
   gone: 'The folder {folder} no longer exists.',
   bringBack: 'The text is still in the editor: restore the folder, or copy the text elsewhere.',
   notOpen: '{folder} is not open.',
   openFirst: 'Open the folder first.',
   untrusted:
     'The ladder in {folder} did not come with this program, and its code would be built and run with your permissions. This folder is not trusted.',
-  trust: 'Read its files, then allow it once with --trust; the decision applies to this folder.',
+  trust:
+    'Read the folder’s files, then allow it once with --trust; the decision applies to this folder.',
   shipped: '{ladder} ships with the program and cannot be changed.',
   watchFolder: 'Only a ladder folder can be watched.',
   notOfLadder: '{file} is not a file of a ladder.',
@@ -107,15 +109,15 @@ export const drafts = {
     '{rung} of {ladder} is not a rung of any ladder of this program, so a copy of it cannot be run.',
   notShipped: 'The ladder {ladder} did not come with this program, and its folder is unknown.',
   imported:
-    'An imported report contains no ladder to edit. To edit its kernel, create a ladder folder from the source file: `kernel-ladder init --from FILE`.',
+    'An imported report contains no ladder to edit. To edit the report’s kernel, create a ladder folder from the source file: `kernel-ladder init --from FILE`.',
   folderGone: 'There is no longer a ladder {ladder} in {folder}.',
   noPython: 'A rung in Python can be edited only in a ladder folder.',
-  openFolder: 'Open its folder to edit its files.',
+  openFolder: 'Open the ladder’s folder to edit its files.',
   copySource:
     'For a ladder folder, edit the file itself; otherwise copy the source to your own folder: `kernel-ladder init`.',
   noSource: 'The session has no source of a rung named {rung}.',
   tooMany: 'There are already {count} drafts.',
-  discard: 'Discard some, or delete files from {folder}.',
+  discard: 'Discard some drafts, or delete files from {folder}.',
 } as const
 
 /** Messages about opening a source line in the user's editor. */
@@ -123,7 +125,7 @@ export const editor = {
   unset: 'No editor is set.',
   set: 'Set KERNEL_LADDER_EDITOR to a command that opens a window, such as: {example}',
   noFile: 'The source of {rung} is not in a file on this machine.',
-  noFileThen: 'Open the folder of its ladder first.',
+  noFileThen: 'Open the rung’s ladder folder first.',
   notFound: 'The editor {program} was not found.',
   failed: 'The editor {program} ended with exit code {code}.',
 } as const
@@ -138,9 +140,9 @@ export const commits = {
   unshallow: 'The clone is shallow and lacks older commits: git fetch --unshallow.',
   cutOff: 'The range starts before {hash}, the oldest commit in this clone.',
   unreadable: 'git could not list {range}.',
-  many: '{range} has {count} commits that changed it; the limit is {most}.',
+  many: '{range} has {count} commits that changed the source; the limit is {most}.',
   none: 'No commit in {range} changed {file} or its includes.',
-  latest: 'The last commit that did: {commit}.',
+  latest: 'The last commit with changes: {commit}.',
   dirty: '{rung} or a header has uncommitted changes; they were not run.',
 } as const
 
@@ -181,7 +183,7 @@ export const task = {
   noSize: 'There is no size named {name}; the sizes are {sizes}.',
   missing: '{name} is missing.',
   noSizes: 'The task has no size.',
-  noChoices: 'It has no choices.',
+  noChoices: 'The option has no choices.',
   at: 'At {at}, {fault}.',
   broken: '{what} is not satisfied',
   notFinite: '{what} is not a finite number',
@@ -194,8 +196,8 @@ export const task = {
   permutation: 'a permutation of {count} does not fit in {dtype}',
   noRungToCheck:
     'With these options there is no rung to check this rung against; add a reference.cu.',
-  repeatedVariant: 'It repeats the name {name}; give the variant its own name with "as".',
-  repeated: 'It repeats the name {name}.',
+  repeatedVariant: 'The name {name} is repeated; give the variant its own name with "as".',
+  repeated: 'The name {name} is repeated.',
   noRung: 'There is no rung {rung}; the rungs are {rungs}.',
   afterNone: 'after refers to {rung}; the rungs are {rungs}.',
   needsType: '{key} compares numbers: set their type with `dtype: f32`.',
@@ -236,7 +238,7 @@ export const header = {
   writeRequires: 'Write the minimum architecture as nvcc spells it: "sm_75" or "sm_90a".',
 } as const
 
-/** Reasons why main() of a file given to `init --from` did not run to its end. */
+/** Reasons why main() of a file given to `init --from` did not return. */
 export const init = {
   mainCrashed: 'it crashed ({how}){text}',
   mainLacks: 'it calls {name}, which needs a GPU or a library that is not available here',
@@ -259,9 +261,9 @@ export const settings = {
     'Set {variables} to the {count, plural, one{correct directory} other{correct directories}}.',
   noDirectory: 'The include directory {directory} does not exist on this machine.',
   undefinedFunction:
-    'It uses {name} on the GPU, which another file defines. A rung is built from one file, so include that file.',
+    'The rung uses {name} on the GPU, which another file defines. A rung is built from one file, so include that file.',
   noLibrary: 'The library {library} was not found on this machine.',
-  differ: 'They were built with different flags: {a} before, {b} now.',
+  differ: 'The rungs were built with different flags: {a} before, {b} now.',
   none: 'no additional flags',
 } as const
 

@@ -23,9 +23,9 @@ export const checks = {
     'Too slow, predicted: {own}, compared with {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
   noTime: 'No time was measured.',
   onlyPredicted: 'The time was predicted, not measured.',
-  notCollected: 'It was not collected.',
-  notMeasured: 'It was not measured.',
-  notBuilt: 'It was not built.',
+  notCollected: 'The value was not collected.',
+  notMeasured: 'The value was not measured.',
+  notBuilt: 'The code was not built.',
   useGpu:
     '`--target emulated` needs no GPU and judges every check except times. For a shipped lab, `--target recorded` shows what its starter and solution achieved on a GPU. Measuring requires an NVIDIA GPU of compute capability 7.5 or higher.',
   notTheirs:
@@ -44,7 +44,7 @@ export const checks = {
 
   sanitizerNotRun: 'compute-sanitizer did not run.',
   counts: '{tool} findings: {total}.',
-  countsInLine: '{tool} findings: {total}. The first is on line {line}: {text}',
+  countsInLine: '{tool} findings: {total}. The first finding is on line {line}: {text}',
   noVerdict: '{tool} returned no result: {why}',
   nothingFound: '{tools}: no findings.',
 
@@ -54,7 +54,7 @@ export const checks = {
   metricPassed: '{metric}: {value}, {bound}.',
   metricFailed: '{metric}: {value}; must be {bound}.',
   aboutTime:
-    'This lab’s goal depends on times ({checks}), which the emulator does not measure. Check it on a GPU. The other checks were made here.',
+    'This lab’s goal depends on times ({checks}), which the emulator does not measure. Check the lab on a GPU. The other checks were performed here.',
   withNoise:
     'The counter includes conflicts that vary from run to run, because per-instruction counters were not collected.',
   time: '{own}, {ratio}× the {theirs} of {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
@@ -102,7 +102,7 @@ export const labs = {
   untrusted:
     'The lab in {folder} did not come with this program, and its code would be built and run with your permissions. This folder is not trusted.',
   trust:
-    'Read its files and decide with `kernel-ladder lab trust {folder}`; the decision applies until one of its files changes.',
+    'Read the folder’s files and decide with `kernel-ladder lab trust {folder}`; the decision applies until one of its files changes.',
   gone: 'The third-party lab {lab} no longer exists.',
   taken: 'A lab named {lab} was added from {folder}.',
   renameFolder: 'Give the folder another name.',
@@ -118,16 +118,16 @@ export const labs = {
   changed: 'A file of the lab has changed in the meantime.',
   lookAgain: 'Review the lab again.',
   noLadder: 'The lab {lab} uses the ladder {ladder}, which does not exist.',
-  cancelled: 'The check was cancelled.',
-  usedMemory: 'It was stopped because it used more than {size} GiB.',
-  hadProcesses: 'It was stopped because it had more than {count} processes.',
-  hadTasks: 'It was stopped because it had more than {count} processes and threads.',
-  tookTime: 'It was stopped after {seconds} s.',
-  printed: 'It was stopped because it printed too much output.',
-  notFinished: 'Its check did not finish: {why}',
+  cancelled: 'The check was canceled.',
+  usedMemory: 'The submission was stopped because it used more than {size} GiB.',
+  hadProcesses: 'The submission was stopped because it had more than {count} processes.',
+  hadTasks: 'The submission was stopped because it had more than {count} processes and threads.',
+  tookTime: 'The submission was stopped after {seconds} s.',
+  printed: 'The submission was stopped because it printed too much output.',
+  notFinished: 'The submission’s check did not finish: {why}',
   exitCode: 'exit code {exitCode}',
   otherExit: 'it printed “{status}” and ended with exit code {exitCode}',
-  notGraded: 'It could not be graded: {why}',
+  notGraded: 'The submission could not be graded: {why}',
   nothingToGrade: 'There is nothing to grade.',
   noSource: 'The folder contains no .cu file.',
   severalSources: 'The folder contains {count} .cu files, none of which is {file}.',

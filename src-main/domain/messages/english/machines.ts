@@ -4,7 +4,7 @@
 export const machines = {
   none: 'There is no machine named {name}.',
   known: 'The machines are: {names}. Other targets: see `kernel-ladder run --help`.',
-  add: 'Add it with `kernel-ladder machine add {name} --ssh HOST`.',
+  add: 'Add the machine with `kernel-ladder machine add {name} --ssh HOST`.',
   noDraft: 'Edited copies run only on this machine.',
   clock:
     'The clock of {name} is {seconds} s ahead of this machine’s clock. Dates in the session use the clock of {name}.',
@@ -18,15 +18,15 @@ export const machines = {
   taken: 'A machine named {name} already exists.',
   otherName: 'Use another name, or --replace.',
   notTrusted: 'The host key of {host} is not trusted, so {name} was not added.',
-  trustIt: 'Its key is {key}; ask its administrator whether the key is correct.',
+  trustIt: 'The key is {key}; ask the host’s administrator whether it is correct.',
   tooLarge: '{folder} has more than {most} MiB of files, which is the upload limit.',
   noRun: 'There is no run {run} on {name}.',
-  seeRuns: 'List them with `kernel-ladder machine runs {name}`.',
+  seeRuns: 'List the runs with `kernel-ladder machine runs {name}`.',
   nothing: 'Nothing finished on {name}, so nothing was saved.',
   // The following entries explain ssh's output when a host cannot be reached.
   hostChanged: 'The host key of {host} has changed since it was trusted.',
   hostChangedRemedy:
-    'Ask its administrator; if the change is known, remove the old key with `ssh-keygen -R` and add the machine again.',
+    'Ask the host’s administrator; if the change is known, remove the old key with `ssh-keygen -R` and add the machine again.',
   hostUnknown: 'The host key of {host} is not known yet.',
   hostUnknownRemedy:
     '`kernel-ladder machine add` shows its fingerprint and trusts it if you confirm; so does `ssh {host}`.',
@@ -36,7 +36,7 @@ export const machines = {
   hostDeniesRemedy:
     'Make `ssh {host}` work without a password: add your key to the agent (`ssh-add`) or to the host (`ssh-copy-id`).',
   hostRefuses: '{host} refuses the connection.',
-  hostRefusesRemedy: 'Check that sshd runs there, and the port.',
+  hostRefusesRemedy: 'Check that sshd runs on the host, and check the port.',
   hostSilent: '{host} does not answer.',
   hostSilentRemedy: 'Check your network (VPN), and that the machine is on.',
   noReport: '{folder} has no Nsight Compute report.',
@@ -45,7 +45,7 @@ export const machines = {
   reportGone: 'The report is no longer on {name}.',
   reportCut:
     'The connection to {name} was lost after {done} of {bytes} bytes of the report were received.',
-  fetchAgain: 'Fetch it again: it resumes where it stopped.',
+  fetchAgain: 'Fetch the report again: the download resumes where it stopped.',
   fetchLost: 'The connection to {name} was lost; reconnecting.',
   fetchStopped: 'Stopped; the downloaded part of the report is kept for next time.',
   profileAgain: 'Run the ladder there again with the counters that you need.',
@@ -65,18 +65,18 @@ export const slurm = {
     'Slurm stopped job {number} and holds it on {name} ({reason}); the run will start over once it is released.',
   early: 'Job {number} on {name} ended early; its finished results were kept.',
   ended: 'Job {number} on {name} ended without a result.',
-  nothing: 'Slurm reports it as completed, but it produced no result.',
-  cancelled: 'It was cancelled.',
-  time: 'It reached its time limit.',
-  preempted: 'It was preempted by another job and not requeued.',
-  node: 'Its node failed.',
-  memory: 'It ran out of memory.',
-  failed: 'It failed.',
-  lost: 'Neither the queue nor the accounting lists it anymore.',
+  nothing: 'Slurm reports the job as completed, but it produced no result.',
+  cancelled: 'The job was canceled.',
+  time: 'The job reached its time limit.',
+  preempted: 'The job was preempted by another job and not requeued.',
+  node: 'The job’s node failed.',
+  memory: 'The job ran out of memory.',
+  failed: 'The job failed.',
+  lost: 'Neither the queue nor the accounting lists the job anymore.',
   array:
     'Array {number} on {name}: {done} of {tasks, plural, one{{tasks} task} other{{tasks} tasks}} done, {running} running ({nodes}), {waiting} waiting ({reasons}).',
   task: 'Task {number} did not finish its part. {why}',
-  taskEnded: 'It ended with {code}.',
+  taskEnded: 'The task ended with {code}.',
   moreTasks:
     '{count, plural, one{{count} more task did not finish its} other{{count} more tasks did not finish their}} part either.',
   noTask: 'No task of array {number} on {name} finished its part.',
@@ -87,7 +87,7 @@ export const slurm = {
   noSlurmDo:
     'Add the machine without --slurm, or put sbatch on the PATH of commands that run on {name} over ssh.',
   unreachable: 'Slurm on {name} does not answer: {text}',
-  unreachableDo: 'Try again later, or ask its administrator.',
+  unreachableDo: 'Try again later, or ask the machine’s administrator.',
   refused: 'Slurm on {name} rejected the job: {text}',
   refusedDo:
     'Change partition, account, gres, constraint or time of {name} in machines.yaml, or add it again with --replace.',
@@ -97,19 +97,19 @@ export const slurm = {
 export const programs = {
   installNcu: 'Install Nsight Compute and put ncu on PATH.',
   noSuchProgram: '{program} does not exist or is not executable.',
-  checkPath: 'Check its path, or use a program on PATH: kernel-ladder profile -- python train.py.',
+  checkPath: 'Check the path, or use a program on PATH: kernel-ladder profile -- python train.py.',
   notBinary: '{program} is a script that ncu cannot start.',
-  nameInterpreter: 'Put its interpreter first: kernel-ladder profile -- python {program}.',
+  nameInterpreter: 'Put the script’s interpreter first: kernel-ladder profile -- python {program}.',
   noLaunch: '{program} launched no kernel.',
   launchSomething:
-    'It may have run on the CPU or found no GPU: run it without the profiler to check.',
+    'The program may have run on the CPU or found no GPU: run it without the profiler to check.',
   failedFirst: '{program} ended with exit code {exitCode} before it launched a kernel.',
-  runAlone: 'Run it without the profiler to see why.',
+  runAlone: 'Run the program without the profiler to see why.',
   noKernelMatches: 'No kernel of {program} matches {filter}.',
   kernelsAre: 'Its kernels: {names}.',
   noRange: 'No kernel of {program} was launched in the NVTX range {range}.',
   rangesAre: 'Its ranges: {names}.',
-  noRanges: 'It has no NVTX ranges: leave --nvtx out, or mark the range in the program.',
+  noRanges: 'The program has no NVTX ranges: leave --nvtx out, or mark the range in the program.',
   skippedAll:
     '{program} launched {count, plural, one{{count} kernel that matches} other{{count} kernels that match}}, and --skip {skip} left none.',
   skipFewer: 'Skip fewer launches.',
@@ -117,25 +117,25 @@ export const programs = {
   longer: 'Allow more time with --timeout SECONDS, or profile fewer launches with --count N.',
   badFilter: '--kernels {filter} is not a regular expression: {text}.',
   firstLaunches:
-    '{count, plural, one{Only the first launch was timed} other{Only the first {count} launches were timed}}; later launches are not in any total. Use --skip to start later.',
+    '{count, plural, one{Only the first launch was timed} other{Only the first {count} launches were timed}}; the totals exclude later launches. Use --skip to start later.',
   unprofiled: 'Kernels that were timed but not profiled: {count}, with {share} of the time.',
   changed:
     'The program launched different kernels during profiling than during timing: {count, plural, one{{count} kernel has} other{{count} kernels have}} no counters.',
   neverAlone: '{kernel} did not end while ncu ran it by itself, so it may wait for another kernel.',
   timedTogether: 'CUPTI timed the kernels as the program launched them; there are no counters.',
-  noTogether: 'Its kernels could not be timed concurrently: {why}',
+  noTogether: 'The kernels could not be timed concurrently: {why}',
   cuptiMissing: 'CUPTI, which times concurrent kernels, was not found.',
   needsCupti: 'Install the CUDA toolkit with nvcc and CUPTI.',
   noneTogether: 'Without ncu, the program finished no kernel.',
   noRangeTogether: 'NVTX ranges are unknown without ncu.',
   withoutRange: 'Leave out --nvtx, or choose kernels with --kernels.',
   exited: '{program} ended with exit code {exitCode}.',
-  left: 'The session has only the {count} of {total} kernels that took longest.',
+  left: 'The session has only the {count} longest-running kernels of {total}.',
   profileFailed: 'The kernels were timed but not profiled: {why}',
   ofPrograms:
     'The ladder in {folder} is a ladder of programs, which this command does not support.',
   runOnly:
-    'Run it with `kernel-ladder run --ladder {folder}`, and compare two of its sessions with `kernel-ladder compare A B`.',
+    'Run the ladder with `kernel-ladder run --ladder {folder}`, and compare two of its sessions with `kernel-ladder compare A B`.',
   onlyHere: 'Programs run only on this machine, not on {target}.',
   leaveTarget: 'Leave --target out.',
   notForPrograms: '{option} cannot be used with a ladder of programs.',
@@ -149,20 +149,20 @@ export const programs = {
   outputPart:
     '{file} has {bytes, plural, one{{bytes} byte} other{{bytes} bytes}}, which is not a whole number of {dtype} values.',
   outputBytes:
-    '{file} differs from the expected output in {count} bytes. The first is byte {index}, which is {actual} instead of {expected}.',
+    '{file} differs from the expected output in {count} bytes. The first difference is byte {index}, which is {actual} instead of {expected}.',
   outputValues:
-    '{file} differs from the expected output in {count} of {total} values. The first is value {index}, which is {actual} instead of {expected}.',
+    '{file} differs from the expected output in {count} of {total} values. The first difference is value {index}, which is {actual} instead of {expected}.',
   noExpected: 'The expected contents of {file} are unknown: {why}',
   noGpuTime: 'The GPU time of {program} is unknown: {why}',
   noGpuTimes: 'GPU times are unknown: {why}',
-  stopped: 'It was stopped before its kernels were profiled.',
+  stopped: 'The program was stopped before its kernels were profiled.',
 } as const
 
 /** Messages about sweeps over the parameters of a rung. */
 export const tunings = {
   none: 'There is no sweep {id}.',
   damaged: '{file} is not a sweep of this program, or it is damaged.',
-  tuneAgain: 'Start it again with `kernel-ladder tune`; measured configurations are reused.',
+  tuneAgain: 'Start the sweep again with `kernel-ladder tune`; measured configurations are reused.',
   shipped: '{ladder} ships with the program, so no variant is added to it.',
   ownFolder:
     '--apply writes into a ladder folder of your own, and {ladder} ships with the program.',
@@ -170,7 +170,7 @@ export const tunings = {
     'Run without --apply and pass the values to `run --param`, or create a folder with `kernel-ladder init`.',
   nothingToApply: 'No configuration was timed, so there is nothing to apply.',
   undeclared: '{file} does not declare {names}, so a variant cannot set them.',
-  declare: 'Add a line such as `{line}` to its header.',
+  declare: 'Add a line such as `{line}` to the file’s header.',
   gone: '{file} is no longer in the folder, so nothing was written.',
   changed: '{file} was changed in the meantime, so nothing was written.',
   applyAgain: 'Apply it again.',
@@ -182,9 +182,9 @@ export const written = {
   lines: '{first}\n{more}',
   repeated: 'The key {key} is repeated; it first appears on line {line}.',
   noSharing: 'Anchors and aliases (&, *) are not supported; repeat the value instead.',
-  explicitKeys: 'It exceeds the limit of {most} explicit keys (?).',
-  deep: 'It has lists nested deeper than the limit of {most}.',
-  keys: 'It exceeds the limit of {most} keys.',
+  explicitKeys: 'The file exceeds the limit of {most} explicit keys (?).',
+  deep: 'The file has lists nested deeper than the limit of {most}.',
+  keys: 'The file exceeds the limit of {most} keys.',
   empty: 'The file is empty.',
   noMap: 'The file is not a map of keys.',
   missing: '{where} is missing.',

@@ -29,7 +29,7 @@ export const next = {
     'Costs shared memory for each stage. cp.async needs compute capability 8.0. TMA needs 9.0 and rows that start at multiples of 16 bytes.',
   barriers:
     'Wait less at barriers: remove some, synchronize a warp or a pair of warps instead of the block, or arrive early and wait late.',
-  barriersCosts: 'Costs no resources. Check it with racecheck afterwards.',
+  barriersCosts: 'Costs no resources. Check the kernel with racecheck afterwards.',
   moreWork:
     'Give each thread several independent elements, and issue all of its loads before the first use.',
   moreWorkCosts: 'Costs registers for the elements in flight and reduces the number of blocks.',
@@ -41,7 +41,8 @@ export const next = {
   aggregateAtomicsCosts: 'Costs shared memory for the partial results of a block.',
   divergence:
     'Assign work so that whole warps are busy or idle: neighboring threads take the same path.',
-  divergenceCosts: 'Changes which thread does what. Check that bank conflicts do not rise.',
+  divergenceCosts:
+    'Changes the assignment of work to threads. Check that bank conflicts do not rise.',
   addressing:
     'Compute fewer addresses: advance pointers by a constant, hoist loop invariants, and use 32-bit offsets.',
   addressingCosts: 'Costs a few registers for the hoisted values.',
@@ -72,13 +73,13 @@ export const next = {
   persistent:
     'Keep one block per SM resident and let it compute tile after tile, so that the next tile loads while the last one is stored.',
   persistentCosts:
-    'Needs a loop over tiles and barriers that outlive a tile. It saves the startup and the tail of each block.',
+    'Needs a loop over tiles and barriers that outlive a tile. Saves the startup and the tail of each block.',
   l2Order:
     'Change the order of the blocks, so that concurrent blocks share rows and columns in L2.',
   l2OrderCosts: 'Costs a few integer operations per block.',
   eviction:
     'Control L2 eviction: evict results first and shared inputs last, with cache hints on loads and stores.',
-  evictionCosts: 'Needs compute capability 8.0. It costs no resources.',
+  evictionCosts: 'Needs compute capability 8.0. Costs no resources.',
   tensorCores:
     'Multiply on the tensor cores, with the instructions that run at their full rate: WGMMA on Hopper, mma.sync before it.',
   tensorCoresCosts:
@@ -90,7 +91,7 @@ export const next = {
   onePassCosts: 'Costs registers or shared memory for the kept elements; long rows may not fit.',
   fuse: 'Fuse the kernels, so that the second kernel does not read the first kernel’s results back from memory.',
   fuseCosts:
-    'The combined kernel needs the registers of both kernels. Between blocks, it needs flags or a last block that finishes the work.',
+    'The combined kernel needs the registers of both kernels. Fusion across blocks needs flags or a last block that finishes the work.',
   specialize:
     'Give warps roles: one producer keeps the copies going while the other warps only compute.',
   specializeCosts:
@@ -150,8 +151,9 @@ export const next = {
   ofLibrary:
     'The kernel belongs to a library: fuse it with its neighbors, call it with other types, or replace it.',
   noTime: 'The rung has no time.',
-  noCounters: 'The rung has no counters. Run it with --profile standard.',
-  cardOnly: 'The card profile has too few counters for advice. Run it with --profile standard.',
+  noCounters: 'The rung has no counters. Run the rung with --profile standard.',
+  cardOnly:
+    'The card profile has too few counters for advice. Run the rung with --profile standard.',
   contradiction: 'The counters contradict each other, so no advice is possible.',
   ofProgram:
     'The kernel takes {share} of the {total} that the program spends in kernels; the program would take {after}.',
@@ -161,7 +163,7 @@ export const next = {
 export const path = {
   work: 'work of the limiting unit',
   instructions: 'instructions',
-  busy: 'how busy the unit is',
+  busy: 'unit utilization',
   sms: 'SMs with a block',
   clock: 'clock',
   launches: 'launches',

@@ -12,17 +12,18 @@ export const prediction = {
   sampled: 'Extrapolated from eight blocks of each launch.',
   noGpuParameters: 'The timing model has no parameters for {gpu}.',
   gpusWithParameters:
-    'It has parameters for: {gpus}. `kernel-ladder machine calibrate` adds a GPU.',
+    'The model has parameters for: {gpus}. `kernel-ladder machine calibrate` adds a GPU.',
   spins:
-    'Not predicted: its blocks wait for each other, so its time depends on the order of blocks.',
+    'Not predicted: the kernel’s blocks wait for each other, so its time depends on the order of blocks.',
   uneven:
-    'Not predicted: its blocks do different amounts of work, and too many would have to be simulated.',
-  distributedShared: 'Not predicted: it reads the shared memory of other blocks in its cluster.',
-  tooLong: 'Not predicted: one of its blocks executes too many instructions.',
+    'Not predicted: the kernel’s blocks do different amounts of work, and too many of them would have to be simulated.',
+  distributedShared:
+    'Not predicted: a block reads the shared memory of other blocks in its cluster.',
+  tooLong: 'Not predicted: one of the kernel’s blocks executes too many instructions.',
   halted: 'Not predicted: the emulated launch stopped ({detail}).',
 } as const
 
-/** The limit of a launch, used after "limited by". */
+/** Names of a launch's possible limits, used after "limited by". */
 export const limiter = {
   dram: 'DRAM bandwidth',
   l2: 'L2 bandwidth',

@@ -1,6 +1,6 @@
 /** Messages about the origin of a session's figures. */
 
-/** Display names of the facts. Each key is also the fact's CSV column name. */
+/** Display names of the facts about a session. Each key is also the fact's CSV column name. */
 export const fact = {
   session: 'Session',
   origin: 'Origin',
@@ -59,5 +59,5 @@ export const provenance = {
   profiler:
     '{ncu}, level {level}, up to {passes, plural, one{{passes} pass} other{{passes} passes}} per kernel, clock control {clock}, cache control {cache}',
   complete: 'complete, {seconds} s',
-  cancelled: 'cancelled, {seconds} s',
+  cancelled: 'canceled, {seconds} s',
 } as const

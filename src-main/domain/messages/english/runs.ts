@@ -16,7 +16,7 @@ export const requests = {
   sizeBeside: '--size cannot be combined with {names}.',
   oneOrOther: 'Use one or the other.',
   noName: 'The task {task} has no size, scalar or option {name}.',
-  names: 'It has: {names}.',
+  names: 'The task has: {names}.',
   missing: '{name} is missing.',
   give: 'Give {names}.',
   impossible:
@@ -28,17 +28,17 @@ export const requests = {
   ladders: 'The ladders are: {ladders}.',
   ladderFault: 'The ladder {ladder} cannot be used. {why}',
   noRungFile:
-    'The ladder {ladder} lists the rung {rung}, but no file cuda-kernels/*/{rung}.cu declares it.',
+    'The ladder {ladder} lists the rung {rung}, but no file {rung}.cu under cuda-kernels declares it.',
   rungAccepts:
     'The ladder {ladder} runs {rung} with the {option} {choice}, but {file} accepts only {choices}.',
   noTask: 'The ladder {ladder} uses the task {task}, which does not exist.',
   noRung: '{whole} has no rung named {rungs}.',
-  rungs: 'Its rungs are: {rungs}.',
+  rungs: 'The rungs are: {rungs}.',
   noParameter: '{whole} has no parameter named {name}.',
   noRungRun: '{name} is not a rung of this run.',
-  rungsRun: 'They are: {rungs}.',
-  parameters: 'Its parameters are: {names}.',
-  noParameters: 'It has no parameters.',
+  rungsRun: 'The rungs are: {rungs}.',
+  parameters: 'The parameters are: {names}.',
+  noParameters: 'There are no parameters.',
   notAllowed: '{name}={value} is not allowed.',
   allowed: 'Allowed values of {name}: {values}.',
   cannotTake: '{rung} does not support {values}: {rule}.',
@@ -63,18 +63,18 @@ export const requests = {
   otherParameter: '{recording} was recorded with {name}={recorded}, not {value}.',
   parametersNeedGpu: 'Other parameters require a GPU: --target local.',
   sanitizerNotRecorded: 'The output of compute-sanitizer was not recorded.',
-  useGpu: 'Run it on a machine with an NVIDIA GPU.',
+  useGpu: 'Run compute-sanitizer on a machine with an NVIDIA GPU.',
   referenceAlone: 'The ladder {ladder} has no rung besides its reference.',
   nameReference: 'To check the reference, request it with --rungs.',
   smaller: 'Choose a smaller size.',
   smallerWith: 'Choose a smaller size with --size or --at.',
-  saveAnew: 'Save it again, or change the task to match it.',
+  saveAnew: 'Save the file again, or change the task to match it.',
   running: 'A run is already in progress.',
   sanitizing: 'compute-sanitizer is running.',
   wait: 'Wait for it to finish, or cancel it.',
   runOver: 'That run is no longer in progress.',
   runFailed: 'The run failed.',
-  cancelled: 'The run was cancelled.',
+  cancelled: 'The run was canceled.',
 } as const
 
 /** Fragments for the messages in ./labs and ./sessions. */
@@ -105,8 +105,8 @@ export const part = {
 } as const
 
 /**
- * Failures of ncu, nvcc, compute-sanitizer and the driver, with remedies. Includes messages about
- * waiting for the GPU.
+ * Failures of ncu, nvcc, compute-sanitizer and the driver, with remedies. The table also contains
+ * messages about waiting for the GPU.
  */
 export const tools = {
   ncuPermission:
@@ -122,7 +122,7 @@ export const tools = {
   programFailedWith: 'The profiled program failed with exit code {exitCode}.',
   noKernels: 'ncu ran but profiled no kernel.',
   allowCounters:
-    'Put "options nvidia NVreg_RestrictProfilingToAdminUsers=0" into a file in /etc/modprobe.d and reboot, or run as root; in a container, start it with --cap-add=SYS_ADMIN.',
+    'Put "options nvidia NVreg_RestrictProfilingToAdminUsers=0" into a file in /etc/modprobe.d and reboot, or run as root. If you use a container, start it with --cap-add=SYS_ADMIN.',
   pauseDcgm: 'Run "dcgmi profile --pause", profile again, then run "dcgmi profile --resume".',
   ownTmp: 'Set TMPDIR to a folder that you own.',
   updateDriver:
@@ -133,7 +133,7 @@ export const tools = {
   buildAgain: 'Rebuild the runner, and check that its folder is not mounted noexec.',
   runWithout: 'Run the same rungs without profiling; the error that they report is the cause.',
   seeLaunch: 'Run the same rungs without profiling and check that they launch a kernel.',
-  triedTimes: 'It was tried {count, plural, one{{count} time} other{{count} times}}.',
+  triedTimes: 'Profiling was tried {count, plural, one{{count} time} other{{count} times}}.',
   ncuIdle: 'ncu did not finish (no progress for {seconds} s).',
   ncuUnfinished: 'ncu did not finish ({signal}).',
   ncuSilent: 'ncu did not finish within two minutes.',
@@ -167,7 +167,7 @@ export const tools = {
   sanitizerEnded: 'compute-sanitizer was terminated ({signal}).',
   sanitizerNoEnd: 'compute-sanitizer did not finish: {text}',
   sanitizerCounts:
-    'Its summary counts {total, plural, one{{total} error} other{{total} errors}}, but its report lists {count}.',
+    'The compute-sanitizer summary counts {total, plural, one{{total} error} other{{total} errors}}, but its report lists {count}.',
   notLaunched: 'The rung was not launched: {text}.',
   noAnswer: 'compute-sanitizer reported no result.',
 
@@ -177,11 +177,11 @@ export const tools = {
   noGpuUsable: 'CUDA reports no usable GPU: {text}',
   checkVisible: 'Check the driver and CUDA_VISIBLE_DEVICES (`nvidia-smi`, `kernel-ladder doctor`).',
   resetGpu:
-    'Check whether `nvidia-smi` still lists the GPU, and which processes hold its memory; reset it (`nvidia-smi --gpu-reset`, as administrator) or reboot, then run the remaining rungs.',
+    'Check whether `nvidia-smi` still lists the GPU, and which processes hold its memory. Reset the GPU (`nvidia-smi --gpu-reset`, as administrator) or reboot, then run the remaining rungs.',
   gpuInUse: '{gpu} is in use by process {pid} of {user}, since {since}.',
   gpuInUseBySilent: '{gpu} is in use by a process that does not identify itself.',
-  waitingForGpu: '{why} Waiting for it to finish.',
-  waitYourself: 'Wait until it has finished, or run without --no-wait.',
+  waitingForGpu: '{why} Waiting for the process to finish.',
+  waitYourself: 'Wait until the process has finished, or run without --no-wait.',
   gpuNotReserved:
     '{gpu} could not be reserved ({text}); another run of this program may be timing at the same time.',
 
@@ -247,9 +247,9 @@ export const machineCode = {
   tooLarge: 'The machine code is larger than 256 MiB.',
   buildFewer: 'Build fewer kernels into one file.',
   compressed: 'The machine code is compressed.',
-  dontCompress: 'Build it with nvcc --compress-mode=none.',
+  dontCompress: 'Build the code with nvcc --compress-mode=none.',
   otherArchitecture: 'The machine code is for {architecture}, whose encoding is unknown.',
-  buildForKnown: 'Build it for one of these: {architectures}.',
+  buildForKnown: 'Build the code for one of these: {architectures}.',
   unknownInstruction: 'Unknown instruction at {address}: {bits}.',
 } as const
 
@@ -258,8 +258,9 @@ export const emulation = {
   counted: 'The counters come from the emulator, without a GPU. Samples and stalls require a GPU.',
   notEmulated:
     'The emulator counts only what the code and the launch determine; this metric depends on GPU timing.',
-  noKind: 'It executes {opcode}, and it is unknown which ncu counters include this instruction.',
-  copiesPastL1: 'Its copies bypass L1, and how many sectors L1 counts for them is unknown.',
+  noKind:
+    'The rung executes {opcode}, and it is unknown which ncu counters include this instruction.',
+  copiesPastL1: 'The rung’s copies bypass L1, and how many sectors L1 counts for them is unknown.',
   announced:
     'About {instructions} million warp instructions for {rungs, plural, one{{rungs} rung} other{{rungs} rungs}}, about {seconds} s on {threads, plural, one{{threads} thread} other{{threads} threads}}.',
   progress: '{rung}: {done} of about {total} million warp instructions executed.',
@@ -270,9 +271,9 @@ export const emulation = {
   tooMuchMemory: '{rung} needs {gib} GiB of GPU memory; the emulator has {most} GiB.',
   noArchitecture:
     'The emulator does not support compute capability {computeCapability}, which {gpu} has.',
-  architectures: 'It supports compute capability 7.5 to 9.0: {gpus}.',
+  architectures: 'The emulator supports compute capability 7.5 to 9.0: {gpus}.',
   otherArchitecture:
-    'The memory access rules were measured on compute capability 9.0. The differences on {computeCapability} are unknown.',
+    'The memory access rules were measured on compute capability 9.0. The differences on compute capability {computeCapability} are unknown.',
   notVerifiedAt:
     '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:
@@ -281,7 +282,7 @@ export const emulation = {
   shrunk:
     'Emulated at {at} instead of {from}, so that it takes only seconds. Waves per SM are for the smaller size.',
   unsettled:
-    'It keeps state in device memory that changes with each launch, so correct launches prove nothing about later ones. Reset the state at the start of kl_launch, for example with cudaMemsetAsync.',
+    'The rung keeps state in device memory that changes with each launch, so correct launches prove nothing about later ones. Reset the state at the start of kl_launch, for example with cudaMemsetAsync.',
   maskedAll: 'its mask excludes every element of {name}',
   shipped:
     'This machine has no nvcc, so the builds that come with this program were used; nvcc {version} compiled them.',
@@ -290,30 +291,31 @@ export const emulation = {
   fromRung: 'the rung {rung}, emulated as well',
   unknownInstruction: 'The emulator does not know {instruction}{where}, so it stopped there.',
   callsOut:
-    'It calls a function outside its kernel{where}, such as malloc or a function in another file, which is not emulated.',
-  illegalAddress: 'It accesses memory outside its buffers{where}.',
+    'The rung calls a function outside its kernel{where}, such as malloc or a function in another file, which is not emulated.',
+  illegalAddress: 'The rung accesses memory outside its buffers{where}.',
   clock:
     '{rung} reads a clock. The emulator does not model time: its clocks count the instructions that a block has executed.',
-  tooLong: 'It was stopped after {limit} million warp instructions{where}; it may never finish.',
+  tooLong:
+    'The rung was stopped after {limit} million warp instructions{where}; it may never finish.',
   deadlock: 'Block {block} waits forever{where}: a barrier that some of its threads never reach.',
-  memory: 'It needs more memory than the emulator has: {detail}.',
+  memory: 'The rung needs more memory than the emulator has: {detail}.',
   assert: 'Assertion `{what}` failed{where}, thread {thread} of block {block}.',
   stack:
-    'Its calls need more than a thread’s {bytes} bytes of stack{where}, thread {thread} of block {block}: the recursion is too deep, or the limit must be raised (cudaDeviceSetLimit, cudaLimitStackSize).',
+    'The rung’s calls need more than a thread’s {bytes} bytes of stack{where}, thread {thread} of block {block}: the recursion is too deep, or the limit must be raised (cudaDeviceSetLimit, cudaLimitStackSize).',
   printed: '{rung}, thread {thread} of block {block}: {text}',
   printedMore: '{rung} printed {count, plural, one{{count} time} other{{count} times}} more.',
-  trap: 'It stopped itself{where}: {detail}.',
+  trap: 'The rung stopped itself{where}: {detail}.',
   fault: '{what}{where}, thread {thread} of block {block}.',
   faults: '{count} faults. The first: {first}',
   place: ' ({file}:{line})',
   placeAt: ' (at {address} of {kernel})',
-  notLaunched: 'Its launches are unknown: {why}',
-  noMachineCode: 'Its library has no machine code for the emulator.',
-  noSuchKernel: 'Its host code launches {name}, which its machine code does not contain.',
+  notLaunched: 'The rung’s launches are unknown: {why}',
+  noMachineCode: 'The rung’s library has no machine code for the emulator.',
+  noSuchKernel: 'The rung’s host code launches {name}, which its machine code does not contain.',
   wrongArguments:
-    'Its host code passes {bytes} bytes of arguments to {name}, which expects {expected}.',
+    'The rung’s host code passes {bytes} bytes of arguments to {name}, which expects {expected}.',
   noSuchVariable:
-    'Its host code uses the variable {name}, which its machine code does not contain.',
+    'The rung’s host code uses the variable {name}, which its machine code does not contain.',
   referenceUnusable: 'The reference cannot be used here: {why}',
   referenceNaN: 'The reference leaves {place} NaN, or does not write it.',
   noFile: '{path} is not a .npy file of {bytes} bytes of data.',

@@ -3,8 +3,8 @@
 /** Notes in a session about its run: reasons for missing results or counters, and warnings. */
 export const records = {
   notReached: 'The run ended before it reached this rung.',
-  writesOutside: 'It writes out of bounds of {buffers}.',
-  changesInputs: 'It writes to {buffers}, which is read-only.',
+  writesOutside: 'The rung writes out of bounds of {buffers}.',
+  changesInputs: 'The rung writes to {buffers}, which is read-only.',
   mismatches:
     '{count, plural, one{{count} element of {buffers} exceeds} other{{count} elements of {buffers} exceed}} the error bound.',
   mismatchesAt:
@@ -25,20 +25,20 @@ export const records = {
   ended: 'Terminated the runner during {stage} (exit code {exitCode}): {text}',
 
   runnerLost:
-    'It was not run because the runner could not continue after the previous rungs: {why}',
+    'The rung was not run because the runner could not continue after the previous rungs: {why}',
   halted: 'Not all rungs were run: {why}',
   outOfTurn:
     'While {rung} was running, lines arrived that the runner could not have sent at that point; they were ignored. The rung may be printing text that looks like a result.',
   gpuShared:
     'Another program was computing on this GPU before or after the timing, so the times may be from a shared GPU. Check `nvidia-smi`, and run again once nothing else is computing there.',
   untraced:
-    'CUPTI is not available on this machine, so work that a rung launches on its own streams could not be detected and may be missing from its time. Install the `extras/CUPTI` folder of the CUDA toolkit, and run again.',
+    'CUPTI is not available on this machine. Work that a rung launches on its own streams could not be detected and may be missing from its time. Install the `extras/CUPTI` folder of the CUDA toolkit, and run again.',
 
-  compiledWhereRun: 'Its kernels are compiled by Python on the GPU that they run on.',
+  compiledWhereRun: 'The rung’s kernels are compiled by Python on the GPU that they run on.',
   noTimeNoProfile: 'The rung has no time, so it was not profiled.',
   profilingOff: 'Profiling was turned off (--profile none).',
   profilingSkipped:
-    'It was excluded from profiling, either on request or because it would have taken too long.',
+    'The rung was excluded from profiling, either on request or because it would have taken too long.',
   endedBeforeProfile: 'The run ended before this rung was profiled.',
   noLaunchReported: 'ncu reported no launch for this rung.',
   noCounters: 'No counters: {why}',
@@ -64,17 +64,17 @@ export const records = {
   builtOnly:
     'Built for {gpu} (compute capability {computeCapability}, from the built-in table) without a GPU: nothing was run, verified, or timed.',
   builtNotRun: 'Built for {gpu}; nothing runs without a GPU.',
-  nothingRun: 'It was only built for {gpu}, not run.',
-  launchUnknown: 'Its launches are unknown: {why}',
-  cannotLaunch: 'It cannot be launched: {why}',
-  unsupportedHere: 'It is unsupported at this size: {why}',
+  nothingRun: 'The rung was only built for {gpu}, not run.',
+  launchUnknown: 'The rung’s launches are unknown: {why}',
+  cannotLaunch: 'The rung cannot be launched: {why}',
+  unsupportedHere: 'The rung is unsupported at this size: {why}',
   noCode: '{rung} has no instruction page. {why}',
   ptxasSilent: 'ptxas reported nothing for the kernel {kernel}.',
 
   imported:
-    "Imported from {file}: nothing in it was built, verified, or timed here, and the problem is unknown. Its times are ncu's own, measured while profiling; they are not timings of the program.",
+    "Imported from {file}: nothing in it was built, verified, or timed here, and the problem is unknown. The report's times are ncu's own, measured while profiling; they are not timings of the program.",
   importedFirst: '{file} contains {total} launches; the first {count} were imported.',
-  importedShare: 'They took {time} of {total} under ncu, {share}.',
+  importedShare: 'The imported launches took {time} of {total} under ncu, {share}.',
   detailsPage:
     'The details page contains few metrics and rounds them to two digits; the raw page or the report contains more.',
   gpuUnclear: '{file} does not describe the GPU in full.',
@@ -100,7 +100,7 @@ export const doctor = {
   installPackage:
     'Or install the npm package of this program: it has builds of the shipped rungs for `--target emulated`, which the one-file program lacks.',
   buildElsewhere:
-    'Or run on a machine that has it: `kernel-ladder machine add NAME --ssh HOST`, then `--target NAME`.',
+    'Or run on a machine that has nvcc: `kernel-ladder machine add NAME --ssh HOST`, then `--target NAME`.',
   tryEmulated:
     '`--target emulated` needs no GPU: exact counters with `run`, race checks with `sanitize`, no times.',
   tryPredicted:
@@ -126,7 +126,8 @@ export const sessions = {
   none: 'There is no session named {session}.',
   notSession: '{folder} is not a session: it has no {file}.',
   nameFolder: 'Use a folder written by `kernel-ladder run`, or recorded:<name>.',
-  importFirst: 'Import it with `kernel-ladder import`, and use the folder that this saves.',
+  importFirst:
+    'Import the report with `kernel-ladder import`, and use the folder that the import creates.',
   unreadable: '{file} cannot be read as a session: {why}',
   useBackup: 'The file was not changed. Use a backup, or run the ladder again.',
   update: 'The file was not changed. Update kernel-ladder to open it.',
@@ -137,7 +138,7 @@ export const sessions = {
   noOwn: 'You have no session to show yet.',
   nameRecording:
     'Use a recording, such as `kernel-ladder show {recording}`; `kernel-ladder sessions` lists them.',
-  makeOne: 'Create one with `kernel-ladder run --ladder ID`.',
+  makeOne: 'Create a session with `kernel-ladder run --ladder ID`.',
   noRecordings: 'No recordings ship with this program.',
   noRecording: 'There is no recording named {recording}.',
   recordings: 'The recordings are: {recordings}.',
@@ -161,7 +162,7 @@ export const sessions = {
     'The source {source} cannot be shown: {file} does not contain what was recorded: the SHA-256 differs.',
   noAttempt: 'it is not an attempt at a lab.',
   noRung: 'The session has no rung named {rung}.',
-  rungs: 'Its rungs are: {rungs}.',
+  rungs: 'The rungs are: {rungs}.',
 } as const
 
 /** Messages about importing HTML reports. */
@@ -180,14 +181,14 @@ export const pages = {
 
 /** Reasons why a report, chart or printout was not created. */
 export const reports = {
-  noStep: 'It does not build on another rung that has a time.',
+  noStep: 'The rung does not build on another rung that has a time.',
   neitherHas: 'Neither session has a rung named {rung}.',
-  seeRungs: 'See the rungs of each with `kernel-ladder show`.',
+  seeRungs: 'See each session’s rungs with `kernel-ladder show`.',
   nothingToChoose: 'The chart {chart} has no choices.',
   noChoice: '{choice} cannot be shown by the chart {chart} of this session.',
-  choices: 'It can show: {choices}.',
+  choices: 'The chart can show: {choices}.',
   noChart: 'The session has no chart named {chart}.',
-  charts: 'Its charts are: {charts}.',
+  charts: 'The charts are: {charts}.',
   captionOfNone: 'The report has no chart {chart} to put a caption under.',
   nothingToDraw: 'The session has no data for the chart {chart}.',
   notComparable: 'These sessions cannot be compared.',
@@ -197,10 +198,10 @@ export const reports = {
   templateDamaged: 'The template of HTML reports is damaged.',
   build: 'Run `npm run build`.',
   notExecutable: 'KERNEL_LADDER_CHROMIUM is {file}, which is not an executable file.',
-  nameBrowser: 'Set it to the executable of Chromium or Chrome, or leave it unset.',
+  nameBrowser: 'Set the variable to the executable of Chromium or Chrome, or leave it unset.',
   noBrowser: 'A {what} requires Chromium or Chrome, and none was found on this machine.',
   installBrowser:
-    'Install Chromium or Chrome, or set KERNEL_LADDER_CHROMIUM to its executable. The desktop app prints without one, and an HTML report can be printed from any browser.',
+    'Install Chromium or Chrome, or set KERNEL_LADDER_CHROMIUM to its executable. The desktop app prints without a browser, and an HTML report can be printed from any browser.',
   halfMade:
     '{program} left an incomplete {what} in {folder}: the disk is full, or the browser was stopped.',
   freeTemporary: 'Free some space there, or set TMPDIR to another folder, and try again.',
@@ -240,22 +241,22 @@ export const imports = {
   noFile: 'There is no file {file}.',
   nameFile: 'Use a .ncu-rep or .ncu-repz file or a CSV file from ncu.',
   notAllowed: '{file} cannot be read: permission denied.',
-  changePermissions: 'Change its permissions.',
+  changePermissions: 'Change the file’s permissions.',
   unreadable: '{file} cannot be read: {text}.',
   noLaunch: '{file} contains no kernel launch.',
   importWhat: 'Import a .ncu-rep file, or the output of `ncu --csv --page raw` (or details).',
   folder: '{file} is a folder.',
   notRegular: '{file} is not a regular file.',
   empty: '{file} is empty.',
-  exportAgain: 'Profile again, or export it again.',
+  exportAgain: 'Profile again, or export the report again.',
   tooLarge: '{file} unpacks to more than {size} GB.',
   packedDamaged: '{file} is damaged or truncated: it could be unpacked only in part.',
   tooLargePage:
     '{file} is larger than {size} MB, the largest source page that can be read at once.',
-  unpackFirst: 'Unpack it and import the result: zstd -d {file} -o report.ncu-rep',
+  unpackFirst: 'Unpack the file and import the result: zstd -d {file} -o report.ncu-rep',
   neither: '{file} is neither an ncu report nor a text file.',
   twoSessions: '{file} contains two sessions.',
-  sayWhich: 'Choose the one to import with --which first or --which second.',
+  sayWhich: 'Choose the session to import with --which first or --which second.',
   oneSession: '{file} contains only one session.',
   leaveWhich: 'Omit --which.',
   noReport: 'This is not an ncu report: it does not begin with NVR.',
@@ -263,20 +264,20 @@ export const imports = {
   longLine: 'A line is longer than {size} MB: this is not a table from ncu.',
   printRaw: 'Use a file with the output of `ncu --csv --page raw`.',
   mixedDecimals: '{column} is {value}: the table mixes decimal commas and decimal points.',
-  printPlain: "Print it again with LC_ALL=C in ncu's environment.",
+  printPlain: "Print the table again with LC_ALL=C in ncu's environment.",
   decimalComma: 'ncu wrote {column} as {value}, with a decimal comma.',
   runPlain: 'Run ncu again with LC_ALL=C in its environment.',
   details: "This is ncu's details page, with one row per metric.",
   exportRaw: 'Export the raw page: ncu --import FILE --csv --page raw.',
   noSpace: 'The file does not fit into {folder}: the disk is full.',
   notKept: 'The file could not be stored in {folder}: {text}',
-  useCommand: 'Free some space, or import it on the command line: kernel-ladder import FILE',
+  useCommand: 'Free some space, or import the file on the command line: kernel-ladder import FILE',
 } as const
 
 /** The warp samples that have stall reasons. */
 export const stallSamples = {
   all: 'all samples',
-  notIssued: 'the samples in cycles without an issue',
+  notIssued: 'the samples in cycles without an issued instruction',
 } as const
 
 /** Data missing from a deep profile. */

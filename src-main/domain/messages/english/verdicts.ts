@@ -3,7 +3,8 @@
 /** Messages about the roofline ceilings of a GPU. */
 export const ceilings = {
   benchmark: "Measured by the runner's microbenchmark in this session.",
-  notMeasured: 'It was not measured in this session, and there is no published value for this GPU.',
+  notMeasured:
+    'The peak was not measured in this session, and there is no published value for this GPU.',
   noGpu: 'The session does not specify a GPU.',
   noClock: 'The maximum SM clock is unknown.',
   notInTable: 'Compute capability {computeCapability} is not in the built-in table.',
@@ -20,12 +21,12 @@ export const ceilings = {
 export const roofline = {
   noOperations: 'The report has no count of FP32 operations.',
   noDuration: 'The report has no duration.',
-  noFp32: 'It executes no FP32 operations.',
+  noFp32: 'The rung executes no FP32 operations.',
   noOperationsOfTask: 'The task does not define an operation count, and ncu counted no operations.',
-  noTime: 'It has no time.',
+  noTime: 'The rung has no time.',
   notCollected: '{metric} was not collected.',
   notAvailable: '{metric} is not available.',
-  noByte: 'It moved no bytes at this level, so its arithmetic intensity is undefined.',
+  noByte: 'The rung moved no bytes at this level, so its arithmetic intensity is undefined.',
   counted: 'FP32 operations counted by ncu: 2 × FFMA + FADD + FMUL.',
   ofProblem: 'Operation count of {what}, {flops}; FP32 operations were not counted.',
   ofProblemTensor:
@@ -64,16 +65,16 @@ export const figures = {
   noBlockFits: 'Not even one block fits on an SM.',
   registersUnknown: 'The register usage of the launch is unknown.',
   registersHeld: 'Reported by CUDA for the kernel that was launched.',
-  noKernel: 'It launches no kernel.',
+  noKernel: 'The rung launches no kernel.',
   kernelsDiffer:
-    'It launches {count} kernels that differ in this value, and without counters it is unknown which of them runs longest.',
+    'The rung launches {count} kernels that differ in this value, and without counters it is unknown which of them runs longest.',
   ofRange: 'The range has {count} different kernels, but this metric is for a single launch.',
   fp32Operations:
     '2 × FFMA + FADD + FMUL, as ncu counted them per thread. Tensor operations are not included.',
   slotShare:
     'Share of the 32 lanes of every warp instruction executed; lanes disabled by a predicate or a branch are included in the total.',
   fromParts: 'Computed from other counters of the same profile: {names}.',
-  follows: 'It is derived from {metric}, which has no value: {why}',
+  follows: 'The metric is derived from {metric}, which has no value: {why}',
   overInstructions:
     'Sum over {opcodes} of the per-instruction counters: wavefronts minus the fewest that the accesses need.',
   noInstructions: 'Per-instruction counters were not collected; the deep level collects them.',
@@ -149,7 +150,7 @@ export const guard = {
   imported: 'The session {id} was imported, so what it computed is unknown.',
   ofFirst: 'The first session: {what}',
   ofSecond: 'The second session: {what}',
-  unfinished: 'The session {id} was cancelled before it finished.',
+  unfinished: 'The session {id} was canceled before it finished.',
   clocks:
     'One session has times from the runner, the other has times from ncu, which runs each launch by itself: they are not compared.',
   profilers:
@@ -254,12 +255,12 @@ export const summary = {
   unexplained: 'None of the collected counters explains the step.',
   announced: '{metric}: {a} → {b}, as its header predicted.',
   slower: '{to} is slower than {from}: {a} → {b} ({factor} as fast).',
-  meant: 'That is intentional.',
+  meant: 'The slowdown is intentional.',
   level: '{to} is on par with {from} within the spread of both, or half a percent.',
   trouble: '{rung}: {status}; the reason is below.',
 } as const
 
-/** Outcomes of a rung, by the status names in sessions. */
+/** Rung outcomes, keyed by the status names in sessions. */
 export const status = {
   ok: 'ok',
   wrong: 'wrong',

@@ -12,8 +12,8 @@ import { message } from '../../messages/message'
  */
 const many = 20
 /**
- * Sectors per request. If the number exceeds `scattered`, each lane reads its own row. If adjacent
- * lanes read adjacent elements, the number is `aligned`.
+ * Sectors per request. If there are more than `scattered` sectors, each lane reads its own row. If
+ * adjacent lanes read adjacent elements, there are `aligned` sectors.
  */
 const scattered = 17
 const aligned = 4

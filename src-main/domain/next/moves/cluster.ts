@@ -1,6 +1,6 @@
 /**
- * Multicast shared tiles within a cluster. Each block loads one part for all blocks, which reduces
- * L2 reads.
+ * Multicast shared tiles within a cluster. Each block loads one part of a tile for all blocks of
+ * the cluster, which reduces L2 reads.
  */
 import { message } from '../../messages/message'
 import type { Move } from '../move'

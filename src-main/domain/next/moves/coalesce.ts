@@ -15,8 +15,8 @@ const widest = 16
 /** Sectors per request for contiguous 4-byte accesses. */
 const sideBySide = 4
 /**
- * Ideal sectors per request at a high L1 hit rate. Half of the loads are then assumed to broadcast
- * one sector.
+ * Ideal sectors per request at a high L1 hit rate. At a high hit rate, half of the loads are
+ * assumed to broadcast one sector.
  */
 const withBroadcasts = 2
 /** L1 hit rate in percent above which lanes reuse sectors that other lanes loaded. */

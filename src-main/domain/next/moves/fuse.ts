@@ -15,13 +15,13 @@ const slack = 1.2
  */
 const bound = 0.5
 /**
- * Remaining traffic of a kernel that reads one array and writes one array. Fusion with a neighbor
- * removes either the read or the write.
+ * Remaining fraction of the traffic of a kernel that reads one array and writes one array. Fusion
+ * with a neighbor removes either the read or the write.
  */
 const withoutOneSide = 0.5
 /**
- * Remaining instructions after fusion. The arithmetic remains, but the loads or stores of one array
- * and their address computation are removed.
+ * Remaining fraction of the instructions after fusion. The arithmetic remains, but the loads or
+ * stores of one array and their address computation are removed.
  */
 const withoutItsInstructions = 0.9
 

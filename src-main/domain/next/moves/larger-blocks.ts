@@ -12,8 +12,8 @@ import type { Move } from '../move'
 const equal = 1.02
 
 /**
- * Returns the occupancy in percent that the SM's block limit allows for this block size, or null if
- * unknown.
+ * Returns the occupancy in percent that the SM's block limit allows for the kernel's block size, or
+ * null if unknown.
  */
 function mostByBlocks({ side, threads }: Facts): number | null {
   const { device } = side.session
@@ -30,8 +30,8 @@ export function isLimitedByBlocks(facts: Facts): boolean {
 }
 
 /**
- * Minimum fraction of stalled warp cycles for this move. Below this fraction, more warps do not
- * help.
+ * Minimum fraction of stalled warp cycles for the move to apply. Below this fraction, more warps do
+ * not help.
  */
 const worth = 0.3
 
