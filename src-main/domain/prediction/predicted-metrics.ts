@@ -26,8 +26,8 @@ const stallMetrics = new Map(
 type Figure = (launch: PredictedLaunch) => number | null | undefined
 
 /**
- * Returns the average over all launches, weighted by their time. Returns null if no launch has a
- * value.
+ * Returns the average of a value over all launches, weighted by launch time. Returns null if no
+ * launch has a value.
  */
 function weighted(launches: readonly PredictedLaunch[], figure: Figure): number | null {
   let [sum, weight] = [0, 0]

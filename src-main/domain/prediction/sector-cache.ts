@@ -1,4 +1,4 @@
-/** A cache with lines of four sectors. It evicts the least recently used line. */
+/** A cache with four sectors per line and least-recently-used eviction. */
 export class SectorCache {
   /** Masks of the valid sectors, keyed by line. The least recently used line is first. */
   private readonly lines = new Map<number, number>()

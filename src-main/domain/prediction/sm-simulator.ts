@@ -1,7 +1,7 @@
 /**
- * Simulates the timing of one SM. For clusters, it simulates one SM for each block of a cluster. It
- * replays the traces of the blocks instruction by instruction. The model includes the control bits
- * of the machine code, the pipes, the load/store unit, and the memory hierarchy.
+ * Simulates the timing of one SM. A launch with clusters is simulated on one SM per block of a
+ * cluster. The simulator replays the blocks' traces instruction by instruction. The model includes
+ * the control bits of the machine code, the pipes, the load/store unit, and the memory hierarchy.
  *
  * Times are in cycles. Every unit serves requests in issue order, so the completion time of a
  * request is known when it is issued.
@@ -68,7 +68,7 @@ export interface SmResult {
    * `stallReasons`.
    */
   readonly stalls: Float64Array
-  /** Number of executed warp instructions for each instruction. */
+  /** Number of times that warps executed each instruction. */
   readonly executed: Float64Array
   /** Lifetime of each warp in cycles, summed over all warps. */
   readonly warpCycles: number
@@ -176,8 +176,8 @@ export function simulateSm(setting: SmSetting): SmResult {
   }
 
   /**
-   * Prepares the warp's next instruction. Computes the time at which it could issue if its pipe
-   * were free.
+   * Prepares the warp's next instruction. Computes the time at which the instruction could issue if
+   * its pipe were free.
    */
   function fetch(warp: WarpState): void {
     const { at, scoreboard } = warp

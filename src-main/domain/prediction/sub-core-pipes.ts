@@ -1,6 +1,6 @@
 /**
  * Models the pipes of one sub-core and its queue to the load/store unit. The model determines when
- * they accept an instruction.
+ * each pipe and the queue accept an instruction.
  */
 import { reasonAt } from './stall-index'
 import { pipes, type Pipe, type TimedInstruction } from './timed-code'
@@ -10,8 +10,8 @@ const pipeIndex = Object.fromEntries(pipes.map((name, index) => [name, index])) 
   number
 >
 /**
- * Number of start times stored per pipe. They distinguish cycles in which the pipe was blocked from
- * cycles in which another warp was selected.
+ * Number of start times stored per pipe. The start times distinguish cycles in which the pipe was
+ * blocked from cycles in which another warp was selected.
  */
 const keptStarts = 64
 /**

@@ -8,7 +8,7 @@ export interface WarpState {
   core: number
   block: number
   readonly trace: WarpTrace
-  /** Index of the current code segment, of the current instruction, and of the next event. */
+  /** Indices of the current code segment, the current instruction, and the next event. */
   piece: number
   at: number
   event: number

@@ -137,7 +137,7 @@ class Lines {
   }
 
   /**
-   * Returns the mask of accessed sectors. The next higher bits are the mask of completely accessed
+   * Returns the mask of accessed sectors. The next four bits are the mask of completely accessed
    * sectors.
    */
   bits(place: number): number {

@@ -20,9 +20,9 @@ function bytesOf(units: readonly Unit[]): number | null {
 }
 
 /**
- * Minimum ratio of L2 bytes for different amounts of work. Launches with the same work differ by a
- * few percent. A fusion of nine kernels that rereads one array adds about 10 %. A kernel that also
- * rewrites its input adds more, because it does more work.
+ * Minimum ratio of L2 bytes at which two kernels count as doing different amounts of work. Launches
+ * with the same work differ by a few percent. A fusion of nine kernels that rereads one array adds
+ * about 10 %. A kernel that also rewrites its input adds more, because it does more work.
  */
 const noticeablyMore = 1.25
 

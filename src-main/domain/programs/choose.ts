@@ -17,8 +17,8 @@ export interface PreviewKernel extends Pick<ProfiledKernel, 'name' | 'grid' | 'b
 }
 
 /**
- * Returns a kernel's key. Removes casts before template arguments, because ncu's table contains
- * casts and its report does not.
+ * Returns a key for the kernel's name, grid and block. Removes casts before template arguments,
+ * because ncu's table contains casts and its report does not.
  */
 export const kernelKey = ({
   name,

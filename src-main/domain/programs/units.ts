@@ -115,8 +115,8 @@ function partsOf(name: string): NameParts {
 }
 
 /**
- * Cache of parsed names. A program launches a few kernels many times, so each name is parsed only
- * once. Launches of the same shape share a kernel object.
+ * Cache of parsed kernel names. A program launches a few kernels many times, so each name is parsed
+ * only once. Launches of the same shape share a kernel object.
  */
 export type Names = Map<string, { parts: NameParts; shapes: Map<string, UnitKernel> }>
 

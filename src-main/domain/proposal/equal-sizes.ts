@@ -28,7 +28,7 @@ function orders(names: readonly string[]): string[][] {
   )
 }
 
-/** Maximum number of permutations to try, because each trial is compiled. */
+/** Maximum number of permutations to try. The number is limited because each trial is compiled. */
 const mostOrders = 6
 
 const renamed = (proposal: Proposal, names: ReadonlyMap<string, string>): Proposal => {

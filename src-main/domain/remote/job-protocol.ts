@@ -17,12 +17,12 @@ export const Job = z.discriminatedUnion('kind', [
      * built-in ladder.
      */
     folder: z.string().nullable(),
-    /** Folder for the session. */
+    /** Folder on the remote machine for the session. */
     out: z.string(),
     /** Path to the ladder folder on the requesting machine. */
     own: z.string().nullable().default(null),
   }),
-  /** A command line for the remote machine. */
+  /** A command line to run on the remote machine. */
   z.object({ kind: z.literal('words'), words: z.array(z.string()) }),
 ])
 

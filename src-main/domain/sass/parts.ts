@@ -163,7 +163,7 @@ export interface SourceOptions {
    */
   neg?: boolean
   abs?: boolean
-  /** Whether the `neg` bit inverts the source instead of negating it. */
+  /** Whether the `neg` bit inverts the source's bits instead of negating the source. */
   not?: boolean
   /** Print format for an immediate. */
   imm?: ImmediateOperand['type'] | 'signed'
