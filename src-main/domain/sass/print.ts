@@ -136,8 +136,8 @@ function printImmediate({ bits, type }: ImmediateOperand): string {
 }
 
 /**
- * Returns a float with up to 20 significant digits. Very large and very small numbers have an
- * exponent.
+ * Returns a float with up to 20 significant digits. Very large and very small numbers are printed
+ * with an exponent.
  */
 function printFloat(value: number, negative: boolean, quiet: boolean): string {
   if (Number.isNaN(value)) {

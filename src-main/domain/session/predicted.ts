@@ -36,8 +36,8 @@ export const PredictedTime = z.object({
    */
   without: z.partialRecord(z.enum(removals), ms).optional(),
   /**
-   * The predicted problem, if it differs from the session's problem. Lab counters are for a smaller
-   * size.
+   * The predicted problem, if it differs from the session's problem. In labs, the counters are for
+   * a smaller problem.
    */
   problem: Problem.optional(),
 })

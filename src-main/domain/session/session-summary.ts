@@ -48,7 +48,9 @@ export const isOwnRun = ({ kind }: Listed): boolean => kind === 'live'
 /** Returns whether the session is built into the program. */
 export const isRecording = ({ kind }: Listed): boolean => kind === 'recorded'
 
-/** Returns whether the session was imported from a file: an ncu report or one of our reports. */
+/**
+ * Returns whether the session was imported from a file: an ncu report or a Kernel Ladder report.
+ */
 export const isImport = ({ kind }: Listed): boolean => kind === 'imported'
 
 export const summaryOf = (

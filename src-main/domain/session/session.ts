@@ -106,8 +106,8 @@ export const BurstTiming = z.object({
   samplesMs: z.array(z.number()),
   gflops: z.number().nullable(),
   /**
-   * Ratio to the reference's bursts, which alternate with the rung's bursts. Null if there is no
-   * reference.
+   * Time of the reference's bursts divided by the time of the rung's bursts, which alternate. Null
+   * if there is no reference.
    */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
@@ -129,10 +129,15 @@ export const SustainedTiming = z.object({
   /** Interquartile range divided by the median. */
   spread: z.number(),
   gflops: z.number().nullable(),
-  /** Ratio to the reference's own sustained time; null if there is no reference. */
+  /**
+   * The reference's sustained time divided by the rung's sustained time; null if there is no
+   * reference.
+   */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
-  /** Median values during the timed seconds; null if the driver does not report them. */
+  /**
+   * Median SM clock and power during the timed seconds; null if the driver does not report them.
+   */
   smClockMHz: z.number().nullable(),
   powerW: z.number().nullable(),
   gpu: GpuState,
@@ -202,8 +207,8 @@ export type Timing = z.infer<typeof Timing>
 /**
  * A kernel's time under a profiler. ncu runs every launch in isolation, with the cache and clock
  * control in `settings`. CUPTI times launches in the running program, in which they may run
- * concurrently with other launches. Neither time is comparable with the other or with a runner's
- * time.
+ * concurrently with other launches. Times from ncu, CUPTI and the runner are not comparable with
+ * each other.
  */
 export const ProfiledTime = z.object({
   /** The profiler; absent for ncu. */
@@ -307,7 +312,7 @@ export const ProfiledKernel = z.object({
    * the resources.
    */
   resources: LaunchResources.optional(),
-  /** Time across all launches of the kernel; only for program rungs. */
+  /** Profiler time over all launches of the kernel; only for program rungs. */
   profiledTime: ProfiledTime.optional(),
   /** All of ncu's metrics; only in an import if the rung has several kernels. See `RungResult`. */
   ncuMetrics: NcuMetrics.optional(),
@@ -344,7 +349,7 @@ export const RungResult = z.object({
   params: Parameters,
   /**
    * nvcc arguments other than the default flags, with environment variables unexpanded. Absent if
-   * there are none.
+   * there are no other arguments.
    */
   buildWords: z.array(z.string()).optional(),
   /** Path under the session's `sources/`. */
@@ -496,7 +501,8 @@ export const climbs = ({ program, target }: Pick<Session, 'program' | 'target'>)
 /**
  * Returns the rung that a rung is compared with by default. For a variant, returns the previous
  * variant of the same file. For other rungs, returns the rung in `after`, or the preceding rung in
- * the session. Never returns the reference, because the ratio already compares the rung with it.
+ * the session. Never returns the reference, because the ratio already compares the rung with the
+ * reference.
  */
 export function rungBefore(session: Session, id: string): RungResult | undefined {
   const index = session.rungs.findIndex((rung) => rung.id === id)

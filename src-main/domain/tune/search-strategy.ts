@@ -42,8 +42,8 @@ function seededRandom(seed: number): () => number {
 }
 
 /**
- * Maximum number of consecutive draws without a new allowed point. After that, the remaining points
- * are proposed in order.
+ * Maximum number of consecutive draws without a new allowed point. After that many draws, the
+ * remaining points are proposed in order.
  */
 const maxDraws = 2000
 

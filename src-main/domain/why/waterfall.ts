@@ -2,7 +2,7 @@
  * Splits the difference between two times into milliseconds per factor. The time saved by one
  * factor depends on the order of the factors, because they multiply. A factor's share of the total
  * logarithm does not depend on the order. Each bar is therefore the factor's logarithm times the
- * logarithmic mean of the two times. All bars add up to the difference.
+ * logarithmic mean of the two times. The bars add up to the difference between the two times.
  */
 import { z } from 'zod'
 import { partIds } from './parts'
@@ -12,7 +12,7 @@ import type { Cause, Why } from './why'
 export const Bar = z.object({
   /** The cause, as in `causes`; null for the unexplained rest. */
   cause: z.enum(partIds).nullable(),
-  /** Milliseconds that the factor adds to the time. Negative if it saves time. */
+  /** Milliseconds that the factor adds to the time. Negative if the factor saves time. */
   ms: z.number(),
   /** Start and end of the bar in milliseconds. */
   fromMs: z.number(),

@@ -34,8 +34,8 @@ export const Cause = z.object({
    */
   share: z.number().min(0).max(1).nullable(),
   /**
-   * Speedup factor. A factor above 1 makes b faster. The product of all factors and
-   * `unexplainedFactor` is a's time divided by b's time.
+   * Speedup factor. If the factor is above 1, the cause makes b faster. The product of all factors
+   * and `unexplainedFactor` is a's time divided by b's time.
    */
   factor: z.number(),
   /**
@@ -59,7 +59,7 @@ export const Why = z.object({
    * unit is unknown.
    */
   limits: z.object({ a: z.enum(unitIds).nullable(), b: z.enum(unitIds).nullable() }),
-  /** Causes of the step, largest first, followed by causes that worked against it. */
+  /** Causes of the step, largest first, followed by causes that worked against the step. */
   causes: z.array(Cause),
   /** Counters that got worse (or better in a slower step) without affecting the time. */
   unimportant: z.array(Unimportant),
