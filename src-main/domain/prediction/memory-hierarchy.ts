@@ -71,8 +71,8 @@ export class MemoryHierarchy {
   ) {
     const { sms, readers } = sharing
     this.l1 = new SectorCache(Math.floor(sharing.l1Bytes / lineBytes))
-    // L2 stores only one copy of data that many SMs read. The simulated share of L2 is therefore
-    // larger.
+    // L2 stores only one copy of data that many SMs read. The simulated SM's share of L2 is
+    // therefore larger than L2 divided by the number of SMs.
     this.near = new SectorCache(
       Math.max(1, Math.floor((values.l2Bytes * Math.max(1, readers)) / sms / lineBytes)),
     )

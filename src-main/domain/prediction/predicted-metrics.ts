@@ -14,7 +14,7 @@ const utilizations: Readonly<Partial<Record<Limiter, string>>> = {
   issue: 'issueSlotsBusy',
 }
 
-/** Maps ncu's name of each stall reason to the metric. */
+/** Maps ncu's name for each stall reason to the corresponding metric. */
 const stallMetrics = new Map(
   stallReasons.flatMap((reason) => {
     const counter = `smsp__average_warps_issue_stalled_${reason}_per_issue_active.ratio`

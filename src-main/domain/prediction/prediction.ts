@@ -15,7 +15,7 @@ import type { ParameterValues } from './parameter-table'
 
 export * from '../session/prediction-words'
 
-/** Version of the timing model. It changes whenever a predicted time may change. */
+/** Version of the timing model. The version changes whenever a predicted time may change. */
 export const predictionModel = 'scoreboard 4'
 
 export interface PredictedInstruction {

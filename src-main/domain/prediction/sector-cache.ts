@@ -7,7 +7,10 @@ export class SectorCache {
 
   constructor(private readonly mostLines: number) {}
 
-  /** Looks up sectors of a line and marks them as valid. Returns the sectors that were missing. */
+  /**
+   * Looks up sectors of a line and marks them as valid. Returns the sectors that were missing from
+   * the cache.
+   */
   access(line: number, sectors: number): number {
     if (this.mostLines === 0) {
       this.misses += countSectors(sectors)

@@ -10,7 +10,7 @@ import { eventKinds, eventWords, linesAt } from './warp-trace'
 
 /**
  * Calls `each` with every line that a warp reads from L2, either through L1 or directly. `sectors`
- * is a mask of the sectors.
+ * is a mask of the line's accessed sectors.
  */
 export function eachLineRead(
   events: Int32Array,

@@ -214,7 +214,7 @@ export function simulateSm(setting: SmSetting): SmResult {
       const { products } = warp
       const index = products.length - 1 - action.pending
       if (index >= 0) {
-        // ncu counts this wait as a barrier stall.
+        // ncu counts a wait for a warpgroup product as a barrier stall.
         delay(warp, products[index]!, reasonAt.barrier, at)
         warp.products = products.slice(index + 1)
       }
@@ -273,7 +273,7 @@ export function simulateSm(setting: SmSetting): SmResult {
 
   /**
    * Processes the events of an issued instruction. Returns the barrier that the warp must wait for,
-   * if any, and the earliest time at which it resumes.
+   * if any, and the earliest time at which the warp resumes.
    */
   function doEvents(warp: WarpState, core: SubCore, instruction: TimedInstruction, time: number) {
     const { events } = warp.trace
@@ -405,7 +405,7 @@ export function simulateSm(setting: SmSetting): SmResult {
       }
     }
     // An access without active lanes also passes through the load/store unit. The warp waits for
-    // its result.
+    // the result of such an access.
     if (passed === 0 && instruction.accesses) {
       passed = pass(core, time, 1)
       complete(warp, instruction, passed + values.latencyShared - 1)

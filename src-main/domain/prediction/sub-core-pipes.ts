@@ -17,7 +17,8 @@ const keptStarts = 64
 /**
  * Minimum time between the issues of two warpgroup products, as a fraction of the time that the
  * product takes. In profiles of cuBLAS on the H200, products that take 64 cycles issue 24 to 42
- * cycles apart. A product waits for the tensor core after its issue, so the warp continues.
+ * cycles apart. A warpgroup product waits for the tensor core after its issue, so the warp
+ * continues.
  */
 const productIssue = 0.5
 

@@ -26,7 +26,7 @@ export const pipes = [
 ] as const
 export type Pipe = (typeof pipes)[number]
 
-/** The simulator's action for an instruction, in addition to issuing it. */
+/** The simulator's action for an instruction, in addition to issuing the instruction. */
 export type Action =
   /**
    * No action. The result is available after a fixed time, given by the stall count or by
@@ -42,8 +42,8 @@ export type Action =
   /** Commits a group of asynchronous copies. */
   | { readonly kind: 'copy-group' }
   /**
-   * Runs a WGMMA for `cycles` on the tensor core of each sub-core. Its result is complete `drain`
-   * cycles later. With `commits`, the instruction also commits a WGMMA group.
+   * Runs a WGMMA for `cycles` on the tensor core of each sub-core. The product's result is complete
+   * `drain` cycles later. With `commits`, the instruction also commits a WGMMA group.
    */
   | {
       readonly kind: 'warpgroup'
@@ -167,7 +167,7 @@ function tensorCycles(instruction: Instruction, values: ParameterValues): number
   if (mnemonic === 'DMMA') return (values.pipeDmma * macs) / (8 * 8 * 4)
   if (isWarpgroup(instruction)) {
     const cycles = multiplyCycles(instruction, values)
-    // Each row of A and each column of B has 32 bytes along k. A may be in registers.
+    // Each row of A and each column of B has 32 bytes along k. The matrix A may be in registers.
     const [rows, columns] = shape ?? [64, 8]
     const inShared = columns + (hasSharedA(instruction) ? rows : 0)
     return Math.max(cycles, (32 * inShared) / lineBytes, values.hgmmaLeastCycles)

@@ -18,7 +18,7 @@ export interface WarpState {
    */
   ready: number
   /**
-   * Cycle in which the last instruction issued. The delay since then is attributed to stall
+   * Cycle in which the last instruction issued. The delay since that cycle is attributed to stall
    * reasons.
    */
   lastIssue: number

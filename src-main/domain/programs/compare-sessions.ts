@@ -26,7 +26,7 @@ import { unitsOf, type Clock, type Unit, type UnitTime } from './units'
  * smaller changes are insignificant even for precise times.
  */
 const threshold = 0.03
-/** Assumed run-to-run variation of single launches under ncu, if it was not measured. */
+/** Assumed run-to-run variation of single launches under ncu, if the variation was not measured. */
 const unmeasured = 0.025
 
 export function verdictOf(a: UnitTime | null, b: UnitTime | null): SessionVerdict {

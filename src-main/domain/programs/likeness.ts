@@ -17,8 +17,8 @@ const volume = (extent: readonly number[] | null | undefined): number =>
   extent ? extent.reduce((product, size) => product * size, 1) : 0
 
 /**
- * Weight of the time. The weight is low because a code change may affect the time more than the
- * work.
+ * Weight of the time when two kernels are compared. The weight is low because a code change may
+ * affect the time more than the work.
  */
 const timeWeight = 0.1
 

@@ -66,8 +66,8 @@ export const SessionComparison = z.object({
     reasons: z.array(Statement),
   }),
   /**
-   * Sentences that describe the differences, as shown in all UIs. Fusions come first, then the
-   * total.
+   * Sentences that describe the differences, as shown in all UIs. Sentences about fusions come
+   * first, followed by the total time.
    */
   answer: z.array(Statement),
   total: Times,
@@ -85,7 +85,8 @@ export const SessionComparison = z.object({
       by: z.string(),
       verdict: z.enum(verdicts),
       /**
-       * timeB − timeA in milliseconds, which is the pair's contribution to the change in the total.
+       * timeB − timeA in milliseconds, which is the pair's contribution to the change in total
+       * time.
        */
       change: ms,
       /** The counters that changed most. Empty if either side was timed. */

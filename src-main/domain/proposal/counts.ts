@@ -79,7 +79,7 @@ const matrixSizes: Readonly<Record<string, string>> = { a: 'mk', b: 'kn', c: 'mn
 
 export interface Guessed {
   count: Count
-  /** Text of other formulas that also fit. */
+  /** Text of the other formulas that yield the same count. */
   others: string[]
 }
 

@@ -13,7 +13,9 @@ export interface LaunchedPointer {
   offset: number
   /** Number of bytes from the pointer to the end of the allocation. */
   bytes: number
-  /** Data that the program had written to the allocation; null if it had written none. */
+  /**
+   * Data that the program had written to the allocation; null if the program had written no data.
+   */
   pieces: readonly Piece[] | null
 }
 
@@ -33,8 +35,8 @@ export interface KernelLaunch {
   block: Extent
   dynamicSharedBytes: number
   /**
-   * Whether the launch was recorded from a running program. If not, all sizes and values are
-   * invented.
+   * Whether the launch was recorded from a running program. If the launch was not recorded, all
+   * sizes and values are invented.
    */
   wasRecorded: boolean
 }

@@ -27,7 +27,10 @@ export interface Origin {
   libraries: readonly string[]
   /** Device variables that the program initializes before the launch. */
   symbols: readonly { name: string; data: string }[]
-  /** Whether the launch was recorded. If not, all sizes and values are invented. */
+  /**
+   * Whether the launch was recorded. If the launch was not recorded, all sizes and values are
+   * invented.
+   */
   wasRecorded: boolean
   /**
    * A CPU function in the file that computes the same result; null if the rung itself is the

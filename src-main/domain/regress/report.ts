@@ -1,5 +1,6 @@
 /**
- * The report of `regress`: one row per rung with a verdict and the measurements behind it. Pure.
+ * The report of `regress`: one row per rung, with the verdict and the measurements on which the
+ * verdict is based. Pure.
  */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'

@@ -1,4 +1,7 @@
-/** The format of a job for a remote machine, and of the lines that the job prints. */
+/**
+ * Defines the format of a job for a remote machine, and the format of the lines that the job
+ * prints.
+ */
 import { z } from 'zod'
 import { ErrorShape } from '../errors'
 import { Identifier } from '../ladder/rung'

@@ -28,7 +28,7 @@ export type FrozenSession = z.infer<typeof FrozenSession>
 
 export const FrozenReport = z.object({
   report: z.literal(frozenReportVersion),
-  /** Date of the report; null if it has no date. */
+  /** Date of the report; null if the report has no date. */
   date: z.string().nullable(),
   sections: z.array(ReportSection),
   /**

@@ -230,7 +230,7 @@ export function summarize(session: Session, steps: readonly Step[]): Summary {
 
 /** The summary as English text for reports. */
 export interface PrintedSummary {
-  /** The best rung, its comparison with the reference, and the chain of steps to it. */
+  /** The best rung, its comparison with the reference, and the chain of steps to that rung. */
   best: Sentence[]
   jumps: Sentence[]
   unpaid: Sentence[]

@@ -26,8 +26,8 @@ export interface RegisterOperand extends SourceModifiers {
   /** Register number. RZ has number 255. */
   readonly index: number
   /**
-   * Whether the operand cache keeps the register for the next instruction. This flag does not
-   * affect the result.
+   * Whether the operand cache keeps the register for the next instruction. The flag does not affect
+   * the instruction's result.
    */
   readonly reuse: boolean
   /**

@@ -25,7 +25,8 @@ export function printInstruction(
 }
 
 /**
- * Returns the printed operands. There is no comma between a register and a target relative to it.
+ * Returns the printed operands. There is no comma between a register and a target relative to that
+ * register.
  */
 function printOperands({ operands, mnemonic }: Instruction, { reuse }: PrintOptions): string {
   const texts = operands.map((operand) =>

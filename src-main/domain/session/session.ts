@@ -1,7 +1,7 @@
 /**
  * A session: all rungs that one run built, verified, timed and profiled. Sessions are immutable;
  * every run creates a new session. `session.json` has this form. docs/reference/session-format.md
- * describes its history.
+ * describes the format's history.
  */
 import { z } from 'zod'
 import { Ceilings } from '../gpu/ceilings'
@@ -92,8 +92,8 @@ export const CacheState = z.enum(cacheStates)
 export type CacheState = z.infer<typeof CacheState>
 
 /**
- * Timing of bursts: consecutive launches after an idle period. The clock is higher than for
- * alternating single launches.
+ * Timing of bursts: consecutive launches after an idle period. During a burst, the clock is higher
+ * than for alternating single launches.
  */
 export const BurstTiming = z.object({
   cacheState: CacheState,
@@ -162,7 +162,10 @@ export const Timing = z.object({
   spread: z.number(),
   samples: z.number().int(),
   samplesMs: z.array(z.number()),
-  /** Whether the median's 95 % confidence interval narrowed to 0.5 % before the sample limit. */
+  /**
+   * Whether the median's 95 % confidence interval narrowed to 0.5 % before the sample limit was
+   * reached.
+   */
   settled: z.boolean(),
   /** Throughput; null if the task does not count operations. */
   gflops: z.number().nullable(),
@@ -432,7 +435,10 @@ export const Program = z.object({
     skip: z.number().int(),
     count: z.number().int().nullable(),
   }),
-  /** Number of observed launches, and their total time. The session may have fewer rungs. */
+  /**
+   * Number of observed launches, and their total time. The session may have fewer rungs than the
+   * program had launches.
+   */
   launches: z.number().int(),
   totalMs: z.number(),
 })

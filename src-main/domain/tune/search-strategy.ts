@@ -221,7 +221,7 @@ function genetic(space: Space, seed: number, start: Point | null): Strategy {
 interface StrategyRequest {
   name: StrategyName
   seed: number
-  /** Starting point of the search: the rung's own values. */
+  /** Starting point of the search: the rung's own parameter values. */
   start: Point | null
   /** Points to try before the search, such as the best points of an earlier sweep. */
   first: readonly Point[]

@@ -104,7 +104,7 @@ function activeParts(
       { id: 'sms', log: Math.abs(spread) < sameSpread ? 0 : spread },
       { id: 'clock', log: clocks },
     ]
-  // Cycles are averaged over the SMs, but work is summed over them.
+  // Cycles are averaged over all SMs, but work is summed over all SMs.
   const work = cycles - busy
   const rate = total - cycles
   const issued = ln(positive(b, 'issueSlotsBusy'), positive(a, 'issueSlotsBusy'))

@@ -150,8 +150,8 @@ const detail: Readonly<Record<string, readonly string[]>> = {
  */
 export function workThatMoved(a: Side, b: Side, { work }: Unit, down: boolean): Move[] {
   const moves = largest(movesOf(a, b, work, down), passes)
-  // The load counter includes predicated-off loads, which need no pass. These loads can hide the
-  // conflicts of other loads.
+  // The load counter includes predicated-off loads, which need no pass. Predicated-off loads can
+  // hide the bank conflicts of other loads.
   if (moves.length === 0)
     return largest(
       movesOf(

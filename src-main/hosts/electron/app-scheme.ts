@@ -53,5 +53,8 @@ export function serveAppScheme(files: RendererFiles): void {
 const refuse = (status: number): Response =>
   new Response(null, { status, headers: securityHeaders })
 
-/** Returns the path exactly as sent. URL parsing would resolve the dots that must be rejected. */
+/**
+ * Returns the path exactly as the page sent it. URL parsing would resolve the dots that must be
+ * rejected.
+ */
 const rawPath = (url: string): string => url.slice(appUrl.length - 1).split(/[?#]/, 1)[0] || '/'

@@ -74,8 +74,8 @@ function progressOf({ mcpReq }: ServerContext): (message: string) => void {
 }
 
 export function addTools(server: McpServer, { gone }: Workplace) {
-  // Reads are quick but also run one at a time. Otherwise, many calls could open a thousand
-  // sessions simultaneously.
+  // Calls that only read data are quick but also run one at a time. Otherwise, many calls could
+  // open a thousand sessions simultaneously.
   const reading = turns()
   const working = turns()
   return <Shape extends z.ZodRawShape>(name: string, tool: ToolFacts<Shape>): void => {

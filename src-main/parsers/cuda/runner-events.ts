@@ -200,8 +200,8 @@ const PairEvent = z.object({
 const extent = z.tuple([count, count, count])
 
 /**
- * Kernels that one rung launch starts, in order, recorded without a profiler. The list is empty if
- * `reason` is set.
+ * Kernels that one launch of a rung starts, in order, recorded without a profiler. The list is
+ * empty if `reason` is set.
  */
 const LaunchesEvent = z.object({
   event: z.literal('launches'),

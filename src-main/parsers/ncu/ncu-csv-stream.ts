@@ -21,7 +21,7 @@ export interface NcuCsv {
   page: 'raw' | 'details'
   /** Number of launches, including launches that were only counted. */
   total: number
-  /** ncu's messages around the table. Only the first messages are stored. */
+  /** ncu's messages before, between, and after the rows. Only the first messages are stored. */
   messages: NcuMessage[]
   notes: Statement[]
 }
@@ -154,8 +154,8 @@ class Reader {
   }
 
   /**
-   * Parses a row with a fast method. The first rows must already have determined the columns and
-   * the decimal separator.
+   * Parses a row with `QuotedRow`, which is fast. The first rows must already have determined the
+   * columns and the decimal separator.
    */
   #quickRow(line: string): boolean {
     if (!this.#quoted || this.#delimiter !== ',' || !this.#columns || !this.#style.hasPoint)

@@ -29,7 +29,7 @@ export interface NcuRep {
    * these times is missing.
    */
   restMs: number | null
-  /** Messages about unreadable parts. */
+  /** Messages about unreadable parts of the report. */
   notes: Statement[]
   /** ncu version, such as `2025.3.1.0`. Null if the report does not contain the version. */
   ncuVersion: string | null
@@ -336,8 +336,8 @@ function toMetrics(
   for (const { name: index, value } of results) {
     const name = state.strings[index]
     if (name === undefined) state.unnamed += 1
-    // Breakdowns and groups define the layout of ncu's pages. Such metrics are lists of metrics,
-    // not numbers.
+    // Breakdown and group metrics define the layout of ncu's pages. Such metrics are lists of
+    // metrics, not numbers.
     else if (!/^(breakdown|group):/.test(name))
       metrics[name] = { ...toFigure(value), unit: unitOf(name) }
   }

@@ -46,7 +46,7 @@ export const tens = Array.from({ length: 16 }, (_, power) => 10 ** power)
 
 /**
  * Parses at most 15 digits with at most one decimal point. Returns the same value as Number(), or
- * NaN for other text. Most of a table's millions of cells have this form.
+ * NaN for other text. Most of a table's millions of cells contain such a number.
  */
 export function plainNumber(cell: string): number {
   const { length } = cell
