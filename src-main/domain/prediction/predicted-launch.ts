@@ -1,6 +1,6 @@
 /**
- * Predicts the time of one launch. Some of the blocks run, are replayed on one simulated SM, and
- * are extrapolated to the other blocks.
+ * Predicts the time of one launch. Some of the blocks run and are replayed on one simulated SM. The
+ * result is extrapolated to the other blocks.
  */
 import type { Device } from '../emulator/device'
 import type { Launch, LaunchOptions, LaunchResult } from '../emulator/launch-types'
@@ -117,7 +117,7 @@ export function timeLaunch(
   }
 }
 
-/** Sets all memory latencies to 0. The memory bandwidth does not change. */
+/** Parameter values that set all memory latencies to 0. The memory bandwidth does not change. */
 const noLatency = { latencyL1: 0, latencyL2: 0, latencyDram: 0 }
 
 /** Maps each cause to the stall reasons that it produces. */

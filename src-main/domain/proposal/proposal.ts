@@ -172,8 +172,8 @@ export function propose(launch: KernelLaunch): Proposal {
       shapes.set(allocation, { shape: use(count), guesses })
       continue
     }
-    // The buffer contains one partial result per block. The formula for its size follows from the
-    // grid, which is not known yet.
+    // The buffer contains one partial result per block. The formula for the buffer's size follows
+    // from the grid, which is not known yet.
     if (elements === blocks && blocks > 1 && pointed.size > 1) {
       perBlock.push(allocation)
       continue

@@ -20,7 +20,7 @@ export const Job = z.discriminatedUnion('kind', [
      * built-in ladder.
      */
     folder: z.string().nullable(),
-    /** Folder on the remote machine for the session. */
+    /** Session folder on the remote machine. */
     out: z.string(),
     /** Path to the ladder folder on the requesting machine. */
     own: z.string().nullable().default(null),

@@ -106,8 +106,8 @@ export const BurstTiming = z.object({
   samplesMs: z.array(z.number()),
   gflops: z.number().nullable(),
   /**
-   * Time of the reference's bursts divided by the time of the rung's bursts, which alternate. Null
-   * if there is no reference.
+   * Time of the reference's bursts divided by the time of the rung's bursts. The bursts of the
+   * reference and the rung alternate. Null if there is no reference.
    */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
