@@ -71,8 +71,8 @@ export interface ImmediateOperand {
    *
    * For `f32`, the value is the 32 bits of a float. For `f64`, the value is the high 32 bits of a
    * double whose low bits are zero. For `f16x2` and `bf16x2`, the value consists of two halves,
-   * with the first printed half in the high 16 bits. For integers, the value is the bits of the
-   * field. Signed fields are sign-extended to 32 bits.
+   * with the first printed half in the high 16 bits. For integers, the value consists of the
+   * field's bits. Signed fields are sign-extended to 32 bits.
    */
   readonly bits: number
   readonly type: 'integer' | 'f32' | 'f64' | 'f16x2' | 'bf16x2'

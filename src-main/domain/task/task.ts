@@ -37,8 +37,8 @@ export const TaskSize = z.strictObject({
    */
   value: whole.min(1).optional(),
   /**
-   * Whether kernels are built for the default size. If so, this size does not change when other
-   * sizes are reduced, for example for an emulated GPU.
+   * Whether kernels are built for the default size. Such a size does not change when other sizes
+   * are reduced, for example for an emulated GPU.
    */
   fixed: z.literal(true).optional(),
 })

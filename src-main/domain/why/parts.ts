@@ -139,8 +139,8 @@ function isPossible(side: Side, ms: number): boolean {
 }
 
 /**
- * Returns why SMs had more or fewer active cycles per second. Counters only show the combined
- * effect of all reasons.
+ * Returns why SMs had more or fewer active cycles per second. Counters show only the combined
+ * effect of all these reasons.
  */
 function rateReason(rate: number, spread: number, clocks: number, a: Side, b: Side): PartId {
   const explains = (log: number): boolean => log * rate > 0 && Math.abs(log) >= Math.abs(rate) / 2

@@ -20,7 +20,7 @@ export function isAppUrl(text: string): boolean {
   return url?.protocol === `${scheme}:` && url.host === host
 }
 
-/** Scheme for documents to print. Each print job uses a separate Electron session. */
+/** URL scheme for documents to print. Each print job uses a separate Electron session. */
 export const printScheme = 'print'
 
 /** Registers the schemes. Must be called once, before the app is ready. */

@@ -35,7 +35,10 @@ const header = /"ID"([,;\t])"Process ID"|^ID([,;\t])Process ID\b/
 /** Splits text into lines. Only the current line is buffered. */
 class Lines {
   #rest = ''
-  /** `ended` is true if the line ends with a line break. Otherwise, the line may be truncated. */
+  /**
+   * `ended` is true if the line ends with a line break. A line without a line break may be
+   * truncated.
+   */
   constructor(readonly onLine: (line: string, ended: boolean) => void) {}
 
   push(text: string): void {
