@@ -1,4 +1,7 @@
-/** The timing of barriers and mbarriers. Warps wait at them until all participants have arrived. */
+/**
+ * The timing of barriers and mbarriers. Warps wait at a barrier until all participants have
+ * arrived.
+ */
 import type { WarpState } from './warp-state'
 import type { LaunchTrace } from './warp-trace'
 

@@ -1,14 +1,14 @@
 /**
- * Models the memory of one SM: L1 with lines and sectors, and a share of L2 and DRAM. Fractions
- * describe how often other SMs concurrently read the same lines. They are estimated from the first
- * instructions of all blocks in a wave.
+ * Models the memory of one SM: L1 with lines and sectors, and a share of L2 and DRAM. How often
+ * other SMs concurrently read the same lines is estimated from the first instructions of all blocks
+ * in a wave.
  */
 import type { ParameterValues } from './parameter-table'
 import { lineBytes, sectorBytes } from './memory-units'
 import { SectorCache, countSectors } from './sector-cache'
 import { Server } from './servers'
 
-/** Fractions that describe how concurrent SMs share the data that they read. */
+/** Describes how concurrent SMs share the data that they read. */
 export interface Sharing {
   /** Number of active SMs. */
   readonly sms: number
@@ -71,8 +71,8 @@ export class MemoryHierarchy {
   ) {
     const { sms, readers } = sharing
     this.l1 = new SectorCache(Math.floor(sharing.l1Bytes / lineBytes))
-    // L2 stores only one copy of data that many SMs read. The simulated share of L2 is therefore
-    // larger.
+    // L2 stores only one copy of data that many SMs read. The simulated SM's share of L2 is
+    // therefore larger than L2 divided by the number of SMs.
     this.near = new SectorCache(
       Math.max(1, Math.floor((values.l2Bytes * Math.max(1, readers)) / sms / lineBytes)),
     )
@@ -141,9 +141,9 @@ export class MemoryHierarchy {
   }
 
   /**
-   * Writes sectors of a line. Sectors in `whole` are written completely, and each other sector gets
-   * `partBytes`. Sectors in `merged` are merged with recent writes of the same warp. Returns the
-   * time at which L2 and DRAM have accepted the sectors.
+   * Writes sectors of a line. Sectors in `whole` are written completely. Every other sector
+   * receives `partBytes` bytes. Sectors in `merged` are merged with recent writes of the same warp.
+   * Returns the time at which L2 and DRAM have accepted the sectors.
    */
   store(
     time: number,
@@ -191,7 +191,8 @@ export class MemoryHierarchy {
   }
 
   /**
-   * Returns the DRAM cycles of a write. Alternating reads and writes cost more than writes alone.
+   * Returns the number of DRAM cycles that a write takes. Alternating reads and writes cost more
+   * than writes alone.
    */
   private dramWriteCycles(bytes: number): number {
     const { dramReadBytes, dramWriteBytes } = this.traffic
@@ -201,8 +202,8 @@ export class MemoryHierarchy {
   }
 
   /**
-   * Returns the time at which the memory has completed all requests. Call it after the last warp
-   * has exited. The time includes the DRAM reads for partially written sectors.
+   * Returns the time at which the memory has completed all requests. Call `finish` only after the
+   * last warp has exited. The time includes the DRAM reads for partially written sectors.
    */
   finish(): number {
     const { values, traffic, partial } = this

@@ -1,5 +1,5 @@
 /**
- * Predicts the time of a rung. It predicts the rung's launches in order, and simulates some of the
+ * Predicts the time of a rung. The rung's launches are predicted in order by simulating some of the
  * blocks of each launch.
  */
 import type { EmulationJob } from '../emulation/job'
@@ -127,7 +127,7 @@ const refusalsByDetail: Record<string, Refusal> = { [otherBlocksShared]: 'distri
 const refusalOf = (halt: HaltReason, detail: string): Refusal =>
   refusalsByHalt[halt] ?? refusalsByDetail[detail] ?? 'halted'
 
-/** Returns the time of the fills and copies between launches. */
+/** Returns the time that the fills and copies between launches take. */
 function memoryMs(memory: readonly MemoryOperation[], { values }: PredictionGpu): number {
   return memory.reduce((sum, { bytes, from }) => {
     const moved =

@@ -1,6 +1,6 @@
 /**
- * Predicts the time of one launch. It runs some of the blocks, replays them on one simulated SM,
- * and extrapolates to the other blocks.
+ * Predicts the time of one launch. Some of the blocks run and are replayed on one simulated SM. The
+ * result is extrapolated to the other blocks.
  */
 import type { Device } from '../emulator/device'
 import type { Launch, LaunchOptions, LaunchResult } from '../emulator/launch-types'
@@ -23,8 +23,8 @@ import { timedCode } from './timed-code'
 import type { LaunchTrace } from './warp-trace'
 
 /**
- * Maximum size of the data that a wave reads, as a fraction of L2. With more data, the next wave
- * does not find the data in L2.
+ * Maximum size of the data that a wave reads, as a fraction of L2. If a wave reads more data, the
+ * next wave does not find that data in L2.
  */
 const keptShare = 0.8
 
@@ -44,7 +44,7 @@ export function predictLaunch(
   return { result, ...timeLaunch(launch.code, sample, setting) }
 }
 
-/** Simulates the traced blocks on one SM, and extrapolates to the launch. */
+/** Simulates the traced blocks on one SM, and extrapolates the result to the whole launch. */
 export function timeLaunch(
   code: Launch['code'],
   { plan, shared, work, trace, instructions }: LaunchSample,
@@ -117,7 +117,7 @@ export function timeLaunch(
   }
 }
 
-/** Memory parameters without latency. The bandwidth of the memory does not change. */
+/** Parameter values that set all memory latencies to 0. The memory bandwidth does not change. */
 const noLatency = { latencyL1: 0, latencyL2: 0, latencyDram: 0 }
 
 /** Maps each cause to the stall reasons that it produces. */
@@ -128,8 +128,8 @@ const reasonsOf: Readonly<Record<Removal, readonly StallReason[]>> = {
   barriers: ['barrier'],
 }
 /**
- * Minimum fraction of all warp cycles that a cause must stall. Otherwise, the simulation is not
- * repeated without that cause.
+ * Minimum fraction of all warp cycles for which a cause must stall warps. Below this fraction, the
+ * simulation is not repeated without the cause.
  */
 const worthRemoving = 0.05
 

@@ -14,7 +14,7 @@ const utilizations: Readonly<Partial<Record<Limiter, string>>> = {
   issue: 'issueSlotsBusy',
 }
 
-/** Maps ncu's name of each stall reason to the metric. */
+/** Maps ncu's name for each stall reason to the corresponding metric. */
 const stallMetrics = new Map(
   stallReasons.flatMap((reason) => {
     const counter = `smsp__average_warps_issue_stalled_${reason}_per_issue_active.ratio`
@@ -26,8 +26,8 @@ const stallMetrics = new Map(
 type Figure = (launch: PredictedLaunch) => number | null | undefined
 
 /**
- * Returns the average over all launches, weighted by their time. Returns null if no launch has a
- * value.
+ * Returns the average of a value over all launches, weighted by launch time. Returns null if no
+ * launch has a value.
  */
 function weighted(launches: readonly PredictedLaunch[], figure: Figure): number | null {
   let [sum, weight] = [0, 0]

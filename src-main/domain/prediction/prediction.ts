@@ -15,7 +15,7 @@ import type { ParameterValues } from './parameter-table'
 
 export * from '../session/prediction-words'
 
-/** Version of the timing model. It changes whenever a predicted time may change. */
+/** Version of the timing model. The version changes whenever a predicted time may change. */
 export const predictionModel = 'scoreboard 4'
 
 export interface PredictedInstruction {
@@ -51,8 +51,8 @@ export interface PredictedLaunch {
   readonly dramReadBytes: number
   readonly dramWriteBytes: number
   /**
-   * Predicted time in ms without each cause of stalls that affects the time, keyed by cause.
-   * Present only if requested.
+   * Predicted time in ms after removing a cause of stalls, keyed by cause. Contains only the causes
+   * that affect the time. Present only if requested.
    */
   readonly without?: Partial<Record<Removal, number>>
   /**
@@ -74,7 +74,7 @@ export interface Prediction {
   readonly launches: readonly PredictedLaunch[]
   /** Sum of `PredictedLaunch.without` over all launches. */
   readonly without?: Partial<Record<Removal, number>>
-  /** Warnings that widen the range. */
+  /** Warnings that widen the range of the predicted time. */
   readonly widened: readonly PredictionWarning[]
 }
 
@@ -87,7 +87,10 @@ export interface PredictionGpu {
   readonly values: ParameterValues
   /** Whether predictions for this GPU have been compared with measured times. */
   readonly validated: boolean
-  /** Whether to also predict the times without each cause. This takes up to four times as long. */
+  /**
+   * Whether to also predict the time without each cause of stalls. A prediction then takes up to
+   * four times as long.
+   */
   readonly removes?: boolean
   /** Parts of the model to disable. The default is none. */
   readonly ablate?: readonly Ablation[]

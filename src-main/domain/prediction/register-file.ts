@@ -5,18 +5,18 @@
  *
  * The operand cache has one entry per operand position and bank. The compiler's reuse flag keeps an
  * operand in its entry until an instruction reads a register of the same bank in the same position.
- * That instruction can also belong to another warp.
+ * The later instruction can also belong to another warp.
  *
  * The model follows Huerta et al., "Analyzing Modern NVIDIA GPU Cores" (2025).
  */
 import type { RegisterRead } from './timed-code'
 
 const [banks, positions] = [2, 3]
-/** Number of cycles in which an instruction reads its operands. */
+/** Number of cycles within which an instruction must read its operands. */
 const readCycles = 3
 /**
- * Number of stored delays. They distinguish cycles in which no warp could issue from cycles in which
- * another warp was selected.
+ * Number of stored delays. The delays distinguish cycles in which no warp could issue from cycles
+ * in which another warp was selected.
  */
 const keptDelays = 64
 
@@ -34,7 +34,7 @@ export class RegisterFile {
 
   /**
    * Reads the operands of an instruction that issues at `time`. Returns the number of cycles by
-   * which it delays the next instruction of the sub-core.
+   * which the reads delay the sub-core's next instruction.
    */
   read(warp: unknown, reads: readonly RegisterRead[], time: number): number {
     if (reads.length === 0) return 0
@@ -64,7 +64,10 @@ export class RegisterFile {
     return delay
   }
 
-  /** Returns the number of cycles between two times in which operands delayed the sub-core. */
+  /**
+   * Returns the number of cycles between `since` and `until` in which operand reads delayed the
+   * sub-core.
+   */
   delayed(since: number, until: number): number {
     let cycles = 0
     let place = this.nextDelay

@@ -1,4 +1,4 @@
-/** A cache with lines of four sectors. It evicts the least recently used line. */
+/** A cache with four sectors per line and least-recently-used eviction. */
 export class SectorCache {
   /** Masks of the valid sectors, keyed by line. The least recently used line is first. */
   private readonly lines = new Map<number, number>()
@@ -7,7 +7,10 @@ export class SectorCache {
 
   constructor(private readonly mostLines: number) {}
 
-  /** Looks up sectors of a line and marks them as valid. Returns the sectors that were missing. */
+  /**
+   * Looks up sectors of a line and marks them as valid. Returns the sectors that were missing from
+   * the cache.
+   */
   access(line: number, sectors: number): number {
     if (this.mostLines === 0) {
       this.misses += countSectors(sectors)

@@ -1,6 +1,6 @@
 /**
- * A unit that serves one request at a time. It tracks the time at which it becomes free, and its
- * total busy time.
+ * A unit that serves one request at a time. Tracks when the unit becomes free, and its total busy
+ * time.
  */
 export class Server {
   free = 0

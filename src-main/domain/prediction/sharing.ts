@@ -1,7 +1,7 @@
 /**
  * Estimates how SMs share the data that they read. The estimate uses the first instructions of all
- * blocks in the first two waves. It assumes that the sharing stays constant, because the blocks of
- * a kernel traverse their data in the same order.
+ * blocks in the first two waves. The estimate assumes that the sharing stays constant, because the
+ * blocks of a kernel traverse their data in the same order.
  */
 import type { LaunchPlan } from './launch-plan'
 import { smOfBlock } from './launch-plan'
@@ -10,7 +10,7 @@ import { eventKinds, eventWords, linesAt } from './warp-trace'
 
 /**
  * Calls `each` with every line that a warp reads from L2, either through L1 or directly. `sectors`
- * is a mask of the sectors.
+ * is a mask of the line's accessed sectors.
  */
 export function eachLineRead(
   events: Int32Array,

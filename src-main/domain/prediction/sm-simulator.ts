@@ -1,7 +1,7 @@
 /**
- * Simulates the timing of one SM. For clusters, it simulates one SM for each block of a cluster. It
- * replays the traces of the blocks instruction by instruction. The model includes the control bits
- * of the machine code, the pipes, the load/store unit, and the memory hierarchy.
+ * Simulates the timing of one SM. A launch with clusters is simulated on one SM per block of a
+ * cluster. The simulator replays the blocks' traces instruction by instruction. The model includes
+ * the control bits of the machine code, the pipes, the load/store unit, and the memory hierarchy.
  *
  * Times are in cycles. Every unit serves requests in issue order, so the completion time of a
  * request is known when it is issued.
@@ -68,7 +68,7 @@ export interface SmResult {
    * `stallReasons`.
    */
   readonly stalls: Float64Array
-  /** Number of executed warp instructions for each instruction. */
+  /** Number of times that warps executed each instruction. */
   readonly executed: Float64Array
   /** Lifetime of each warp in cycles, summed over all warps. */
   readonly warpCycles: number
@@ -176,8 +176,8 @@ export function simulateSm(setting: SmSetting): SmResult {
   }
 
   /**
-   * Prepares the warp's next instruction. Computes the time at which it could issue if its pipe
-   * were free.
+   * Prepares the warp's next instruction. Computes the time at which the instruction could issue if
+   * its pipe were free.
    */
   function fetch(warp: WarpState): void {
     const { at, scoreboard } = warp
@@ -214,7 +214,7 @@ export function simulateSm(setting: SmSetting): SmResult {
       const { products } = warp
       const index = products.length - 1 - action.pending
       if (index >= 0) {
-        // ncu counts this wait as a barrier stall.
+        // ncu counts a wait for a warpgroup product as a barrier stall.
         delay(warp, products[index]!, reasonAt.barrier, at)
         warp.products = products.slice(index + 1)
       }
@@ -273,7 +273,7 @@ export function simulateSm(setting: SmSetting): SmResult {
 
   /**
    * Processes the events of an issued instruction. Returns the barrier that the warp must wait for,
-   * if any, and the earliest time at which it resumes.
+   * if any, and the earliest time at which the warp resumes.
    */
   function doEvents(warp: WarpState, core: SubCore, instruction: TimedInstruction, time: number) {
     const { events } = warp.trace
@@ -405,7 +405,7 @@ export function simulateSm(setting: SmSetting): SmResult {
       }
     }
     // An access without active lanes also passes through the load/store unit. The warp waits for
-    // its result.
+    // the result of such an access.
     if (passed === 0 && instruction.accesses) {
       passed = pass(core, time, 1)
       complete(warp, instruction, passed + values.latencyShared - 1)

@@ -1,6 +1,6 @@
 /**
  * Models the pipes of one sub-core and its queue to the load/store unit. The model determines when
- * they accept an instruction.
+ * each pipe and the queue accept an instruction.
  */
 import { reasonAt } from './stall-index'
 import { pipes, type Pipe, type TimedInstruction } from './timed-code'
@@ -10,14 +10,15 @@ const pipeIndex = Object.fromEntries(pipes.map((name, index) => [name, index])) 
   number
 >
 /**
- * Number of start times stored per pipe. They distinguish cycles in which the pipe was blocked from
- * cycles in which another warp was selected.
+ * Number of start times stored per pipe. The start times distinguish cycles in which the pipe was
+ * blocked from cycles in which another warp was selected.
  */
 const keptStarts = 64
 /**
  * Minimum time between the issues of two warpgroup products, as a fraction of the time that the
  * product takes. In profiles of cuBLAS on the H200, products that take 64 cycles issue 24 to 42
- * cycles apart. A product waits for the tensor core after its issue, so the warp continues.
+ * cycles apart. A warpgroup product waits for the tensor core after its issue, so the warp
+ * continues.
  */
 const productIssue = 0.5
 

@@ -1,6 +1,7 @@
 /**
  * Machine code with timing information. Each instruction has a pipe, the time for which it occupies
- * the pipe, and the time until its result is available. It also has the compiler's control bits.
+ * the pipe, and the time until its result is available. The compiler's control bits are also
+ * included.
  */
 import { zeroRegister, type Instruction, type Operand } from '../sass/instruction'
 import { lineBytes } from './memory-units'
@@ -25,7 +26,7 @@ export const pipes = [
 ] as const
 export type Pipe = (typeof pipes)[number]
 
-/** The simulator's action for an instruction, in addition to issuing it. */
+/** The simulator's action for an instruction, in addition to issuing the instruction. */
 export type Action =
   /**
    * No action. The result is available after a fixed time, given by the stall count or by
@@ -41,8 +42,8 @@ export type Action =
   /** Commits a group of asynchronous copies. */
   | { readonly kind: 'copy-group' }
   /**
-   * Runs a WGMMA for `cycles` on the tensor core of each sub-core. Its result is complete `drain`
-   * cycles later. With `commits`, it also commits a WGMMA group.
+   * Runs a WGMMA for `cycles` on the tensor core of each sub-core. The product's result is complete
+   * `drain` cycles later. With `commits`, the instruction also commits a WGMMA group.
    */
   | {
       readonly kind: 'warpgroup'
@@ -81,7 +82,7 @@ export interface TimedInstruction {
   readonly accesses: boolean
   /** Number of shared-memory wavefronts if there are no bank conflicts. */
   readonly leastWavefronts: number
-  /** Source registers. Empty for instructions whose pipe reads them later. */
+  /** Source registers. Empty if the instruction's pipe reads its registers later. */
   readonly reads: readonly RegisterRead[]
   /** Constant-memory lines that the operands use. */
   readonly constants: readonly string[]
@@ -114,7 +115,7 @@ const free = setOf('NOP DEPBAR WARPGROUP')
 /** Number of multiply-adds in HMMA.16816, the reference for other shapes. */
 const macsOf16816 = 16 * 8 * 16
 
-/** Returns the dimensions of a matrix product, such as those of `16816` or `64x128x16`. */
+/** Returns the dimensions of a matrix product from a shape such as `16816` or `64x128x16`. */
 function shapeOf({ modifiers }: Instruction): readonly [number, number, number] | null {
   for (const word of modifiers) {
     const wide = /^(\d+)x(\d+)x(\d+)$/.exec(word)
@@ -132,20 +133,24 @@ function speedOf({ mnemonic, modifiers }: Instruction): number {
 }
 
 /**
- * Returns whether A is in shared memory. If A is in registers, a register precedes the descriptor
- * of B.
+ * Returns whether a WGMMA reads A from shared memory. If A is in registers, a register precedes the
+ * descriptor of B.
  */
 const hasSharedA = ({ operands }: Instruction): boolean => operands[1]?.kind === 'matrix-descriptor'
 
-/** Returns the cycles for which a WGMMA multiplies, without the time to read its operands. */
+/**
+ * Returns the number of cycles for which a WGMMA multiplies, excluding the time to read its
+ * operands.
+ */
 const multiplyCycles = (instruction: Instruction, values: ParameterValues): number => {
   const [rows, columns, depth] = shapeOf(instruction) ?? [64, 8, 16]
   return (rows * columns * depth) / values.hgmmaMacsPerCycle / speedOf(instruction)
 }
 
 /**
- * Returns the cycles from the start of a WGMMA to its result. On the H200, they are 77 cycles for 8
- * columns and 201 for 256 columns: a fixed time and the time to multiply.
+ * Returns the number of cycles from the start of a WGMMA to its result. On the H200, a WGMMA takes
+ * 77 cycles for 8 columns and 201 cycles for 256 columns: a fixed latency plus the multiplication
+ * time.
  */
 const resultCycles = (instruction: Instruction, values: ParameterValues): number => {
   const leastColumns = (64 * 8 * 16) / values.hgmmaMacsPerCycle
@@ -162,7 +167,7 @@ function tensorCycles(instruction: Instruction, values: ParameterValues): number
   if (mnemonic === 'DMMA') return (values.pipeDmma * macs) / (8 * 8 * 4)
   if (isWarpgroup(instruction)) {
     const cycles = multiplyCycles(instruction, values)
-    // Each row of A and each column of B has 32 bytes along k. A may be in registers.
+    // Each row of A and each column of B has 32 bytes along k. The matrix A may be in registers.
     const [rows, columns] = shape ?? [64, 8]
     const inShared = columns + (hasSharedA(instruction) ? rows : 0)
     return Math.max(cycles, (32 * inShared) / lineBytes, values.hgmmaLeastCycles)
@@ -213,7 +218,7 @@ function latencyOf({ mnemonic }: Instruction, values: ParameterValues): number {
   return values.latencyXu
 }
 
-/** Pipes whose instructions read their registers in a fixed time after they issue. */
+/** Pipes whose instructions read their registers within a fixed time after issue. */
 const readsAtIssue: ReadonlySet<Pipe> = new Set<Pipe>(['fma', 'imad', 'alu', 'fp16', 'fp64'])
 
 /** Returns the source registers of an instruction. */
@@ -231,7 +236,7 @@ function readsOf({ mnemonic, modifiers, operands }: Instruction, pipe: Pipe): Re
       ? [
           {
             register: operand.index,
-            // A single source, as of MOV, is in the second position.
+            // A single source operand, such as that of MOV, is in the second position.
             position: sources.length === 1 ? 1 : position,
             isWide: isWideAt(position),
             isKept: operand.reuse,
@@ -295,8 +300,8 @@ function actionOf(instruction: Instruction, values: ParameterValues): Action {
 }
 
 /**
- * Returns the minimum number of wavefronts for a warp's shared-memory access. For example, it is
- * four for 16 bytes per lane or for four matrices.
+ * Returns the minimum number of wavefronts for a warp's shared-memory access. For example, the
+ * minimum is four for 16 bytes per lane or for four matrices.
  */
 const leastWavefronts = ({ modifiers }: Instruction): number =>
   modifiers.includes('128') || modifiers.includes('4')

@@ -8,7 +8,7 @@ export interface WarpState {
   core: number
   block: number
   readonly trace: WarpTrace
-  /** Index of the current code segment, of the current instruction, and of the next event. */
+  /** Indices of the current code segment, the current instruction, and the next event. */
   piece: number
   at: number
   event: number
@@ -18,7 +18,7 @@ export interface WarpState {
    */
   ready: number
   /**
-   * Cycle in which the last instruction issued. The delay since then is attributed to stall
+   * Cycle in which the last instruction issued. The delay since that cycle is attributed to stall
    * reasons.
    */
   lastIssue: number

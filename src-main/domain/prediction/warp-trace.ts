@@ -1,7 +1,7 @@
 /**
  * Records the warps of some blocks for the timing simulation. A recording contains the pieces
- * (straight-line code segments) that each warp executes. It also contains each warp's accesses by
- * line and sector, its arrivals, and its waits.
+ * (straight-line code segments) that each warp executes. The recording also contains each warp's
+ * accesses by line and sector, its arrivals, and its waits.
  */
 import { countLanes } from '../emulator/site'
 import type { AccessKind, AccessSpace, Meeting, Trace } from '../emulator/trace'
@@ -137,7 +137,7 @@ class Lines {
   }
 
   /**
-   * Returns the mask of accessed sectors. The next higher bits are the mask of completely accessed
+   * Returns the mask of accessed sectors. The next four bits are the mask of completely accessed
    * sectors.
    */
   bits(place: number): number {

@@ -17,8 +17,8 @@ export interface PreviewKernel extends Pick<ProfiledKernel, 'name' | 'grid' | 'b
 }
 
 /**
- * Returns a kernel's key. Removes casts before template arguments, because ncu's table contains
- * casts and its report does not.
+ * Returns a key for the kernel's name, grid and block. Removes casts before template arguments,
+ * because ncu's table contains casts and ncu's report does not.
  */
 export const kernelKey = ({
   name,
@@ -73,8 +73,8 @@ interface Window {
 }
 
 /**
- * Returns the shortest sequence of launches that contains every requested kernel, or null if there
- * is none. For a program with a loop, the sequence is one iteration.
+ * Returns the shortest sequence of launches that contains every requested kernel, or null if no
+ * sequence does. For a program with a loop, the sequence is one iteration.
  */
 export function shortestWindow(
   launches: readonly PreviewLaunch[],

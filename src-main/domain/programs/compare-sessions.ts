@@ -22,11 +22,11 @@ import type { PredictionError, SessionComparison, SessionVerdict, Side } from '.
 import { unitsOf, type Clock, type Unit, type UnitTime } from './units'
 
 /**
- * Minimum relative change in a time. Sessions run at different times, so smaller changes are
- * insignificant even for precise times.
+ * Minimum relative change in time that counts as significant. Sessions run at different times, so
+ * smaller changes are insignificant even for precise times.
  */
 const threshold = 0.03
-/** Assumed run-to-run variation of single launches under ncu, if it was not measured. */
+/** Assumed run-to-run variation of single launches under ncu, if the variation was not measured. */
 const unmeasured = 0.025
 
 export function verdictOf(a: UnitTime | null, b: UnitTime | null): SessionVerdict {
@@ -50,7 +50,7 @@ const isTimed = (unit: Unit): unit is Unit & { time: UnitTime } => unit.time !==
 
 /**
  * Returns the relative error of a predicted time, compared with the other session's measured time.
- * For example, 0.1 means 10 % too long.
+ * For example, 0.1 means that the predicted time is 10 % too long.
  */
 function errorOf(a: UnitTime | null, b: UnitTime | null): { predictionError?: PredictionError } {
   if (!a || !b || Boolean(a.range) === Boolean(b.range)) return {}
@@ -226,8 +226,8 @@ export function compareUnits(
 }
 
 /**
- * Returns an imported report's warnings about missing parts. The total of such a session is not the
- * program's total.
+ * Returns an imported report's warnings about missing parts. The total time of an incomplete report
+ * is not the program's total time.
  */
 const partsOf = ({ warnings }: Session): Statement[] =>
   warnings.filter(

@@ -104,8 +104,8 @@ export function extentText(extent: Extent): string {
 }
 
 /**
- * Returns a distinct title for each kernel. Kernels with the same name get grid and block appended,
- * then a number.
+ * Returns a distinct title for each kernel. If several kernels have the same name, their titles
+ * also contain the grid and block, and a number if necessary.
  */
 export function distinctTitles(
   kernels: readonly { name: string; grid: Extent; block: Extent }[],

@@ -17,8 +17,8 @@ const volume = (extent: readonly number[] | null | undefined): number =>
   extent ? extent.reduce((product, size) => product * size, 1) : 0
 
 /**
- * Weight of the time. The weight is low because a code change may affect the time more than the
- * work.
+ * Weight of the time when two kernels are compared. The weight is low because a code change may
+ * affect the time more than the work.
  */
 const timeWeight = 0.1
 
@@ -39,8 +39,8 @@ function unlikeness(a: Unit, b: Unit): number {
 }
 
 /**
- * Maximum number of pairs to compare exhaustively. Larger groups are sorted by size instead, which
- * is fast even for a million launches.
+ * Maximum number of pairs to compare exhaustively. Kernels in larger groups are paired in order of
+ * their work instead, which is fast even for a million launches.
  */
 const mostTried = 2_500
 
@@ -48,8 +48,8 @@ const size = ({ work, kernel, launches }: Unit): number =>
   Math.log1p(work.instructions ?? volume(kernel?.grid)) + Math.log1p(launches ?? 1)
 
 /**
- * Returns pairs of kernels. Kernels with equal work are paired in order; the rest are paired by
- * similarity.
+ * Returns pairs of kernels. Kernels with equal work are paired in order. The remaining kernels are
+ * paired by similarity.
  */
 export function mostAlike(left: readonly Unit[], right: readonly Unit[]): [Unit, Unit][] {
   const pairs: [Unit, Unit][] = []

@@ -14,8 +14,8 @@ export const marks = ['function', 'template', 'functor', 'grid', 'block', 'range
 export type Mark = (typeof marks)[number]
 
 /**
- * The reason for a pair: `rung` for equal rung ids, `hand` for a pair that the user chose,
- * otherwise the equal properties.
+ * The reason that two kernels were paired: `rung` for equal rung ids, `hand` for a pair that the
+ * user chose, otherwise the equal properties.
  */
 export type PairReason = 'rung' | 'hand' | readonly (Mark | 'work' | 'order')[]
 
@@ -64,8 +64,8 @@ function markOf(kernel: UnitKernel, mark: Mark): string {
 const keys = new WeakMap<UnitKernel, Map<readonly Mark[], string>>()
 
 /**
- * Returns a kernel's key. Keys are cached per kernel object, because many launches share a kernel
- * and need its key several times.
+ * Returns the key for these properties of a kernel. Keys are cached per kernel object, because many
+ * launches share a kernel and need its key several times.
  */
 function keyOf(kernel: UnitKernel, level: readonly Mark[]): string {
   const known = keys.get(kernel) ?? new Map<readonly Mark[], string>()
@@ -111,8 +111,8 @@ function longestCommon(
 }
 
 /**
- * Maximum table size for an alignment. Sequences of a few hundred kernels take milliseconds. For
- * sequences beyond this limit, only the equal ends are aligned.
+ * Maximum table size for an alignment. Sequences of a few hundred kernels take milliseconds. In
+ * longer sequences, only the equal ends are aligned.
  */
 const mostCells = 4_000_000
 
@@ -150,8 +150,8 @@ function align(left: readonly Unit[], right: readonly Unit[]): [Unit, Unit][] {
 const keyWithWork = (unit: Unit): string => `${keyOf(unit.kernel!, levels[0]!)} ${workKey(unit)}`
 
 /**
- * Returns the reason for a pair. `equals` is the number of kernels with these properties. `alike`
- * is the number of kernels that also do the same work.
+ * Returns the reason that two kernels were paired. `equals` is the number of kernels with the same
+ * properties. `alike` is the number of kernels that also do the same work.
  */
 function reasonOf(
   level: readonly Mark[],

@@ -35,8 +35,8 @@ export function totalProfiledMs({
 }
 
 /**
- * Returns whether CUPTI timed a session's kernels. Such kernels can overlap, so the total can count
- * the same time more than once.
+ * Returns whether CUPTI timed a session's kernels. Kernels timed by CUPTI can overlap, so the total
+ * time can count the same time more than once.
  */
 export const isTimedTogether = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
   rungs.some(({ profiledTime: time }) => time?.timer === 'cupti')

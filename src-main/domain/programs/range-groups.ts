@@ -27,7 +27,8 @@ const timeOf = ({ profiledTime }: RungResult): number | null => profiledTime?.to
 const longestFirst = (a: number | null, b: number | null): number => (b ?? 0) - (a ?? 0)
 
 /**
- * Returns the groups, longest first. Returns null unless the session is an import with NVTX ranges.
+ * Returns the range groups in descending order of total time. Returns null unless the session is an
+ * import with NVTX ranges.
  */
 export function rangeGroups({ target, program, rungs }: Session): RangeGroup[] | null {
   // In a profiled program, one row combines launches from several ranges.

@@ -152,7 +152,7 @@ export function sayFusions(fused: readonly Fused[]): AnyMessage[] {
   ]
 }
 
-/** Describes the change in programs and imports: fusions and splits first, then the total. */
+/** Describes the change in programs and imports: fusions and splits first, then the total time. */
 export function sayKernels(compared: Pick<SessionComparison, 'fused' | 'total'>): AnyMessage[] {
   const { timeA, timeB, ratio } = compared.total
   return [

@@ -13,9 +13,11 @@ export const Side = z.object({
   /** Id of this unit's rung. */
   rung: z.string(),
   title: z.string(),
-  /** Number of launches whose times are added. Null for a ladder's rung, whose time is a median. */
+  /**
+   * Number of launches whose times are summed. Null for a ladder's rung, whose time is a median.
+   */
   launches: z.number().int().nullable(),
-  /** L2 state when the unit was timed; null if ncu timed it or if it has no time. */
+  /** L2 state when the unit was timed; null if ncu timed the unit or if the unit has no time. */
   cacheState: CacheState.nullable(),
   /** Range of a predicted time; absent for a measured time. */
   predicted: z.object({ lowMs: z.number(), highMs: z.number() }).optional(),
@@ -33,7 +35,7 @@ export const Side = z.object({
 const Only = Side.extend({ id: z.string(), time: ms })
 
 const Times = z.object({
-  /** Time in milliseconds; null if there is none. */
+  /** Time in milliseconds; null if the unit was not timed. */
   timeA: ms,
   timeB: ms,
   /** timeB / timeA; null unless the two times were measured in the same way. */
@@ -42,7 +44,10 @@ const Times = z.object({
 
 /** Model error for a rung that was predicted in one session and measured in the other. */
 export const PredictionError = z.object({
-  /** Predicted time divided by measured time, minus 1. For example, 0.1 means 10 % too long. */
+  /**
+   * Predicted time divided by measured time, minus 1. For example, 0.1 means that the predicted
+   * time is 10 % too long.
+   */
   error: z.number(),
   /** Whether the measured time is in the predicted range. */
   inRange: z.boolean(),
@@ -61,8 +66,8 @@ export const SessionComparison = z.object({
     reasons: z.array(Statement),
   }),
   /**
-   * Sentences that describe the differences, as shown in all UIs. Fusions come first, then the
-   * total.
+   * Sentences that describe the differences, as shown in all UIs. Sentences about fusions come
+   * first, followed by the total time.
    */
   answer: z.array(Statement),
   total: Times,
@@ -80,7 +85,8 @@ export const SessionComparison = z.object({
       by: z.string(),
       verdict: z.enum(verdicts),
       /**
-       * timeB − timeA in milliseconds, which is the pair's contribution to the change in the total.
+       * timeB − timeA in milliseconds, which is the pair's contribution to the change in total
+       * time.
        */
       change: ms,
       /** The counters that changed most. Empty if either side was timed. */
@@ -108,7 +114,7 @@ export const SessionComparison = z.object({
   ),
   onlyA: z.array(Only),
   onlyB: z.array(Only),
-  /** All changes among unpaired kernels by their ids, including those in `fused`. */
+  /** All changes among unpaired kernels, listed by kernel id, including the changes in `fused`. */
   changes: z.array(
     Times.extend({
       kind: z.enum(['added', 'removed', 'fused', 'split', 'replaced']),

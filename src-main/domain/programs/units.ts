@@ -37,7 +37,7 @@ export interface UnitKernel {
   /** Kernel name with namespaces but without template arguments. */
   path: string
   template: string | null
-  /** Functions and functors in the template arguments; null if there are none. */
+  /** Functions and functors in the template arguments; null if the arguments contain none. */
   functor: string | null
   grid: Extent
   block: Extent
@@ -55,7 +55,7 @@ export interface Unit {
   kernel: UnitKernel | null
   time: UnitTime | null
   /**
-   * Number of launches whose times are added in `time`. Null for a ladder's rung, whose time is a
+   * Number of launches whose times are summed in `time`. Null for a ladder's rung, whose time is a
    * median.
    */
   launches: number | null
@@ -77,13 +77,13 @@ const workOf = ({ metrics }: RungResult): Work =>
 
 /**
  * Returns the half-width of the median's 95 % confidence interval, computed from the interquartile
- * range. The estimate makes no other assumption about the distribution.
+ * range. Apart from this range, the estimate makes no assumption about the distribution.
  */
 const ofMedian = (spread: number, samples: number): number => (1.57 * spread) / Math.sqrt(samples)
 
 /**
- * Minimum relative uncertainty of a time. Launches within a few minutes vary less than separate
- * runs.
+ * Minimum relative uncertainty of a time. Times of launches within a few minutes vary less than
+ * times from separate runs.
  */
 const leastUncertainty = 0.005
 
@@ -115,8 +115,8 @@ function partsOf(name: string): NameParts {
 }
 
 /**
- * Cache of parsed names. A program launches a few kernels many times, so each name is parsed only
- * once. Launches of the same shape share a kernel object.
+ * Cache of parsed kernel names. A program launches a few kernels many times, so each name is parsed
+ * only once. Launches of the same shape share a kernel object.
  */
 export type Names = Map<string, { parts: NameParts; shapes: Map<string, UnitKernel> }>
 

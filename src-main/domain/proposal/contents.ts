@@ -3,9 +3,9 @@ import { valueReader } from '../emulation/check'
 import { dtypeOf, type Dtype } from '../task/dtype'
 
 export interface Fill {
-  /** The fill in the syntax of ladder.yaml. */
+  /** The fill in ladder.yaml syntax. */
   text: string
-  /** Explanation of the choice. */
+  /** Explanation of why this fill was chosen. */
   why: string
 }
 
@@ -49,7 +49,7 @@ export interface Piece {
 /**
  * Returns a fill for the sampled values.
  *
- * @param sizes sizes by name; integer values up to just below a size are assumed to be indices
+ * @param sizes sizes by name; integers whose maximum is just below a size are assumed to be indices
  */
 export function fillOf(
   pieces: readonly Piece[],

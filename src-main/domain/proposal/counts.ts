@@ -45,8 +45,8 @@ export function cppText(count: Count): string {
 }
 
 /**
- * Returns the products of up to three different sizes, and the squares. Products with fewer factors
- * come first.
+ * Returns the products of up to three different sizes, and the square of each size. Products with
+ * fewer factors come first.
  */
 function products(sizes: readonly Size[]): { factors: string[]; value: number }[] {
   const found: { factors: string[]; value: number }[] = []
@@ -79,7 +79,7 @@ const matrixSizes: Readonly<Record<string, string>> = { a: 'mk', b: 'kn', c: 'mn
 
 export interface Guessed {
   count: Count
-  /** Text of other formulas that also fit. */
+  /** Text of the other formulas that yield the same count. */
   others: string[]
 }
 

@@ -28,7 +28,7 @@ function orders(names: readonly string[]): string[][] {
   )
 }
 
-/** Maximum number of permutations to try, because each trial is compiled. */
+/** Maximum number of permutations to try. The number is limited because each trial is compiled. */
 const mostOrders = 6
 
 const renamed = (proposal: Proposal, names: ReadonlyMap<string, string>): Proposal => {
@@ -56,8 +56,8 @@ export const exchanged = (proposal: Proposal, group: readonly string[]): Proposa
 const most = 128
 
 /**
- * Returns two sets of sizes with unequal values in the group. The second set reverses the order of
- * the values.
+ * Returns two sets of sizes in which the group's sizes have unequal values. The second set reverses
+ * the order of the values.
  */
 export function unequalSizes(
   { sizes, block }: Proposal,

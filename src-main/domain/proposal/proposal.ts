@@ -13,7 +13,9 @@ export interface LaunchedPointer {
   offset: number
   /** Number of bytes from the pointer to the end of the allocation. */
   bytes: number
-  /** Data that the program had written to the allocation; null if it had written none. */
+  /**
+   * Data that the program had written to the allocation; null if the program had written no data.
+   */
   pieces: readonly Piece[] | null
 }
 
@@ -33,8 +35,8 @@ export interface KernelLaunch {
   block: Extent
   dynamicSharedBytes: number
   /**
-   * Whether the launch was recorded from a running program. If not, all sizes and values are
-   * invented.
+   * Whether the launch was recorded from a running program. If the launch was not recorded, all
+   * sizes and values are invented.
    */
   wasRecorded: boolean
 }
@@ -122,7 +124,7 @@ function pointedAt({ parameters }: KernelLaunch, names: Names): Map<number, Poin
       name: names.of(name),
       dtype: kind.dtype,
       elements: Math.max(1, Math.floor(bytes / dtypeOf(kind.dtype).bytes)),
-      // The pieces start at the pointer, so they are used only if it points to the start of the
+      // The data starts at the pointer, so it is used only if the pointer is the start of the
       // allocation.
       pieces: pointer.offset === 0 ? pointer.pieces : null,
       isConst: kind.isConst,
@@ -170,8 +172,8 @@ export function propose(launch: KernelLaunch): Proposal {
       shapes.set(allocation, { shape: use(count), guesses })
       continue
     }
-    // The buffer contains one partial result per block. Its formula follows from the grid, which is
-    // not known yet.
+    // The buffer contains one partial result per block. The formula for the buffer's size follows
+    // from the grid, which is not known yet.
     if (elements === blocks && blocks > 1 && pointed.size > 1) {
       perBlock.push(allocation)
       continue

@@ -88,7 +88,7 @@ export interface Signature {
   call: string
   /** The name without template arguments and namespaces. */
   base: string
-  /** Parameter types. Null if the name does not contain the types, as with extern "C". */
+  /** Parameter types. Null if the name does not contain the parameter types, as with extern "C". */
   types: string[] | null
 }
 

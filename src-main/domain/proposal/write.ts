@@ -27,9 +27,15 @@ export interface Origin {
   libraries: readonly string[]
   /** Device variables that the program initializes before the launch. */
   symbols: readonly { name: string; data: string }[]
-  /** Whether the launch was recorded. If not, all sizes and values are invented. */
+  /**
+   * Whether the launch was recorded. If the launch was not recorded, all sizes and values are
+   * invented.
+   */
   wasRecorded: boolean
-  /** A CPU function in the file with the same result; null if the rung itself is the reference. */
+  /**
+   * A CPU function in the file that computes the same result; null if the rung itself is the
+   * reference.
+   */
   reference: string | null
 }
 
@@ -165,8 +171,8 @@ export function ladderText(proposal: Proposal, origin: Origin): string {
 
 /**
  * Includes the original file with main() renamed and made static. The compiler then removes the
- * renamed function and all functions that only this function calls. The code disables two warnings:
- * the renamed function may lack a return statement, and nothing calls it.
+ * renamed function and all functions that only this function calls. The code disables two warnings
+ * about the renamed function: a missing return statement, and an unused function.
  */
 const include = (origin: Origin): string[] => [
   '#define main static kl_original_main',

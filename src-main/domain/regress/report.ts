@@ -1,5 +1,6 @@
 /**
- * The report of `regress`: one row per rung with a verdict and the measurements behind it. Pure.
+ * The report of `regress`: one row per rung, with the verdict and the measurements on which the
+ * verdict is based. Pure.
  */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
@@ -26,8 +27,8 @@ export const RegressRung = z.object({
   ratio: z.number().nullable(),
   interval: z.object({ low: z.number(), high: z.number() }).nullable(),
   /**
-   * Time of a copy of the old build divided by the old build's time. The ratio shows how much
-   * identical code varies.
+   * Time of a copy of the old build divided by the old build's time. The ratio shows how much the
+   * time of identical code varies.
    */
   sameCode: Ratio.nullable(),
   /**

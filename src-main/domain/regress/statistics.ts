@@ -4,8 +4,8 @@
  */
 
 /**
- * Returns B(degrees / 2, 1/2). Starts from B(1/2, 1/2) = π and B(1, 1/2) = 2, and applies B(a + 1,
- * b) = B(a, b) · a / (a + b).
+ * Returns the beta function B(degrees / 2, 1/2). Starts from B(1/2, 1/2) = π and B(1, 1/2) = 2, and
+ * applies B(a + 1, b) = B(a, b) · a / (a + b).
  */
 function betaOfHalves(degrees: number): number {
   let value = degrees % 2 === 1 ? Math.PI : 2

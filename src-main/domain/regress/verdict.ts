@@ -7,7 +7,7 @@ import { meanInterval, pBeyond, rejected, median } from './statistics'
 
 export const confidence = 0.99
 
-/** Default threshold in percent for a change. */
+/** Default threshold for a change in time, in percent. */
 export const leastPercent = 0.5
 
 /** Times from one process. Elements 2i and 2i + 1 belong to measurement block i. */
@@ -81,8 +81,8 @@ export const cycleRatio = (rounds: readonly Round[]): Ratio | null =>
   asRatio(logRatios(rounds, ['newCycles', 'oldCycles']))
 
 /**
- * Returns the time ratio of the old build's copy to the old build, which shows how much identical
- * code varies.
+ * Returns the time ratio of the old build's copy to the old build, which shows how much the time of
+ * identical code varies.
  */
 export const sameCodeRatio = (rounds: readonly Round[]): Ratio | null =>
   asRatio(logRatios(rounds, ['copyMs', 'oldMs']))
@@ -102,13 +102,13 @@ export function spreadOfSameCode(rungs: Iterable<readonly Round[]>): number | nu
   return reaches.length === 0 ? null : median(reaches)
 }
 
-/** Returns the threshold that a change must exceed. */
+/** Returns the threshold that a change in time must exceed. */
 export const thresholdPercent = (requestedRatio: number, sameCode: number | null): number =>
   Math.max(requestedRatio, sameCode ?? 0)
 
 /**
- * Returns the threshold for one rung. This threshold is higher than the common one if the rung's
- * identical code varies more than usual.
+ * Returns the threshold for one rung. The rung's threshold is higher than the common threshold if
+ * the time of its identical code varies more than usual.
  */
 export function thresholdOf(rounds: readonly Round[], percent: number): number {
   const ratio = sameCodeRatio(rounds)

@@ -1,4 +1,7 @@
-/** The format of a job for a remote machine, and of the lines that the job prints. */
+/**
+ * Defines the format of a job for a remote machine, and the format of the lines that the job
+ * prints.
+ */
 import { z } from 'zod'
 import { ErrorShape } from '../errors'
 import { Identifier } from '../ladder/rung'
@@ -17,12 +20,12 @@ export const Job = z.discriminatedUnion('kind', [
      * built-in ladder.
      */
     folder: z.string().nullable(),
-    /** Folder for the session. */
+    /** Session folder on the remote machine. */
     out: z.string(),
     /** Path to the ladder folder on the requesting machine. */
     own: z.string().nullable().default(null),
   }),
-  /** A command line for the remote machine. */
+  /** A command line to run on the remote machine. */
   z.object({ kind: z.literal('words'), words: z.array(z.string()) }),
 ])
 

@@ -54,7 +54,7 @@ export function stateOf({ state, reason: word, node }: QueueLine): JobState {
   return { state: state === 'COMPLETING' ? 'ending' : 'running', node }
 }
 
-/** Records about the end of a job. Each record is null if it is missing. */
+/** Records of how a job ended. Missing records are null. */
 interface EndOfJob {
   /** Last state that squeue reported. */
   queue: string | null

@@ -1,4 +1,4 @@
-/** Stores rows with the same fields as columns, which halves their compressed size. */
+/** Stores rows with equal fields column by column, which halves the compressed size. */
 import { z } from 'zod'
 
 const mostCells = 5_000_000

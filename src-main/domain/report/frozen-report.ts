@@ -1,7 +1,7 @@
 /**
  * The content of an HTML report: sessions with all data that their screens need. The report service
  * writes this content. The report's UI and the import read this content.
- * docs/reference/session-format.md describes its history.
+ * docs/reference/session-format.md describes the format's history.
  */
 import { z } from 'zod'
 import { Next } from '../next/next'
@@ -28,7 +28,7 @@ export type FrozenSession = z.infer<typeof FrozenSession>
 
 export const FrozenReport = z.object({
   report: z.literal(frozenReportVersion),
-  /** Date of the report; null if it has no date. */
+  /** Date of the report; null if the report has no date. */
   date: z.string().nullable(),
   sections: z.array(ReportSection),
   /**
@@ -104,7 +104,7 @@ export const deepElementId = (session: number): string => `kernel-ladder-deep-${
 export const frozenText = (report: FrozenReport): string =>
   JSON.stringify(report).replaceAll('<', '\\u003c')
 
-/** Returns the session with only these rungs. Unknown ids are ignored. */
+/** Returns the session with only the given rungs. Unknown ids are ignored. */
 export function withRungs(session: Session, ids: readonly string[]): Session {
   const keep = new Set(ids)
   const named = <T>(record: Record<string, T>): Record<string, T> =>

@@ -115,7 +115,8 @@ export function headline(session: Session): Statement {
 }
 
 /**
- * Returns a session's provenance facts. Reports on one session and comparisons use these facts.
+ * Returns a session's provenance facts. Single-session reports and comparison reports use these
+ * facts.
  */
 export function provenance(session: Session): Fact[] {
   const { device, tools, settings, ladder } = session

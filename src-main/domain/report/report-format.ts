@@ -62,7 +62,7 @@ export const hasSections = (format: ReportFormat): boolean => sectionsOf(format)
 export const isAuthored = (format: ReportFormat): boolean => formats[format].isAuthored
 /**
  * Returns whether the format lets the author choose charts and captions. HTML reports contain the
- * interactive screens instead.
+ * interactive screens instead of selected charts.
  */
 export const hasChosenCharts = (format: ReportFormat): boolean =>
   isAuthored(format) && sectionsOf(format).includes('charts')

@@ -113,7 +113,7 @@ function best(session: Session): AnyMessage {
   if (ratioToReference === null || reference === null || hasOtherOptions(session, first.id))
     return message('summary.best', figures)
   // The ratio's spread includes the spreads of the two medians. If the reference's spread is
-  // unknown, only the rung's is included.
+  // unknown, only the rung's spread is included.
   const both = spread + (rungOf(session, reference)?.timing?.spread ?? 0)
   const place = Math.abs(ratioToReference - 1) <= both ? 'summary.bestLevel' : 'summary.bestBeside'
   return message(place, {
@@ -204,7 +204,7 @@ interface Summary {
   climb: AnyMessage | null
   /** The three largest steps, each with its explanation. */
   jumps: Statement[][]
-  /** Rungs that are slower than the previous rung, or as fast within the noise. */
+  /** Rungs that are slower than the previous rung, or equally fast within the noise. */
   unpaid: Statement[][]
   /** Whether the session has timed steps and every step is faster than the previous one. */
   allPaid: boolean
@@ -230,7 +230,7 @@ export function summarize(session: Session, steps: readonly Step[]): Summary {
 
 /** The summary as English text for reports. */
 export interface PrintedSummary {
-  /** The best rung, its comparison with the reference, and the chain of steps to it. */
+  /** The best rung, its comparison with the reference, and the chain of steps to that rung. */
   best: Sentence[]
   jumps: Sentence[]
   unpaid: Sentence[]

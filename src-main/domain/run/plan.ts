@@ -28,7 +28,10 @@ export interface RunPlan {
   problem: Problem
   /** Rungs to report, in ladder order. */
   rungs: PlannedRung[]
-  /** Requested parameter values. Each value applies to the rungs that allow it. */
+  /**
+   * Requested parameter values. Each parameter value applies only to the rungs that allow the
+   * value.
+   */
   requestedParameters?: Parameters
   /**
    * Messages to show before the run starts, for example about rungs that do not allow a requested
@@ -36,8 +39,8 @@ export interface RunPlan {
    */
   parametersLeft?: readonly Statement[]
   /**
-   * The reference, which is timed alternately with each rung. If it was requested as a rung, it is
-   * also in `rungs`.
+   * The reference, which is timed alternately with each rung. If the reference was requested as a
+   * rung, it is also in `rungs`.
    */
   reference: PlannedRung | null
   profile: ProfileLevel
@@ -46,8 +49,8 @@ export interface RunPlan {
   profileSkip: readonly string[]
   profileLimitSeconds?: number
   /**
-   * The rung whose results are used to verify the others if there is no reference file. This rung
-   * may also be in `rungs`.
+   * The rung whose results are used to verify the other rungs if there is no reference file. This
+   * rung may also be in `rungs`.
    */
   trusted: PlannedRung | null
   /** Folder that contains the files for buffer fills, or null for a replay. */

@@ -20,7 +20,7 @@ const conditional = (text: string): boolean =>
   /^\s*@/.test(text) || /^\s*BRA\S*\s+(?:!?U?P\d|~?U?R)/.test(text)
 
 interface Branch {
-  /** Instruction index of the jump, and of its target. */
+  /** Instruction indices of the jump and its target. */
   from: number
   to: number
 }

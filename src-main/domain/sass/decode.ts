@@ -57,7 +57,8 @@ const notDecoded: Readonly<Record<number, string>> = {
  */
 export function nameOfOpcode(word: number): string {
   const code = word & 0xfff
-  // The opcodes of these instructions start with 0xf on sm_90, and with 0xb on older GPUs.
+  // The opcodes of texture and surface accesses start with 0xf on sm_90, and with 0xb on older
+  // GPUs.
   const access = (code & 0xb00) === 0xb00 ? notDecoded[code & 0xff] : undefined
   const known = opcodeOf(code)
   return known ? `${known.mnemonic}.???` : (access ?? `0x${code.toString(16)}`)

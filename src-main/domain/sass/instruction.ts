@@ -26,8 +26,8 @@ export interface RegisterOperand extends SourceModifiers {
   /** Register number. RZ has number 255. */
   readonly index: number
   /**
-   * Whether the operand cache keeps the register for the next instruction. This flag does not
-   * affect the result.
+   * Whether the operand cache keeps the register for the next instruction. The flag does not affect
+   * the instruction's result.
    */
   readonly reuse: boolean
   /**
@@ -69,14 +69,14 @@ export interface ImmediateOperand {
   /**
    * The bits of the value that the instruction uses.
    *
-   * For `f32`, these are the 32 bits of a float. For `f64`, they are the high 32 bits of a double
-   * whose low bits are zero. For `f16x2` and `bf16x2`, they are two halves, with the first printed
-   * half in the high 16 bits. For integers, they are the bits of the field. Signed fields are
-   * sign-extended to 32 bits.
+   * For `f32`, the value is the 32 bits of a float. For `f64`, the value is the high 32 bits of a
+   * double whose low bits are zero. For `f16x2` and `bf16x2`, the value consists of two halves,
+   * with the first printed half in the high 16 bits. For integers, the value consists of the
+   * field's bits. Signed fields are sign-extended to 32 bits.
    */
   readonly bits: number
   readonly type: 'integer' | 'f32' | 'f64' | 'f16x2' | 'bf16x2'
-  /** Whether the field is signed and printed as `-0x10`. */
+  /** Whether the field is signed and therefore printed with its sign, as in `-0x10`. */
   readonly signed: boolean
 }
 

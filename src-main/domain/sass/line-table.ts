@@ -14,8 +14,8 @@ export interface LineRow {
 }
 
 /**
- * Maximum inlining depth to follow. Templates nest much less deeply, but a corrupt table can be
- * deeper.
+ * Maximum inlining depth to follow. Inlined templates nest much less deeply, but a corrupt table
+ * can contain deeper nesting.
  */
 const deepestInlining = 100
 
@@ -43,8 +43,8 @@ export const isToolkitHeader = (path: string): boolean =>
   !inBuild.test(path) && inToolkit.test(path)
 
 /**
- * Returns the innermost line in the user's code. If there is none, returns the line in a CUDA
- * header.
+ * Returns the innermost line in the user's code. If no line is in the user's code, returns the line
+ * in a CUDA header.
  */
 export function userPlace(
   rows: readonly LineRow[],

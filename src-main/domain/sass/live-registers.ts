@@ -93,8 +93,8 @@ export function liveRegisters(
 }
 
 /**
- * Returns, for each instruction, the registers that some path from it reads before overwriting
- * them.
+ * Returns, for each instruction, the registers that some path from the instruction reads before
+ * overwriting.
  */
 function neededBefore({ successors }: ControlFlow, reads: Sets, kills: Sets): Sets {
   const { words } = reads
@@ -115,7 +115,7 @@ function neededBefore({ successors }: ControlFlow, reads: Sets, kills: Sets): Se
   return { words, bits }
 }
 
-/** Returns, for each instruction, the registers that some path to it writes. */
+/** Returns, for each instruction, the registers that some path to the instruction writes. */
 function givenBefore({ successors }: ControlFlow, writes: Sets): Sets {
   const { words } = writes
   const bits = new Uint32Array(writes.bits.length)

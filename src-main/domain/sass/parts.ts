@@ -163,7 +163,7 @@ export interface SourceOptions {
    */
   neg?: boolean
   abs?: boolean
-  /** Whether the `neg` bit inverts the source instead of negating it. */
+  /** Whether the `neg` bit inverts the source's bits instead of negating the source. */
   not?: boolean
   /** Print format for an immediate. */
   imm?: ImmediateOperand['type'] | 'signed'
@@ -299,7 +299,7 @@ export const c = (options: SourceOptions = {}): Part =>
 export const c32 = (options: SourceOptions = {}): Part =>
   source((draft) => at32(draft, options, 'c'))
 
-/** Requires bit 91 to be set. This bit marks uniform opcodes, which use uniform registers. */
+/** Requires bit 91 to be set. Bit 91 marks uniform opcodes, which use uniform registers. */
 export const uniform = fixed(91, 1, 1)
 export const ua = (options: SourceOptions = {}): Part => ureg(24, options)
 const uniformAt32 = (draft: Draft, options: SourceOptions): Operand =>
@@ -370,7 +370,7 @@ export const target =
   (draft) => {
     const distance = read(draft.encoding)
     // If the distance is not a safe integer, two encodings could have the same target. No kernel is
-    // that long.
+    // long enough to need such a distance.
     if (!Number.isSafeInteger(distance)) draft.encoding.known = false
     draft.operands.push({ kind: 'target', address: draft.address + 16 + distance })
   }

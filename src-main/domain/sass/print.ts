@@ -25,7 +25,8 @@ export function printInstruction(
 }
 
 /**
- * Returns the printed operands. There is no comma between a register and a target relative to it.
+ * Returns the printed operands. There is no comma between a register and a target relative to that
+ * register.
  */
 function printOperands({ operands, mnemonic }: Instruction, { reuse }: PrintOptions): string {
   const texts = operands.map((operand) =>
@@ -136,8 +137,8 @@ function printImmediate({ bits, type }: ImmediateOperand): string {
 }
 
 /**
- * Returns a float with up to 20 significant digits. Very large and very small numbers have an
- * exponent.
+ * Returns a float with up to 20 significant digits. Very large and very small numbers are printed
+ * with an exponent.
  */
 function printFloat(value: number, negative: boolean, quiet: boolean): string {
   if (Number.isNaN(value)) {

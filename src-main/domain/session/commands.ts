@@ -15,8 +15,8 @@ const quoted = (word: string): string =>
 
 /**
  * Returns options for parameters that differ from their defaults. `--param` applies to every rung
- * that declares the name and allows the value. The result omits a parameter if it would change
- * other rungs.
+ * that declares the name and allows the value. The result omits a parameter if the option would
+ * change other rungs.
  */
 function parameterWords({ ladder }: Session): string[] {
   const names = new Set(ladder.rungs.flatMap(({ params }) => Object.keys(params)))
@@ -63,7 +63,7 @@ function problemOptions({ ladder }: Session, task: Task, problem: Problem): stri
 
 const ladderWords = ({ ladder }: Session): string[] => ['--ladder', ladder.folder ?? ladder.id]
 
-/** Returns the command that runs the session's ladder at these sizes and this level. */
+/** Returns the command that runs the session's ladder at the given sizes and profile level. */
 export function runCommand(session: Session, sizes: Sizes | null, profile: ProfileLevel): string {
   const { task } = session.ladder
   const at = task && sizes ? sizeOptions(task, sizes) : []
@@ -72,7 +72,8 @@ export function runCommand(session: Session, sizes: Sizes | null, profile: Profi
 }
 
 /**
- * Returns other sizes that the ladder lists, or half the problem's sizes if there are none.
+ * Returns the other sizes that the ladder lists, or half the problem's sizes if the ladder lists no
+ * other sizes.
  */
 export function otherSizes({ ladder, problem }: Session): Sizes | null {
   if (!problem) return null

@@ -34,7 +34,7 @@ export const Work = z.object({
   /** L1 tag lookups for global memory. ncu reports no ideal count. */
   globalL1Requests: count,
   /**
-   * 32-byte sectors requested from L2 for global memory, ncu's theoretical count: actual, ideal,
+   * 32-byte sectors requested from L2 for global memory, by ncu's theoretical count: actual, ideal,
    * and the difference.
    */
   globalL2Sectors: count,
@@ -152,8 +152,8 @@ export type DeepProfile = z.infer<typeof DeepProfile>
 export type DeepProfiles = Pick<ReadonlyMap<string, DeepProfile>, 'get' | 'keys' | 'values'>
 
 /**
- * Counters with an exact count per instruction instead of samples. The emulator also provides these
- * counters.
+ * Counters that are exact counts per instruction instead of samples. The emulator also provides
+ * these counters.
  */
 export const counted = [
   'executed',
@@ -181,7 +181,7 @@ export type HeatKind = (typeof heatKinds)[number]
 
 export interface LineHeat extends Pick<SourceLine, 'file' | 'line' | 'text'> {
   value: number
-  /** Fraction of the rung's total, 0 to 1. */
+  /** Fraction of the counter's total over the whole rung, from 0 to 1. */
   share: number
 }
 
@@ -200,7 +200,7 @@ export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
     if (known) known.value += value
     else lines.set(`${file}:${line}`, { file, line, text, value, share: 0 })
   }
-  // Compute the total from instructions, because lines count inlined code twice.
+  // Compute the counter's total from instructions, because lines count inlined code twice.
   const counted = profile.kernels
     .flatMap((kernel) => kernel.instructions)
     .reduce((sum, { [kind]: value }) => sum + (value ?? 0), 0)
@@ -266,7 +266,7 @@ export const HistogramDelta = z.object({
   b: z.number(),
   /** Difference b − a. */
   delta: z.number(),
-  /** Values as fractions of their rung's total, 0 to 1. */
+  /** `a` and `b` as fractions of all instructions or samples of their rung, from 0 to 1. */
   shareA: z.number(),
   shareB: z.number(),
 })
@@ -316,8 +316,8 @@ const stallSamplesOf = ({ kernels }: DeepProfile): StallSamples | null =>
       : 'all'
 
 /**
- * Returns why the stall reasons of two rungs cannot be compared. Returns null if they can be
- * compared or if either rung has no stall reasons.
+ * Returns why the stall reasons of two rungs cannot be compared. Returns null if the stall reasons
+ * can be compared or if either rung has none.
  */
 export function stallObstacle(
   a: DeepProfile | null | undefined,
@@ -333,8 +333,9 @@ export function stallObstacle(
 }
 
 /**
- * Returns stall samples by reason, with the largest change in share first. The number of samples
- * grows with the time, because samples are taken at a fixed interval. Compare the shares instead.
+ * Returns stall samples by reason, with the largest change in share first. Samples are taken at a
+ * fixed interval, so a longer run has more samples. Compare the shares instead of the numbers of
+ * samples.
  */
 export const stallDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | null =>
   stallObstacle(a, b)
@@ -343,7 +344,10 @@ export const stallDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | n
         Math.abs(shareB - shareA),
       )
 
-/** Returns whether two rungs ran the same machine code, or null if either code is unknown. */
+/**
+ * Returns whether two rungs ran the same machine code, or null if either rung's machine code is
+ * unknown.
+ */
 export function identicalSass(a: DeepProfile, b: DeepProfile): boolean | null {
   const texts = ({ kernels }: DeepProfile): string[][] =>
     kernels.map(({ instructions }) => instructions.map(({ text }) => text))

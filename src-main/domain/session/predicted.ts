@@ -28,7 +28,9 @@ export const PredictedTime = z.object({
   class: z.enum(predictionClasses),
   /** Reasons why the range is wider than usual. */
   widened: z.array(z.enum(predictionWarnings)),
-  /** Whether only some blocks were simulated and the rest extrapolated. */
+  /**
+   * Whether only some blocks were simulated, and the results were extrapolated to the other blocks.
+   */
   extrapolated: z.boolean(),
   /**
    * Simulated time in ms with one cause removed: bank conflicts, unused sectors, memory latency or
@@ -36,8 +38,8 @@ export const PredictedTime = z.object({
    */
   without: z.partialRecord(z.enum(removals), ms).optional(),
   /**
-   * The predicted problem, if it differs from the session's problem. Lab counters are for a smaller
-   * size.
+   * The predicted problem, if it differs from the session's problem. In labs, the counters are for
+   * a smaller problem.
    */
   problem: Problem.optional(),
 })

@@ -1,6 +1,6 @@
 /** The names in stored predictions: limiters, stall reasons and prediction classes. */
 
-/** Possible limits of a launch. */
+/** Units and effects that can limit the speed of a launch. */
 export const limiters = [
   'dram',
   'l2',
@@ -55,8 +55,8 @@ export const stallReasons = [
 export type StallReason = (typeof stallReasons)[number]
 
 /**
- * Causes that the model can remove in a second simulation. The time of that simulation bounds the
- * possible gain.
+ * Causes that the model can remove in a second simulation. The time of the second simulation bounds
+ * the possible speedup.
  */
 export const removals = ['conflicts', 'sectors', 'latency', 'barriers'] as const
 export type Removal = (typeof removals)[number]

@@ -48,7 +48,7 @@ export const notAsked = ({ unit, ncu, perInstruction }: MetricDefinition): Metri
       : message('records.notAsked', { names: ncu.join(' or ') }),
   )
 
-/** The instruction fields that the sums need. */
+/** Instruction fields from which the summed metrics are computed. */
 export type Counted = Pick<Instruction, 'opcode' | 'executed' | 'sharedWavefrontsExcess'>
 
 /**
@@ -137,7 +137,10 @@ const whyNone = ({ target }: Session, { profile, metrics }: RungResult): Stateme
 const notCollected = ({ unit }: MetricDefinition): MetricValue =>
   unavailable(unit, message('records.notCollected'))
 
-/** Metrics that may have been added to a level later. The card level has never changed. */
+/**
+ * Metrics that may have been added to a profile level after a session was recorded. The card level
+ * has never changed.
+ */
 const added = (level: ProfileLevel): MetricDefinition[] =>
   metricsAtLevel(level).filter((metric) => metric.level !== 'card')
 

@@ -12,8 +12,8 @@ export const SanitizerTool = z.enum(sanitizerTools)
 export type SanitizerTool = z.infer<typeof SanitizerTool>
 
 /**
- * Time limit per rung in seconds. racecheck slows kernels down a hundredfold or more. A rung at the
- * default size takes a few seconds.
+ * Time limit per rung in seconds. racecheck slows kernels down a hundredfold or more. Checking a
+ * rung at the default size takes a few seconds.
  */
 export const defaultSecondsARung = 120
 

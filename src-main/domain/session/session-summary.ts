@@ -11,13 +11,13 @@ export const SessionSummary = z.object({
   ref: SessionRef,
   kind: z.enum(['live', 'recorded', 'imported']),
   name: z.string(),
-  /** The title that the user gave the session; null if there is none. */
+  /** The title that the user gave the session; null if the session has no title. */
   title: z.string().nullable(),
   createdAt: z.string(),
   ladder: z.object({ id: z.string(), title: z.string() }),
   /** The problem; null if unknown, as for counters imported from ncu. */
   problem: Problem.nullable(),
-  /** Scalars that differ from the task's defaults; absent if there are none. */
+  /** Scalars that differ from the task's defaults; absent if no scalar differs. */
   unusual: Scalars.optional(),
   deviceName: z.string().nullable(),
   /**
@@ -48,7 +48,9 @@ export const isOwnRun = ({ kind }: Listed): boolean => kind === 'live'
 /** Returns whether the session is built into the program. */
 export const isRecording = ({ kind }: Listed): boolean => kind === 'recorded'
 
-/** Returns whether the session was imported from a file: an ncu report or one of our reports. */
+/**
+ * Returns whether the session was imported from a file: an ncu report or a Kernel Ladder report.
+ */
 export const isImport = ({ kind }: Listed): boolean => kind === 'imported'
 
 export const summaryOf = (

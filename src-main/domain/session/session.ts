@@ -1,7 +1,7 @@
 /**
  * A session: all rungs that one run built, verified, timed and profiled. Sessions are immutable;
  * every run creates a new session. `session.json` has this form. docs/reference/session-format.md
- * describes its history.
+ * describes the format's history.
  */
 import { z } from 'zod'
 import { Ceilings } from '../gpu/ceilings'
@@ -92,8 +92,8 @@ export const CacheState = z.enum(cacheStates)
 export type CacheState = z.infer<typeof CacheState>
 
 /**
- * Timing of bursts: consecutive launches after an idle period. The clock is higher than for
- * alternating single launches.
+ * Timing of bursts: consecutive launches after an idle period. During a burst, the clock is higher
+ * than for alternating single launches.
  */
 export const BurstTiming = z.object({
   cacheState: CacheState,
@@ -106,8 +106,8 @@ export const BurstTiming = z.object({
   samplesMs: z.array(z.number()),
   gflops: z.number().nullable(),
   /**
-   * Ratio to the reference's bursts, which alternate with the rung's bursts. Null if there is no
-   * reference.
+   * Time of the reference's bursts divided by the time of the rung's bursts. The bursts of the
+   * reference and the rung alternate. Null if there is no reference.
    */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
@@ -129,10 +129,15 @@ export const SustainedTiming = z.object({
   /** Interquartile range divided by the median. */
   spread: z.number(),
   gflops: z.number().nullable(),
-  /** Ratio to the reference's own sustained time; null if there is no reference. */
+  /**
+   * The reference's sustained time divided by the rung's sustained time; null if there is no
+   * reference.
+   */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
-  /** Median values during the timed seconds; null if the driver does not report them. */
+  /**
+   * Median SM clock and power during the timed seconds; null if the driver does not report them.
+   */
   smClockMHz: z.number().nullable(),
   powerW: z.number().nullable(),
   gpu: GpuState,
@@ -157,7 +162,10 @@ export const Timing = z.object({
   spread: z.number(),
   samples: z.number().int(),
   samplesMs: z.array(z.number()),
-  /** Whether the median's 95 % confidence interval narrowed to 0.5 % before the sample limit. */
+  /**
+   * Whether the median's 95 % confidence interval narrowed to 0.5 % before the sample limit was
+   * reached.
+   */
   settled: z.boolean(),
   /** Throughput; null if the task does not count operations. */
   gflops: z.number().nullable(),
@@ -202,8 +210,8 @@ export type Timing = z.infer<typeof Timing>
 /**
  * A kernel's time under a profiler. ncu runs every launch in isolation, with the cache and clock
  * control in `settings`. CUPTI times launches in the running program, in which they may run
- * concurrently with other launches. Neither time is comparable with the other or with a runner's
- * time.
+ * concurrently with other launches. Times from ncu, CUPTI and the runner are not comparable with
+ * each other.
  */
 export const ProfiledTime = z.object({
   /** The profiler; absent for ncu. */
@@ -307,7 +315,7 @@ export const ProfiledKernel = z.object({
    * the resources.
    */
   resources: LaunchResources.optional(),
-  /** Time across all launches of the kernel; only for program rungs. */
+  /** Profiler time over all launches of the kernel; only for program rungs. */
   profiledTime: ProfiledTime.optional(),
   /** All of ncu's metrics; only in an import if the rung has several kernels. See `RungResult`. */
   ncuMetrics: NcuMetrics.optional(),
@@ -344,7 +352,7 @@ export const RungResult = z.object({
   params: Parameters,
   /**
    * nvcc arguments other than the default flags, with environment variables unexpanded. Absent if
-   * there are none.
+   * there are no other arguments.
    */
   buildWords: z.array(z.string()).optional(),
   /** Path under the session's `sources/`. */
@@ -427,7 +435,10 @@ export const Program = z.object({
     skip: z.number().int(),
     count: z.number().int().nullable(),
   }),
-  /** Number of observed launches, and their total time. The session may have fewer rungs. */
+  /**
+   * Number of observed launches, and their total time. The session may have fewer rungs than the
+   * program had launches.
+   */
   launches: z.number().int(),
   totalMs: z.number(),
 })
@@ -496,7 +507,8 @@ export const climbs = ({ program, target }: Pick<Session, 'program' | 'target'>)
 /**
  * Returns the rung that a rung is compared with by default. For a variant, returns the previous
  * variant of the same file. For other rungs, returns the rung in `after`, or the preceding rung in
- * the session. Never returns the reference, because the ratio already compares the rung with it.
+ * the session. Never returns the reference, because the ratio already compares the rung with the
+ * reference.
  */
 export function rungBefore(session: Session, id: string): RungResult | undefined {
   const index = session.rungs.findIndex((rung) => rung.id === id)

@@ -49,7 +49,7 @@ export interface TargetKind {
   readonly namesGpu: boolean
   /**
    * Returns the arguments for `kernel-ladder run <ladder>` that reproduce a session. Returns null
-   * if no run can reproduce it.
+   * if no run can reproduce the session.
    */
   readonly again: (name: string) => readonly string[] | null
   /** Returns the origin of the figures as one line of terminal text. `createdAt` is in ISO 8601. */
@@ -200,8 +200,8 @@ const onlyProfiled = {
 } as const satisfies Capabilities
 
 /**
- * Counters imported from an ncu file. No run creates such a session, and the file does not describe
- * the computation.
+ * Counters imported from an ncu file. No run creates an imported session, and the file does not
+ * describe the computation.
  */
 export const imported = {
   syntax: null,

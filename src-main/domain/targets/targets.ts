@@ -1,5 +1,5 @@
 /**
- * The target kinds. Each kind has an entry in ./kinds, a line in this file, a runner in
+ * The target kinds. Each kind of target has an entry in ./kinds, a line in this file, a runner in
  * services/targets, and messages. Other code only checks a target's capabilities, not its kind.
  */
 import { z } from 'zod'
@@ -133,8 +133,8 @@ export type LabTarget = z.infer<typeof LabTarget>
 
 /**
  * Returns the default target for checking a lab: this machine's GPU, an emulated GPU, or a
- * recording, in this order. If a check needs times and the timing model supports a GPU, times are
- * also predicted.
+ * recording, in this order. If a check needs times and a timing model is available, the times of
+ * the emulated GPU are predicted.
  */
 export function usualLabTarget(here: {
   hasGpu: boolean

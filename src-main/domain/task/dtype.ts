@@ -84,7 +84,7 @@ export function halfOf(bits: number): number {
 
 const f32 = new DataView(new ArrayBuffer(4))
 
-/** Functions that read little-endian values. GPUs and their hosts write this byte order. */
+/** Functions that read little-endian values. GPUs and their hosts use little-endian byte order. */
 const floatReaders = {
   f32: (view, at) => view.getFloat32(at, true),
   f64: (view, at) => view.getFloat64(at, true),

@@ -31,7 +31,7 @@ const functions = {
 type FunctionName = keyof typeof functions
 const functionNames = Object.keys(functions) as FunctionName[]
 
-/** A syntax error. The message includes the position, counted in characters from 1. */
+/** A syntax error. The error message includes the position, counted in characters from 1. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError'
 }

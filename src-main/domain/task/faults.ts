@@ -149,8 +149,8 @@ function checkConstraints(task: Task, report: Report): void {
 }
 
 /**
- * Reports computed inputs and masks unless the reference is a .cu file, because only such a
- * reference can provide them.
+ * Reports errors for computed inputs and masks unless the reference is a .cu file, because only a
+ * .cu reference can provide them.
  */
 function checkStages(task: Task, report: Report): void {
   if (typeof task.reference === 'string' && !isPython(task.reference)) return

@@ -32,8 +32,8 @@ const superscript = (count: number): string =>
   [...String(count)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('')
 
 /**
- * Formats sizes: `4096³` if all are equal, otherwise `1023×777×1111`. A single size includes its
- * name, as in `N = 4096`.
+ * Formats sizes: `4096³` if all sizes are equal, otherwise `1023×777×1111`. A single size includes
+ * its name, as in `N = 4096`.
  */
 export function sizesLabel(sizes: Sizes): string {
   const all = Object.values(sizes)
@@ -120,7 +120,7 @@ export const brokenConstraints = (task: Task, own: Problem): string[] =>
 
 /**
  * Returns N if one in N rows of a buffer contains infinities or NaN in this case. Returns 0 if no
- * row does.
+ * row contains them.
  */
 export const specialOf = (task: Task, own: Case, fill: TaskFill | null | undefined): number =>
   fill && 'special' in fill && fill.special !== undefined

@@ -7,7 +7,7 @@ export const isPython = (file: string): boolean => file.endsWith('.py')
 
 /**
  * Returns the C++ expression for a name. A size or scalar is a struct field; an option's byte count
- * is looked up by the number in its field.
+ * is looked up by the number in the option's field.
  */
 function named(task: Task, name: string): string {
   const [option, bytes] = name.split('.')

@@ -52,7 +52,7 @@ const offsets = ({ name, fields, bytes }: Layout): string[] => [
 
 interface Header {
   guard: string
-  /** Text after the task's title. */
+  /** Text to print after the task's title in the header comment. */
   what: string
   layout: Layout
   prototypes: string[]

@@ -1,7 +1,7 @@
 /**
  * A task: a description of the computation that a ladder's rungs perform. This is the schema of
  * cuda-kernels/<task>/task.yaml. Sessions contain the task, so that their figures can be
- * interpreted without that file. docs/guides/ladders.md explains how to write a task.
+ * interpreted without the ladder's files. docs/guides/ladders.md explains how to write a task.
  */
 import { z } from 'zod'
 
@@ -20,8 +20,8 @@ export type Formula = z.infer<typeof Formula>
 const whole = z.number().int()
 
 /**
- * KL_MAX_DIMENSION of the launch ABI. An index along one dimension fits in an int, even if the
- * index is one tile past the end.
+ * Equals KL_MAX_DIMENSION in the launch ABI. An index along one dimension fits in an int, even if
+ * the index is one tile past the end.
  */
 export const maxSize = 2 ** 28
 
@@ -37,8 +37,8 @@ export const TaskSize = z.strictObject({
    */
   value: whole.min(1).optional(),
   /**
-   * Whether kernels are built for the default size. If so, this size does not change when other
-   * sizes are reduced, for example for an emulated GPU.
+   * Whether kernels are built for the default size. Such a size does not change when other sizes
+   * are reduced, for example for an emulated GPU.
    */
   fixed: z.literal(true).optional(),
 })
@@ -105,7 +105,7 @@ type TaskReference = z.infer<typeof TaskReference>
 
 /**
  * N, if one in N rows contains infinities or NaN (`specialKinds`). A row extends along the last
- * dimension. 0 means that no row contains them.
+ * dimension. 0 means that no row contains such values.
  */
 const Special = Formula.optional()
 

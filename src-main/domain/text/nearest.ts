@@ -41,15 +41,15 @@ export function nearest(word: string, known: readonly string[]): string | null {
     : null
 }
 
-/** Returns a sentence that suggests a similar name, or null if there is none. */
+/** Returns a sentence that suggests a similar name, or null if no name is similar. */
 export function meant(word: string, known: readonly string[]): Statement | null {
   const near = nearest(word, known)
   return near === null ? null : message('asked.meant', { name: near })
 }
 
 /**
- * Returns a space and a sentence that suggests a similar name. Returns an empty string if there is
- * none.
+ * Returns a space and a sentence that suggests a similar name. Returns an empty string if no name
+ * is similar.
  */
 export function askMeant(word: string, known: readonly string[]): string {
   const near = nearest(word, known)

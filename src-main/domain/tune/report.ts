@@ -35,15 +35,15 @@ export type TuneRow = z.infer<typeof TuneRow>
 const Ratio = z.object({ ratio: z.number(), low: z.number(), high: z.number() })
 
 /**
- * A finalist: one of the best configurations, timed again in fresh processes. Its launches
- * alternated with those of the other finalists.
+ * A finalist: one of the best configurations, timed again in fresh processes. The launches of all
+ * finalists alternate.
  */
 export const Finalist = z.object({
   params: Parameters,
   medianMs: z.number().nullable(),
   /**
-   * Time divided by the time of the rung's own values, with the 99 % interval. Null if the ratio
-   * was not measured.
+   * Time divided by the time with the rung's own parameter values, with the 99 % interval. Null if
+   * the ratio was not measured.
    */
   ratio: Ratio.nullable(),
   rounds: z.number().int(),
@@ -105,11 +105,11 @@ export const tuneShape = {
    */
   sweepSeconds: z.number(),
   elapsedSeconds: z.number(),
-  /** The result for the rung's own values. */
+  /** The result for the rung's own parameter values. */
   baseline: Finalist.nullable(),
   /** Finalists, best first. */
   finalists: z.array(Finalist),
-  /** The recommended values; null if no configuration has a time. */
+  /** The recommended parameter values; null if no configuration has a time. */
   winner: Parameters.nullable(),
   /** All configurations, best first. Configurations without a time are last. */
   rows: z.array(TuneRow),

@@ -37,8 +37,8 @@ export const isAllowed = ({ rules }: Space, point: Point): boolean =>
   rules.every(({ holds }) => holds(point))
 
 /**
- * Returns the rules by axis. A rule is assigned to the last axis among its parameters, because it
- * can be checked once that axis has a value.
+ * Returns the rules by axis. A rule is assigned to the last axis among its parameters, because the
+ * rule can be checked once that axis has a value.
  */
 function rulesByAxis({ axes, rules }: Space): SpaceRule[][] {
   const places = new Map(axes.map(({ name }, index) => [name, index]))

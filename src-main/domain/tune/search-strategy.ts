@@ -42,8 +42,8 @@ function seededRandom(seed: number): () => number {
 }
 
 /**
- * Maximum number of consecutive draws without a new allowed point. After that, the remaining points
- * are proposed in order.
+ * Maximum number of consecutive draws without a new allowed point. After that many draws, the
+ * remaining points are proposed in order.
  */
 const maxDraws = 2000
 
@@ -221,7 +221,7 @@ function genetic(space: Space, seed: number, start: Point | null): Strategy {
 interface StrategyRequest {
   name: StrategyName
   seed: number
-  /** Starting point of the search: the rung's own values. */
+  /** Starting point of the search: the rung's own parameter values. */
   start: Point | null
   /** Points to try before the search, such as the best points of an earlier sweep. */
   first: readonly Point[]

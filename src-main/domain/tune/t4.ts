@@ -2,7 +2,7 @@
  * T4, the result format that autotuners exchange (Kernel Tuner's results-schema.json 1.0.0).
  *
  * A T4 file has one entry per point: a configuration, its times in milliseconds, and the reason if
- * it is invalid.
+ * the configuration is invalid.
  */
 import { z } from 'zod'
 import { TuneRow, type TuneStatus } from './report'

@@ -66,7 +66,7 @@ export const workBurden = ({ id }: Unit, conflicts: boolean): Burden | null =>
 
 const mostLines = 3
 
-/** Minimum fraction for a line to be listed. */
+/** Minimum fraction of the stalls or work at which a line is listed. */
 const leastShare = 0.1
 
 /**

@@ -8,7 +8,7 @@ import { Cause, Why } from './why'
 export interface Contribution {
   /** The cause; null for the unexplained rest. */
   cause: Cause | null
-  /** Speedup factor. A factor above 1 makes b faster. */
+  /** Speedup factor. If a factor is above 1, its cause makes b faster. */
   factor: number
 }
 

@@ -1,11 +1,12 @@
 /**
  * Splits the ratio of two times into parts, one for each possible cause. For any unit of the GPU:
  *
- *   time = work / (its peak × how busy it was × the rate of active cycles)
+ *   time = work / (the unit's peak rate × its utilization × the rate of active cycles)
  *
  * The logarithm of the ratio of two times is therefore the sum of the log ratios of these factors.
- * The chosen unit is the unit that limits the slower side. If the FMA pipe does the work, "how
- * busy" has two factors: instructions issued per cycle, and the useful fraction of them.
+ * The chosen unit is the unit that limits the slower side. If the FMA pipe does the work, its
+ * utilization has two factors: instructions issued per cycle, and the useful fraction of these
+ * instructions.
  *
  * If a change saves work, the unit may also become less busy. For example, saved instructions free
  * issue slots that may remain empty. Two such opposite parts are one change, so the smaller part is
@@ -15,10 +16,10 @@ import { limiterOf, ownUnit, type Load, units, type Unit } from './units'
 import { activeCycles, clock, gridOf, kernelCount, positive, type Side, type Times } from './side'
 
 /**
- * Ids of the parts. `work`: the unit's work. `instructions`: the instructions beyond a pipe's
- * unchanged work. `busy`: the unit's utilization. `sms`: the fraction of SMs that have a block.
- * `clock`: the SM clock. `launches`: the number of kernels. `active`: active cycles per second, if
- * `sms`, `clock` and `launches` do not explain their change.
+ * Ids of the parts. `work`: the unit's work. `instructions`: the instructions in addition to a
+ * pipe's unchanged work. `busy`: the unit's utilization. `sms`: the fraction of SMs that have a
+ * block. `clock`: the SM clock. `launches`: the number of kernels. `active`: active cycles per
+ * second, if `sms`, `clock` and `launches` do not explain their change.
  */
 export const partIds = [
   'work',
@@ -39,8 +40,8 @@ export interface Part {
    */
   log: number
   /**
-   * The part's logarithm before an opposite part was added. This logarithm is the change in the
-   * quantity itself.
+   * The part's logarithm before an opposite part was added. This logarithm describes only the
+   * change in the part's own quantity.
    */
   own: number
 }
@@ -103,7 +104,7 @@ function activeParts(
       { id: 'sms', log: Math.abs(spread) < sameSpread ? 0 : spread },
       { id: 'clock', log: clocks },
     ]
-  // Cycles are averaged over the SMs, but work is summed over them.
+  // Cycles are averaged over all SMs, but work is summed over all SMs.
   const work = cycles - busy
   const rate = total - cycles
   const issued = ln(positive(b, 'issueSlotsBusy'), positive(a, 'issueSlotsBusy'))
@@ -122,12 +123,15 @@ function activeParts(
   return [...own, ...(reason ? [{ id: rateReason(rate, spread, clocks, a, b), log: rate }] : [])]
 }
 
-/** Tolerance factor, because clocks are read in steps and counters in several passes. */
+/**
+ * Tolerance factor for cycle counts, because clocks are read in steps and counters are collected in
+ * several passes.
+ */
 const slack = 1.02
 
 /**
- * Returns whether the profiled launch took at most the cycles of the timed launch. If the profiled
- * launch took more cycles, the two launches are not comparable.
+ * Returns whether the profiled launch took at most as many cycles as the timed launch. If the
+ * profiled launch took more cycles, the two launches are not comparable.
  */
 function isPossible(side: Side, ms: number): boolean {
   const [cycles, mhz] = [activeCycles(side), clock(side)]
@@ -135,8 +139,8 @@ function isPossible(side: Side, ms: number): boolean {
 }
 
 /**
- * Returns why SMs had more or fewer active cycles per second. Counters only show the combined
- * effect of all reasons.
+ * Returns why SMs had more or fewer active cycles per second. Counters show only the combined
+ * effect of all these reasons.
  */
 function rateReason(rate: number, spread: number, clocks: number, a: Side, b: Side): PartId {
   const explains = (log: number): boolean => log * rate > 0 && Math.abs(log) >= Math.abs(rate) / 2

@@ -271,8 +271,8 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
 }
 
 /**
- * Minimum occupancy change. If the theoretical occupancy is the same, smaller changes only reflect
- * the start and end of blocks.
+ * Minimum change in occupancy that is reported as a cause. If the theoretical occupancy is the
+ * same, smaller changes only reflect the start and end of blocks.
  */
 const noticeable = 0.05
 const canHoldOthers = (a: Side, b: Side): boolean =>

@@ -34,9 +34,9 @@ const moved = ({ id, a, b, unit }: MetricDelta) => ({
 })
 
 /**
- * Returns the counters that changed without affecting the time. For a faster step, these are
- * counters that got worse. For a slower step, these are counters that got better. For equal times,
- * these are counters of both kinds.
+ * Returns the counters that changed without affecting the time. For a faster step, returns counters
+ * that got worse. For a slower step, returns counters that got better. For equal times, returns
+ * counters that got worse or better.
  */
 export function unimportantMoves(
   a: Side,

@@ -1,8 +1,8 @@
 /**
  * Explains changes in issue-slot utilization by stall reasons. For each reason, the average number
- * of stalled warps per issued instruction equals a warp's stall cycles per instruction. The
- * instructions issued per cycle are the number of resident warps divided by the sum of these
- * cycles. Fewer stall cycles therefore mean busier issue slots.
+ * of stalled warps per issued instruction equals a warp's stall cycles per instruction. The number
+ * of instructions issued per cycle equals the number of resident warps divided by the sum of these
+ * stall cycles. Fewer stall cycles therefore mean busier issue slots.
  */
 import { isBelowFloor } from '../analysis/compare'
 import { type Unit } from './units'
@@ -77,7 +77,7 @@ export interface Move {
   b: number
 }
 
-/** Minimum relative change for a counter to be mentioned. */
+/** Minimum relative change at which a counter is mentioned. */
 const leastMove = 0.03
 
 const isConflict = (id: string): boolean => /BankConflicts$/.test(id)
@@ -105,7 +105,7 @@ export const movesOf = (
     return from - to > least * Math.max(from, to) && matters(a, b, move) ? [move] : []
   })
 
-/** Minimum relative change for a counter to affect stalls noticeably. */
+/** Minimum relative change at which a counter noticeably affects stalls. */
 const leastFeed = 0.1
 
 /**
@@ -129,12 +129,12 @@ function largest(moves: readonly Move[], of: (move: Move) => number = amount): M
   return sorted.filter((move) => of(move) >= besideLargestMove * of(sorted[0]!)).slice(0, 2)
 }
 
-/** Returns the counters that affect these stall reasons, if they changed in the same direction. */
+/** Returns the counters that affect these stall reasons and that changed in the given direction. */
 export const feedsThatMoved = (a: Side, b: Side, waits: readonly Wait[], down: boolean): Move[] =>
   largest(movesOf(a, b, waits[0] ? feeds[waits[0].id] : [], down, leastFeed))
 
 /**
- * Detail counters by main counter. A detail counter that changed is mentioned with its main
+ * Detail counters, keyed by main counter. A detail counter that changed is mentioned with its main
  * counter.
  */
 const detail: Readonly<Record<string, readonly string[]>> = {
@@ -150,8 +150,8 @@ const detail: Readonly<Record<string, readonly string[]>> = {
  */
 export function workThatMoved(a: Side, b: Side, { work }: Unit, down: boolean): Move[] {
   const moves = largest(movesOf(a, b, work, down), passes)
-  // The load counter includes predicated-off loads, which need no pass. These loads can hide the
-  // conflicts of other loads.
+  // The load counter includes predicated-off loads, which need no pass. Predicated-off loads can
+  // hide the bank conflicts of other loads.
   if (moves.length === 0)
     return largest(
       movesOf(

@@ -1,8 +1,9 @@
 /**
  * Splits the difference between two times into milliseconds per factor. The time saved by one
- * factor depends on the order of the factors, because they multiply. A factor's share of the total
- * logarithm does not depend on the order. Each bar is therefore the factor's logarithm times the
- * logarithmic mean of the two times. All bars add up to the difference.
+ * factor depends on the order of the factors, because the factors are multiplied. A factor's share
+ * of the total logarithm does not depend on the order. Each bar is therefore the factor's logarithm
+ * times the logarithmic mean of the two times. The bars add up to the difference between the two
+ * times.
  */
 import { z } from 'zod'
 import { partIds } from './parts'
@@ -12,7 +13,7 @@ import type { Cause, Why } from './why'
 export const Bar = z.object({
   /** The cause, as in `causes`; null for the unexplained rest. */
   cause: z.enum(partIds).nullable(),
-  /** Milliseconds that the factor adds to the time. Negative if it saves time. */
+  /** Milliseconds that the factor adds to the time. Negative if the factor saves time. */
   ms: z.number(),
   /** Start and end of the bar in milliseconds. */
   fromMs: z.number(),
@@ -50,7 +51,7 @@ export function waterfallOf(
     at += ms
     return bar
   })
-  // The rest includes factors that are too small for their own bar.
+  // The unexplained rest includes factors that are too small for their own bar.
   const rest = toMs - at
   if (Math.abs(rest) > least * Math.max(fromMs, toMs))
     bars.push({ of: null, cause: null, ms: rest, fromMs: at, toMs })

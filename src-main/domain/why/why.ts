@@ -1,9 +1,9 @@
 /**
  * Explains why rung b is faster or slower than rung a. The result contains the causes ranked by
  * their share of the step, and the counters that changed without affecting the time. The result
- * also contains the unexplained rest and the profile level that would show more. If there is no
- * explanation, the result contains the reason. ./parts computes the numbers, and ./say writes the
- * sentences.
+ * also contains the unexplained rest and the profile level that would explain more of the step. If
+ * there is no explanation, the result contains the reason. ./parts computes the numbers, and ./say
+ * writes the sentences.
  */
 import { z } from 'zod'
 import type { Hunk } from '../analysis/chain'
@@ -34,8 +34,8 @@ export const Cause = z.object({
    */
   share: z.number().min(0).max(1).nullable(),
   /**
-   * Speedup factor. A factor above 1 makes b faster. The product of all factors and
-   * `unexplainedFactor` is a's time divided by b's time.
+   * Speedup factor. If the factor is above 1, the cause makes b faster. The product of all factors
+   * and `unexplainedFactor` is a's time divided by b's time.
    */
   factor: z.number(),
   /**
@@ -59,7 +59,7 @@ export const Why = z.object({
    * unit is unknown.
    */
   limits: z.object({ a: z.enum(unitIds).nullable(), b: z.enum(unitIds).nullable() }),
-  /** Causes of the step, largest first, followed by causes that worked against it. */
+  /** Causes of the step, largest first, followed by causes that worked against the step. */
   causes: z.array(Cause),
   /** Counters that got worse (or better in a slower step) without affecting the time. */
   unimportant: z.array(Unimportant),
@@ -72,7 +72,7 @@ export const Why = z.object({
   unexplainedContribution: z.number().nullable(),
   /** The unexplained rest as a speedup factor. */
   unexplainedFactor: z.number().nullable(),
-  /** The profile level that would show more; null if no higher level would help. */
+  /** The profile level that would explain more of the step; null if no higher level would help. */
   needs: z.object({ level: ProfileLevel, statement: Statement }).nullable(),
   /** Reason why there are no causes; absent if there are causes. */
   reason: Statement.optional(),
@@ -87,7 +87,7 @@ export const Why = z.object({
 export type Why = z.infer<typeof Why>
 
 /**
- * Minimum share of the step for a part to be reported. Smaller parts are added to the unexplained
+ * Minimum share of the step at which a part is reported. Smaller parts are added to the unexplained
  * rest.
  */
 const leastShare = 0.05
@@ -245,10 +245,10 @@ const causesOf = (split: Split, a: Side, b: Side, hunks: readonly Hunk[] | null)
 }
 
 /**
- * Returns why the parts cannot be trusted, or null if they can. Without cycle counts, a part can be
- * very inaccurate. The parts then do not add up to the step, or all of them work against the step.
- * With cycle counts, the parts always add up, but the cycles are from a profiled launch. The
- * profiled launch may differ from the timed launch by more than a small step.
+ * Returns why the parts cannot be trusted, or null if they can be trusted. Without cycle counts, a
+ * part can be very inaccurate. The parts then do not add up to the step, or all of them work
+ * against the step. With cycle counts, the parts always add up, but the cycles are from a profiled
+ * launch. The profiled launch may differ from the timed launch by more than a small step.
  */
 function doubtOf({ parts, total }: Split, a: Side, b: Side): Statement | null {
   if (activeCycles(a) !== null && activeCycles(b) !== null) {
@@ -276,8 +276,8 @@ function withoutTime(a: Side, b: Side): Statement {
 }
 
 /**
- * Returns why counters of untimed rungs cannot be compared, or null if they can. Different problems
- * or programs are not comparable.
+ * Returns why counters of untimed rungs cannot be compared, or null if they can be compared.
+ * Different problems or programs are not comparable.
  */
 function untimedObstacle(a: Side, b: Side): Statement | null {
   const isOther = a.session !== b.session && comparability(a.session, b.session).refusals.length > 0

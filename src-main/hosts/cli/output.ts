@@ -19,8 +19,8 @@ let refused: Error | null = null
 
 /**
  * Keeps the program running if nobody reads its output. A run is then still saved and returns its
- * own exit code. If stdout rejects the text, for example on a full disk, `checkOutput` reports
- * this.
+ * own exit code. If stdout rejects the text, for example on a full disk, `checkOutput` reports the
+ * error.
  */
 export function outliveReaders(): void {
   // If stderr fails, there is no way to report the failure.

@@ -2,7 +2,7 @@
 /**
  * The entry point of the command in the npm package. The entry point enables Node.js's compile
  * cache if this Node.js version has one. The one-file program cannot use the cache, because Node.js
- * compiles it before its code runs.
+ * compiles the file before any of its code runs.
  */
 import * as nodeModule from 'node:module'
 import { join } from 'node:path'

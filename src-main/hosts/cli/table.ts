@@ -49,8 +49,8 @@ export function table<T>(
 }
 
 /**
- * Splits column indexes into parts that are at most `most` characters wide. A single column that is
- * wider gets its own part.
+ * Splits column indexes into parts that are at most `most` characters wide. A column that is wider
+ * than `most` gets its own part.
  */
 function split([first = 0, ...others]: readonly number[], most: number): number[][] {
   const parts: number[][] = [[0]]

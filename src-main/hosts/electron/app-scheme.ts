@@ -20,7 +20,7 @@ export function isAppUrl(text: string): boolean {
   return url?.protocol === `${scheme}:` && url.host === host
 }
 
-/** Scheme for documents to print. Each print job uses a separate Electron session. */
+/** URL scheme for documents to print. Each print job uses a separate Electron session. */
 export const printScheme = 'print'
 
 /** Registers the schemes. Must be called once, before the app is ready. */
@@ -53,5 +53,8 @@ export function serveAppScheme(files: RendererFiles): void {
 const refuse = (status: number): Response =>
   new Response(null, { status, headers: securityHeaders })
 
-/** Returns the path exactly as sent. URL parsing would resolve the dots that must be rejected. */
+/**
+ * Returns the path exactly as the page sent it. URL parsing would resolve the dots that must be
+ * rejected.
+ */
 const rawPath = (url: string): string => url.slice(appUrl.length - 1).split(/[?#]/, 1)[0] || '/'

@@ -16,8 +16,8 @@ import { confine, denyPermissions } from './window-security'
 
 interface ElectronHostOptions {
   /**
-   * Sets up the machine. Called only by the first instance, because a second instance must not
-   * access the sessions.
+   * Locates the program's files and connects to the machine. Called only by the first instance,
+   * because a second instance must not access the sessions.
    */
   setUp: () => Promise<Setup>
   createCore: (setup: Setup) => Core

@@ -37,7 +37,9 @@ export function denyPermissions(session: Session): void {
   session.setDevicePermissionHandler(() => false)
 }
 
-/** Blocks navigation to other pages, and new windows. The UI's router still works. */
+/**
+ * Blocks navigation to other pages, and new windows. Navigation by the UI's router is not blocked.
+ */
 export function confine(contents: WebContents): void {
   contents.on('will-navigate', (event) => event.preventDefault())
   contents.on('will-frame-navigate', (event) => event.preventDefault())

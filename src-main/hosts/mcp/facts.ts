@@ -208,7 +208,7 @@ const workFacts = (work: Work): Record<string, number | Record<string, number>> 
 const textIn = (source: string | undefined, line: number): string =>
   source?.split('\n')[line - 1] ?? ''
 
-/** Returns lines ranked by a counter. Each line has all of its counters. */
+/** Returns lines ranked by a counter. Each line includes all its counters. */
 export function lineFacts(
   profile: DeepProfile,
   by: HeatKind,

@@ -10,8 +10,8 @@ export interface Fence {
   /** Real paths of the allowed folders, with links resolved. */
   readonly folders: readonly string[]
   /**
-   * Returns the real path. Throws an error if the path does not exist or is outside all allowed
-   * folders.
+   * Returns the path with links resolved. Throws an error if the path does not exist or is outside
+   * all allowed folders.
    */
   within(path: string): Promise<string>
 }

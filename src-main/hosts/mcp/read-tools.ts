@@ -91,7 +91,10 @@ async function deepOf(session: OpenedSession, rung: string): Promise<DeepProfile
   )
 }
 
-/** Maximum number of fusions to list, largest first. A loop can have any number of fusions. */
+/**
+ * Maximum number of fusions to list, largest first. A program with a loop can have any number of
+ * fusions.
+ */
 const mostFused = 20
 
 export function addReadTools(add: AddTool, place: Workplace): void {

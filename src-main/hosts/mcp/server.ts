@@ -26,8 +26,8 @@ const instructions =
 const scheme = 'kernel-ladder://sessions/'
 
 /**
- * Adds sessions and recordings as resources. Each resource is a JSON document with its rungs'
- * figures.
+ * Adds sessions and recordings as resources. Each resource is a JSON document with the figures of a
+ * session's rungs.
  */
 function addResources(server: McpServer, place: Workplace): void {
   const template = new ResourceTemplate(`${scheme}{session}`, {

@@ -21,15 +21,15 @@ export interface Workplace {
 
 export interface Call {
   signal: AbortSignal
-  /** Reports progress to clients that asked for it. */
+  /** Reports progress to clients that requested progress reports. */
   progress(message: string): void
 }
 
 interface ToolFacts<Shape extends z.ZodRawShape> {
   title: string
   /**
-   * The description begins with the tool's effect on the machine, because clients show it before a
-   * call.
+   * The description begins with the tool's effect on the machine, because clients show the
+   * description before a call.
    */
   description: string
   input: Shape
@@ -74,8 +74,8 @@ function progressOf({ mcpReq }: ServerContext): (message: string) => void {
 }
 
 export function addTools(server: McpServer, { gone }: Workplace) {
-  // Reads are quick but also run one at a time. Otherwise, many calls could open a thousand
-  // sessions at once.
+  // Calls that only read data are quick but also run one at a time. Otherwise, many calls could
+  // open a thousand sessions simultaneously.
   const reading = turns()
   const working = turns()
   return <Shape extends z.ZodRawShape>(name: string, tool: ToolFacts<Shape>): void => {

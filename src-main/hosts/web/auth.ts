@@ -46,7 +46,7 @@ export class Auth {
   admits(cookieHeader: string | undefined): boolean {
     const prefix = `${this.#cookieName}=`
     let admitted = false
-    // Check every cookie with this name, because a page on another port can add one.
+    // Check every cookie with this name, because a page on another port can add such a cookie.
     for (const cookie of (cookieHeader ?? '').split(';')) {
       const pair = cookie.trim()
       if (!pair.startsWith(prefix)) continue

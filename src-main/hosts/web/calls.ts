@@ -26,8 +26,8 @@ export async function answerCall(
 }
 
 async function readJson(request: IncomingMessage, limits: CallLimits): Promise<unknown> {
-  // The content type check also blocks forms on other sites. Browsers send this type to another
-  // site only after a CORS preflight.
+  // The content type check also blocks forms on other sites. Browsers send this content type to
+  // another site only after a CORS preflight.
   if (
     !/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(
       request.headers['content-type'] ?? '',

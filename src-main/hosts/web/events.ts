@@ -27,8 +27,8 @@ export function createEventStreams(
       }
       const write = (chunk: string): void => {
         response.write(chunk)
-        // Disconnect a client that stops reading, because it would fill the server's memory. The
-        // client then reconnects and calls `run.current`.
+        // Disconnect a client that stops reading, because unsent messages would fill the server's
+        // memory. The client then reconnects and calls `run.current`.
         if (response.writableLength > maxBacklogBytes) response.destroy()
       }
       // Send a comment immediately, so that the client knows before the first event that the stream

@@ -62,7 +62,7 @@ export function checkFetchMetadata(request: IncomingMessage): void {
 }
 
 /**
- * Whether the user followed a link on another site. In this case, the browser does not send a
+ * Whether the user followed a link on another site. For such a link, the browser does not send a
  * Strict cookie, not even across redirects.
  */
 export const isForeignNavigation = (request: IncomingMessage): boolean =>

@@ -1,4 +1,7 @@
-/** Serves the UI on loopback, for machines without a display. Implements `kernel-ladder serve`. */
+/**
+ * Serves the UI on the loopback interface, for machines without a display. Implements
+ * `kernel-ladder serve`.
+ */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Core } from '../../contract'
@@ -89,7 +92,7 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
   const staticFiles = createStaticFiles(await RendererFiles.open(rendererDir))
   const events = createEventStreams(core, limits)
 
-  // Load the module on demand. A static import would load a whole HTTP client every time the
+  // Load `node:http` on demand. A static import would load a whole HTTP client every time the
   // program starts.
   const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer({
@@ -170,8 +173,8 @@ function enter(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  // Don't use up the link. Link previews send HEAD requests and browsers prefetch pages, although
-  // the user has not opened the link.
+  // Don't use up the one-time link. Link previews send HEAD requests and browsers prefetch pages,
+  // although the user has not opened the link.
   if (request.method === 'HEAD' || isPrefetch(request))
     throw new HttpFault(503, 'The link works only when opened by a person.')
   const cookie = auth.exchange(token)

@@ -1,10 +1,10 @@
 /**
  * Parses `.debug_line`, which contains DWARF 2 line programs with one NVIDIA extension.
  *
- * Extended opcode 0x90 marks the subsequent rows as inlined. Its first argument is the row of the
- * call, counted from 1 within the sequence. Its second argument is the position of the function
- * name in `.debug_str`. Row 0 ends the inlined code. The relocation of a sequence's first address
- * names the function to which the sequence belongs.
+ * Extended opcode 0x90 marks the subsequent rows as inlined. The opcode's first argument is the row
+ * of the call, counted from 1 within the sequence. The second argument is the position of the
+ * function name in `.debug_str`. Row 0 ends the inlined code. The relocation of a sequence's first
+ * address names the function to which the sequence belongs.
  */
 import { type RawRelocation } from './elf'
 import type { LineRow } from '../../domain/sass/line-table'

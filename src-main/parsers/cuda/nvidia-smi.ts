@@ -1,5 +1,6 @@
 /**
- * Parses `nvidia-smi -q -x`, an XML document. Entities declared in its DOCTYPE are not expanded.
+ * Parses `nvidia-smi -q -x`, an XML document. Entities declared in the document's DOCTYPE are not
+ * expanded.
  *
  * Values that the driver does not know (`N/A`, `[N/A]`, a deprecation notice) become null.
  *

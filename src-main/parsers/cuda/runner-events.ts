@@ -1,8 +1,9 @@
 /**
  * Parses kl-runner's events: one JSON object per line on stdout, discriminated by `event`.
  *
- * Field names contain the unit (ms, MHz, bytes). The fields `spread` and `fraction` are fractions
- * of 1. A number that the runner could not determine (NaN, infinity, no readable clock) is null.
+ * Field names contain the unit (ms, MHz, bytes). The fields `spread` and `fraction` are fractions,
+ * where 1 means 100 %. A number that the runner could not determine (NaN, infinity, no readable
+ * clock) is null.
  *
  * All other stdout lines are ignored. A rung's code runs in the runner's process and can print
  * library banners or other JSON objects.
@@ -93,7 +94,7 @@ const VerifyEvent = z.object({
   rung: z.string(),
   passed: z.boolean(),
   worstRelativeError: figure,
-  /** Worst error divided by its tolerance. A value of at most 1 passes. */
+  /** Worst error divided by its tolerance. The check passes if the value is at most 1. */
   worstToleranceRatio: figure,
   mismatches: count,
   firstMismatch: Mismatch.nullable(),
@@ -199,8 +200,8 @@ const PairEvent = z.object({
 const extent = z.tuple([count, count, count])
 
 /**
- * Kernels that one rung launch starts, in order, recorded without a profiler. The list is empty if
- * `reason` is set.
+ * Kernels that one launch of a rung starts, in order, recorded without a profiler. The list is
+ * empty if `reason` is set.
  */
 const LaunchesEvent = z.object({
   event: z.literal('launches'),

@@ -62,15 +62,15 @@ const unary: Record<string, (a: number) => number> = {
 }
 
 /**
- * If one operand is unknown, the whole result is unknown. Otherwise, part of an expression could
- * decide a rule.
+ * If one operand is unknown, the whole result is unknown. Otherwise, the known part of an
+ * expression could decide a rule.
  */
 const known =
   (of: (...operands: number[]) => number) =>
   (...operands: number[]): number =>
     operands.some(Number.isNaN) ? NaN : of(...operands)
 
-/** Maximum nesting depth. Handwritten expressions are nested less deeply. */
+/** Maximum nesting depth. Handwritten expressions are nested less deeply than this limit. */
 const maxDepth = 50
 
 /** Parses an integer constant expression. Returns null for any other text. */

@@ -20,8 +20,8 @@ const continues = (line: string): boolean => /^\/\/(?: {2,}|\t)/.test(line)
 const isMeasured = (line: string): boolean => line.startsWith('// Measured on ')
 
 /**
- * Returns the source with the header for a copy of the rung. Removes the original's expectations
- * (`@expect`) and measurements, because they describe a different optimization step.
+ * Returns the source with the header for a copy of the rung. Removes the original rung's
+ * expectations (`@expect`) and measurements, because they describe a different optimization step.
  */
 export function copyHeader(source: string, header: CopyHeader): string {
   const lines = source.replace(/^\uFEFF/, '').split(/\r?\n/)
@@ -47,8 +47,8 @@ export function copyHeader(source: string, header: CopyHeader): string {
 }
 
 /**
- * Returns the line number in a header error's message (`gemm/05_tile.cu:3: …`), or null if there is
- * none.
+ * Returns the line number in a header error's message (`gemm/05_tile.cu:3: …`), or null if the
+ * message has no line number.
  */
 export const faultLine = (message: string): number | null => {
   const line = /\.cu:(\d+):/.exec(message)?.[1]

@@ -2,8 +2,8 @@
  * Parses a rung's header. The header consists of the `// @key value` lines in the first block of
  * `//` lines (`#` lines in Python).
  *
- * If a line is indented by two or more spaces after `//`, it continues the value above it. Other
- * comment lines are ignored.
+ * A line that is indented by two or more spaces after `//` continues the value on the previous
+ * line. Other comment lines are ignored.
  *
  * All errors are thrown together. Each message contains the file, line, key, and a suggested
  * correction.
@@ -47,7 +47,7 @@ interface Entry {
 }
 
 /**
- * Records an error and returns it. If the caller cannot continue, it throws the error.
+ * Records an error and returns the error. A caller that cannot continue throws the returned error.
  */
 type Fail = (
   entry: Pick<Entry, 'line'>,

@@ -79,7 +79,8 @@ const mostFaults = 20
 const mostKeys = 10_000
 
 /**
- * Maximum nesting depth. The parser is slow if lists and maps are nested more deeply on one line.
+ * Maximum nesting depth. The parser is slow if lists and maps are nested more deeply than this
+ * limit on one line.
  */
 const deepest = 64
 
@@ -91,7 +92,7 @@ const explicitKey = /(?<!\S)\?(?!\S)/g
 
 /**
  * Returns the reason that the YAML text is too large or too deeply nested to parse. Returns null if
- * it can be parsed.
+ * the text can be parsed.
  */
 export function tooMuch(text: string): Statement | null {
   if ((text.match(explicitKey)?.length ?? 0) > deepest)

@@ -210,8 +210,9 @@ function checkTask(lab: LabFile, task: Task, report: Report): void {
 }
 
 /**
- * Returns the value after resolving bare names. In older labs, task options and check scalars can
- * have bare names. When those labs were written, the matrix product was the only task.
+ * Returns the front matter with bare names moved to their sections. In older labs, task options and
+ * check scalars can have bare names. When the older labs were written, the matrix product was the
+ * only task.
  */
 function gathered(value: unknown, task: Task | undefined): unknown {
   const isRecord = (one: unknown): one is Record<string, unknown> =>

@@ -21,7 +21,7 @@ export interface NcuCsv {
   page: 'raw' | 'details'
   /** Number of launches, including launches that were only counted. */
   total: number
-  /** ncu's messages around the table. Only the first messages are stored. */
+  /** ncu's messages before, between, and after the rows. Only the first messages are stored. */
   messages: NcuMessage[]
   notes: Statement[]
 }
@@ -35,7 +35,10 @@ const header = /"ID"([,;\t])"Process ID"|^ID([,;\t])Process ID\b/
 /** Splits text into lines. Only the current line is buffered. */
 class Lines {
   #rest = ''
-  /** `ended` is true if the line ends with a line break. Otherwise, the line may be truncated. */
+  /**
+   * `ended` is true if the line ends with a line break. A line without a line break may be
+   * truncated.
+   */
   constructor(readonly onLine: (line: string, ended: boolean) => void) {}
 
   push(text: string): void {
@@ -154,8 +157,8 @@ class Reader {
   }
 
   /**
-   * Parses a row with a fast method. The first rows must already have determined the columns and
-   * the decimal separator.
+   * Parses a row with `QuotedRow`, which is fast. The first rows must already have determined the
+   * columns and the decimal separator.
    */
   #quickRow(line: string): boolean {
     if (!this.#quoted || this.#delimiter !== ',' || !this.#columns || !this.#style.hasPoint)

@@ -215,8 +215,8 @@ export function parseLaunch(
     )
     return null
   }
-  // The object has no prototype, because a column can have any name. Adding thousands of names to
-  // such an object is also faster.
+  // The object has no prototype, because a column can have any name. Adding thousands of names is
+  // also faster without a prototype.
   const metrics = Object.create(null) as Record<string, NcuValue>
   for (const column of columns.metrics) {
     const known = numbers === undefined ? NaN : numbers[column.at]!
@@ -235,8 +235,8 @@ export function parseLaunch(
     processId: asNumber(cell(columns.process)),
     kernelName: cell(columns.kernel),
     rung: pushed.at(-1) ?? null,
-    // The table does not show the relative order of the two kinds of ranges. Start/end ranges are
-    // usually longer than push/pop ranges.
+    // The table does not show the order of push/pop ranges relative to start/end ranges. Start/end
+    // ranges are usually longer than push/pop ranges.
     ranges: [...rangesIn(cell(columns.started)), ...pushed],
     grid,
     block,

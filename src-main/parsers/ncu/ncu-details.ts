@@ -2,9 +2,9 @@
  * Parses the output of `ncu --csv --page details`. The page has one row per metric and one row per
  * piece of advice, grouped by launch.
  *
- * A metric row contains a label instead of ncu's metric name, so the value is stored as
- * `Section: Label`. A few labels match a metric in the registry. Their values are also stored under
- * the metric's name. A metric requested by name (`--metrics`) is stored under that name.
+ * A metric row contains a label instead of ncu's metric name, so the value is stored as `Section:
+ * Label`. A few labels match a metric in the registry. The values of such labels are also stored
+ * under the metric's name. A metric requested by name (`--metrics`) is stored under that name.
  */
 import { columnsOf, parseLaunch, type NcuLaunch } from './ncu-csv'
 import { type Columns } from './ncu-values'

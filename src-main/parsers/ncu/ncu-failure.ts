@@ -1,6 +1,6 @@
 /**
- * Explains why ncu did not profile. The explanation is based on ncu's exit code and its `==ERROR==`
- * and `==WARNING==` lines.
+ * Explains why ncu did not profile everything. The explanation is based on ncu's exit code and its
+ * `==ERROR==` and `==WARNING==` lines.
  *
  * The exit code alone is unreliable. The exit code is 0 if no kernel was profiled and, in ncu
  * 2025.3, if a metric is unknown.

@@ -1,8 +1,8 @@
 /**
  * Converts ncu's values for a rung's launches to the registry's metrics and units.
  *
- * A rung may launch several kernels. `aggregate` in the registry defines how to combine their
- * values. Unknown values become `unavailable` and include the reason.
+ * A rung may launch several kernels. `aggregate` in the registry defines how to combine the
+ * kernels' values. Unknown values become `unavailable` and include the reason.
  */
 import type { NcuLaunch } from './ncu-csv'
 import { message, type Statement } from '../../domain/messages/message'

@@ -75,7 +75,7 @@ export class NumberStyle {
     this.#decimal = found
   }
 
-  /** Marks a row as final. Its numbers can no longer be reinterpreted. */
+  /** Marks a row as final. The row's numbers can no longer be reinterpreted. */
   rowDone(): void {
     this.#guessed ||= this.#decimal === null && this.#unsettled
   }

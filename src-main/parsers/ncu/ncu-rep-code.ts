@@ -285,7 +285,7 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
 
 /**
  * Returns counts by opcode. Uses ncu's own counts if available, and otherwise sums the
- * instructions.
+ * instructions' counts.
  */
 function opcodesOf(
   instructions: readonly Instruction[],

@@ -29,16 +29,17 @@ export interface NcuRep {
    * these times is missing.
    */
   restMs: number | null
-  /** Messages about unreadable parts. */
+  /** Messages about unreadable parts of the report. */
   notes: Statement[]
-  /** ncu version, such as `2025.3.1.0`. Null if the report does not contain it. */
+  /** ncu version, such as `2025.3.1.0`. Null if the report does not contain the version. */
   ncuVersion: string | null
   /** Time when the report was created. */
   createdAt: Date | null
   /** Command line that produced the report. The command line contains paths on the machine. */
   commandLine: string | null
   /**
-   * Returns a launch's code, or null if it cannot be decoded. The code is decoded on every call.
+   * Returns a launch's code, or null if the code cannot be decoded. The code is decoded on every
+   * call.
    */
   codeOf: (launch: NcuLaunch, nameOf: (path: string) => string) => LaunchCode | null
 }
@@ -203,8 +204,8 @@ const sentence = (error: unknown): string =>
   error instanceof Error ? error.message.slice(0, 120) : String(error)
 
 /**
- * Parses a block. If the header is unreadable, the block's length is unknown, so the block is
- * skipped.
+ * Parses a block. Throws an error if the header is unreadable, because the block's length is then
+ * unknown.
  */
 function readBlock(cursor: Cursor, state: State): void {
   const place = cursor.placeSized()
@@ -335,8 +336,8 @@ function toMetrics(
   for (const { name: index, value } of results) {
     const name = state.strings[index]
     if (name === undefined) state.unnamed += 1
-    // Breakdowns and groups define the layout of ncu's pages. Such metrics are lists of metrics,
-    // not numbers.
+    // Breakdown and group metrics define the layout of ncu's pages. Such metrics are lists of
+    // metrics, not numbers.
     else if (!/^(breakdown|group):/.test(name))
       metrics[name] = { ...toFigure(value), unit: unitOf(name) }
   }

@@ -7,7 +7,7 @@ export interface MetricColumn {
   unit: string
   /** Factor for converting from the column's unit to the base unit. */
   factor: number
-  /** Whether the column has a unit. If so, all of the column's cells are numbers. */
+  /** Whether the column has a unit. If the column has a unit, all of its cells are numbers. */
   measured: boolean
 }
 
@@ -36,8 +36,8 @@ const missing = /^(\(!\)\s*)?(n\/a|[-+]?nan|[-+]?inf(inity)?|no data|[-–—]+)
 const number = /^[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?$/
 
 /**
- * Whether a cell is `nan` or `inf`. In this case, ncu collected the data but could not compute the
- * value.
+ * Whether a cell is `nan` or `inf`. For such a cell, ncu collected the data but could not compute
+ * the value.
  */
 export const isNotFinite = (text: string): boolean => /^\s*[-+]?(nan|inf(inity)?)\s*$/i.test(text)
 
@@ -46,7 +46,7 @@ export const tens = Array.from({ length: 16 }, (_, power) => 10 ** power)
 
 /**
  * Parses at most 15 digits with at most one decimal point. Returns the same value as Number(), or
- * NaN for other text. Most of a table's millions of cells have this form.
+ * NaN for other text. Most of a table's millions of cells contain such a number.
  */
 export function plainNumber(cell: string): number {
   const { length } = cell

@@ -48,7 +48,7 @@ export function placesInPdf(pdf: Uint8Array): Map<string, number> {
 
 /**
  * Replaces the creation date and renumbers the elements from 1, so that the same document always
- * yields the same bytes. Chromium itself continues its numbering from earlier jobs.
+ * yields the same bytes. Chromium itself continues the numbering from earlier print jobs.
  *
  * Lengths and the order of element numbers do not change, so the cross-reference table stays valid.
  */

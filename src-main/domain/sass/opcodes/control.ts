@@ -97,7 +97,7 @@ const barrierKinds: readonly Part[] = [
   when(77, 3, 2, [choice(74, 2, ['POPC', 'AND', 'OR'])]),
   flag(80, 'DEFER_BLOCKING'),
 ]
-/** Number of threads that participate in the barrier, unless all threads do. */
+/** Number of threads that participate in the barrier, unless all threads participate. */
 const barrierThreads: Part = when(42, 12, 0, [], [int(42, 12)])
 const reduced: Part = when(77, 3, 2, [ps(87)])
 

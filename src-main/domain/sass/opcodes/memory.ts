@@ -41,7 +41,7 @@ const ordersBefore80 = [
   'STRONG.SYS',
 ]
 
-/** Memory order and scope. The meaning of the four bits changed with sm_80. */
+/** Memory order and scope. The meaning of the field's four bits changed with sm_80. */
 const order = (at: number): Part =>
   before(80, [choice(at, 4, ordersBefore80)], [choice(at, 4, orders)])
 

@@ -6,7 +6,7 @@ import { message, type AnyMessage } from '../../messages/message'
 import { frozenReportFrom2, sessionFrom2 } from './from-2'
 import { isRecord } from './json'
 
-/** A function that upgrades from one version to the next. */
+/** A function that upgrades a file from one version to the next. */
 type Upgrader = (value: unknown) => unknown
 
 interface Format {
@@ -17,7 +17,8 @@ interface Format {
   /** The version that this program writes. */
   newest: number
   /**
-   * Upgraders by old version. Versions without an upgrader were never released and are rejected.
+   * Upgraders, keyed by old version. Versions without an upgrader were never released and are
+   * rejected.
    */
   upgraders: Readonly<Record<number, Upgrader>>
 }

@@ -36,7 +36,8 @@ export async function appCommand(setUp: SetUp, options: ServeOptions): Promise<n
     note('No display was found, so the UI is served here.')
     return serveCommand(setUp, options)
   }
-  // Only the web server supports a port or a session, so don't open a window if one is given.
+  // Only the web server supports a port or a session, so don't open a window if a port or a session
+  // is given.
   const isServed = options.port !== undefined || options.session !== undefined
   const outcome = isServed ? null : await openWindow(setUp)
   if (typeof outcome === 'number') return outcome

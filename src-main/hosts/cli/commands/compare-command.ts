@@ -1,5 +1,6 @@
 /**
- * `kernel-ladder compare`: compares any two sessions. Pairs their kernels and compares each pair.
+ * `kernel-ladder compare`: compares any two sessions. Pairs the kernels of the two sessions and
+ * compares each pair.
  */
 import { inputError } from '../../../domain/errors'
 import { openNamed } from '../../../services/sessions/open-session'

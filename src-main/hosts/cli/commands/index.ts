@@ -1,6 +1,7 @@
 /**
  * Loads the implementation of each command on demand. Help, completion and usage errors need only
- * the definitions in program.ts. Loading all services would make up most of their run time.
+ * the definitions in program.ts. Loading all services would take most of the run time of such
+ * commands.
  */
 type Run<A extends unknown[]> = (...given: A) => Promise<number>
 

@@ -5,7 +5,7 @@ import { localMachine } from '../../../adapters/machine/local-machine'
 
 export async function judgeCommand(jobFile: string): Promise<number> {
   // Ignore SIGUSR1, because Node.js starts its debugger on this signal by default. Only newer
-  // versions support --disable-sigusr1.
+  // versions of Node.js support --disable-sigusr1.
   process.on('SIGUSR1', () => undefined)
   try {
     const judged = await judgeSubmission(localMachine(), await readJob(jobFile))

@@ -59,7 +59,7 @@ export interface RegressCommandOptions extends ProblemOptions {
 const mostPercent = 100
 /**
  * Minimum, default and maximum number of rounds. Six is the minimum, because with four rounds, the
- * interval at a verdict's confidence is four times as wide.
+ * interval at a verdict's confidence is four times as wide as with six.
  */
 const [fewestRounds, usualRounds, mostRounds] = [6, 24, 1000]
 const [leastSeconds, usualSeconds, mostSeconds] = [0.01, 0.1, 60]

@@ -100,7 +100,7 @@ async function deliver(
   if (out !== toStdout) {
     await saveReport(out, content, pictures)
     note(`Wrote ${out}${pictures.length > 0 ? ` and ${picturesFolder(out)}` : ''}`)
-    // Write this output unfiltered. Document printers emit no control sequences, and CSV lines end
+    // Write the document unfiltered. Document printers emit no control sequences, and CSV lines end
     // with CR LF.
   } else process.stdout.write(content)
 }

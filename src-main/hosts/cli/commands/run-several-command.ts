@@ -1,6 +1,6 @@
 /**
- * `kernel-ladder run --target A,B`: runs one ladder on several targets at once, and saves one
- * session per target.
+ * `kernel-ladder run --target A,B`: runs one ladder on several targets simultaneously, and saves
+ * one session per target.
  */
 import type { SetUp } from '../../../adapters/machine/machine'
 import { inputError, exitCodes, toErrorShape, type ErrorShape } from '../../../domain/errors'

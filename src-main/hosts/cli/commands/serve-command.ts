@@ -1,4 +1,4 @@
-/** `kernel-ladder serve`: serves the UI on loopback until it is interrupted. */
+/** `kernel-ladder serve`: serves the UI on the loopback interface until interrupted. */
 import { fstatSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
@@ -15,9 +15,9 @@ export interface ServeOptions {
 }
 
 /**
- * Calls `gone` when the pipe or socket behind stdin closes. An ssh connection without a terminal
- * sends no signal when it is lost, but closes this pipe. A terminal sends SIGHUP instead. The stdin
- * of a service is /dev/null, which never closes.
+ * Calls `gone` when the pipe or socket behind stdin closes. A lost ssh connection without a
+ * terminal sends no signal, but closes the pipe behind stdin. A terminal sends SIGHUP instead. The
+ * stdin of a service is /dev/null, which never closes.
  */
 function onInputClosed(gone: () => void): void {
   // Node.js replaces a closed stdin with /dev/null, so file descriptor 0 always exists.

@@ -72,7 +72,8 @@ export async function watchRun(
       'Only a ladder folder can be watched; `kernel-ladder init DIR` creates one.',
     )
   let rounds = 0
-  // If this machine lacks something that the first round needs, saving the folder does not help.
+  // If this machine lacks something that the first round needs, saving files again cannot fix the
+  // error.
   let missing: KernelLadderError | null = null
   const stop = new AbortController()
   await watchFolder({

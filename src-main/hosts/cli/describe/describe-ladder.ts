@@ -125,8 +125,8 @@ function leadEvidence(session: Session): string[] {
 }
 
 /**
- * Returns a note that states which value the errors are relative to. The value depends on the
- * check.
+ * Returns a note that states which value the errors are relative to. The reference value depends on
+ * the task's check.
  */
 function errorEvidence({ ladder: { task } }: Session): string {
   const checks = Object.values(task?.check ?? {})

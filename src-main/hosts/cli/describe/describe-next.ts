@@ -1,4 +1,4 @@
-/** Prints advice as terminal text. The advice is about the next change to a rung. */
+/** Prints advice about the next change to a rung as terminal text. */
 import { firstStepWords, type FirstStep } from '../../../domain/next/first-step'
 import type { Next, NextStep } from '../../../domain/next/next'
 import { formatMs, formatRatio, formatShare } from '../../../domain/metrics/units'
@@ -28,7 +28,7 @@ function describeStep(step: NextStep, index: number): string[] {
   ]
 }
 
-/** Describes only the first step. Printed after the output for a rung or session. */
+/** Describes only the first step. The text is printed after the output for a rung or session. */
 export function describeFirst(first: FirstStep, rung?: string): string {
   const next = rung === undefined ? 'Next step' : `Next step for ${rung}`
   return `${next}: ${firstStepWords(first)}${first.step ? ' Run `next` for all steps.' : ''}`

@@ -1,6 +1,6 @@
 /**
- * Prints predicted times as terminal text. Each predicted time has its range. Ratios never combine
- * predicted and measured times.
+ * Prints predicted times as terminal text. Each predicted time is printed with its range. Ratios
+ * never combine predicted and measured times.
  */
 import { compareRungs } from '../../../domain/analysis/compare'
 import { message } from '../../../domain/messages/message'

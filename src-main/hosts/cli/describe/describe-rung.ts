@@ -126,7 +126,8 @@ function describeMix(session: Session, rung: RungResult): string[] {
 
 /**
  * Counters used to rank lines, and their columns. The ranking uses samples if available. Without
- * samples, as on an emulated GPU, the ranking uses the main cost.
+ * samples, as on an emulated GPU, the ranking uses the first of the following counters that is not
+ * zero.
  */
 const rankings = [
   { by: 'samples', heading: 'Source lines by warp samples:', column: 'samples' },
@@ -170,7 +171,7 @@ function describeLines(profile: DeepProfile): string[] {
 }
 
 /**
- * Lists individual instructions, for machine code without line information, such as a library's.
+ * Lists individual instructions for machine code without line information, such as library code.
  */
 function describeInstructions(profile: DeepProfile): string[] {
   const all = profile.kernels.flatMap((kernel) => kernel.instructions)

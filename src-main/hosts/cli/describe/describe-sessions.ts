@@ -106,7 +106,7 @@ export function describeSessions(a: Session, b: Session, comparison: SessionComp
     ...answer.map((sentence) => inEnglish(sentence)),
     ...notes.map((note) => `note: ${inEnglish(note)}`),
     '',
-    // Kernels are sorted by their contribution to the total, largest first.
+    // Kernels are sorted by their contribution to the change in total time, largest first.
     ...(pairs.length === 0
       ? []
       : [pairTable([...pairs].sort((one, other) => magnitude(other) - magnitude(one)))]),

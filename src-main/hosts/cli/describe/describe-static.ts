@@ -23,8 +23,8 @@ const bytes = (value: number | null | undefined): string =>
   value == null ? none : formatBytes(value)
 
 /**
- * Returns the number of spilled bytes. Returns null if ptxas reported no kernel, because that is
- * different from zero spills.
+ * Returns the number of spilled bytes. Returns null if ptxas reported no kernel, because a missing
+ * report is different from zero spills.
  */
 const spilled = ({ spillStoreBytes, spillLoadBytes }: Build): number | null =>
   spillStoreBytes === null || spillLoadBytes === null ? null : spillStoreBytes + spillLoadBytes

@@ -28,13 +28,15 @@ export const diffDocument = documentKind({
     /** Deep comparison, or null if a rung has no deep profile. */
     deep: z
       .object({
-        /** Whether the machine code is identical, or null if either code is unknown. */
+        /**
+         * Whether the machine code is identical, or null if either rung's machine code is unknown.
+         */
         identicalSass: z.boolean().nullable(),
         opcodes: z.array(HistogramDelta).nullable(),
         stalls: z.array(HistogramDelta).nullable(),
         /**
-         * Reason why the stall reasons are not compared. Null if they are compared, or if a rung
-         * has no stall reasons.
+         * Reason why the stall reasons are not compared. Null if the stall reasons are compared, or
+         * if a rung has none.
          */
         noStalls: Statement.nullable(),
       })

@@ -1,6 +1,6 @@
 /**
  * The output of `run --json`, `import --json` and `show --json`. The document contains the fields
- * of a session, but omits most of its ladder.
+ * of a session, but omits most of the ladder.
  */
 import { z } from 'zod'
 import { type FieldsOf, documentKind } from './document'

@@ -21,7 +21,9 @@ export const whyShape = {
   noCauses: Statement.nullable(),
   /** Difference between the nvcc flags, or null if the flags are equal. */
   flags: Statement.nullable(),
-  /** Statement that times and causes are predicted. Absent if they were measured. */
+  /**
+   * Statement that times and causes are predicted. Absent if the times and causes were measured.
+   */
   predicted: Statement.optional(),
 }
 
