@@ -1,5 +1,5 @@
 /**
- * Sends the requests that every startup needs while libraries and screens are still loading. The
+ * While libraries and screens are still loading, sends the requests that every startup needs. The
  * first caller gets the prefetched response. Later callers send a new request.
  */
 export interface RawAnswer {

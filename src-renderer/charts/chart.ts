@@ -2,7 +2,8 @@
 import type { ChartOption, ChartSize } from './echarts'
 
 /**
- * Design tokens. Canvas code reads their values, because a canvas cannot use CSS custom properties.
+ * Design tokens. Canvas code reads the tokens' values, because a canvas cannot use CSS custom
+ * properties.
  */
 const names = {
   text: '--text',

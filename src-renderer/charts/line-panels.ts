@@ -37,8 +37,8 @@ export interface LinePanelsSpec {
 }
 
 /**
- * Symbols that distinguish lines of the same color. The first six lines use the first symbol, the
- * next six the second.
+ * Symbols that distinguish lines of the same color. The first six lines use the first symbol, and
+ * the next six lines use the second symbol.
  */
 const shapes = [
   { symbol: 'circle', sign: '●', dash: 'solid' },

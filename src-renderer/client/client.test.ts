@@ -18,7 +18,7 @@ it('the client returns the value of a successful response', async () => {
   await expect(client.call('run.current', {})).resolves.toEqual({ messages: [], active: false })
 })
 
-it('the client throws the core error with its remedy', async () => {
+it("the client throws the core's error with its remedy", async () => {
   const client = clientWith(() =>
     Promise.resolve({ ok: false, error: { kind: 'input', message: 'No.', remedy: 'Do.' } }),
   )

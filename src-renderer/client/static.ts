@@ -1,4 +1,7 @@
-/** Transport for static report pages. It responds from the embedded sessions and cannot run anything. */
+/**
+ * Transport for static report pages. The transport responds from the embedded sessions and cannot
+ * run anything.
+ */
 import type { CallInput, CallName, CallOutput, Reply } from '../../src-main/contract'
 import { KernelLadderError, toErrorShape } from '../../src-main/domain/errors'
 import { message } from '../../src-main/domain/messages/message'

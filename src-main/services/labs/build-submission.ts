@@ -65,7 +65,7 @@ export async function buildSubmission(
   }
 }
 
-/** Builds a submission. If the compiler is missing, returns the reason. */
+/** Builds a submission, or returns the reason that the compiler is missing. */
 export async function tryBuild(
   machine: Machine,
   lab: LabPlan,

@@ -104,7 +104,7 @@ export async function adviseOnAll(places: Places, opened: Opened): Promise<Recor
 }
 
 /**
- * Maximum number of a program's kernels that get advice, longest first. Changing any other kernel
+ * Maximum number of a program's kernels that get advice, longest first. Changing a shorter kernel
  * would save little time.
  */
 const mostAsked = 50

@@ -86,7 +86,7 @@ export const regressMarkdown = (report: RegressReport): string =>
     md(howDecided(report)),
   ].join('\n\n')}\n`
 
-/** Escapes text in the same way as in HTML. XML also forbids these two characters. */
+/** Escapes text as in HTML, and replaces two characters that XML forbids. */
 const xml = (text: string): string => html(text).replace(/[\ufffe\uffff]/g, '\ufffd')
 
 const sentence = (rung: RegressRung): string =>

@@ -22,8 +22,8 @@ export interface Bar {
   /** The value as text, including its unit. */
   text: string
   /**
-   * Whether this bar is the reference. The reference is drawn lighter, and a line marks its value
-   * across all rows.
+   * Whether this bar represents the reference. The reference is drawn lighter, and a line marks its
+   * value across all rows.
    */
   isReference: boolean
 }
@@ -67,8 +67,8 @@ const colours = {
 }
 
 /**
- * Returns an axis step of 1, 2, or 5 times a power of ten. With this step, a few ticks reach the
- * top and the labels fit.
+ * Returns an axis step of 1, 2, or 5 times a power of ten. The step is chosen so that the axis has
+ * only a few ticks and their labels fit.
  */
 function stepOf(top: number, plot: number): number {
   const most = Math.min(6, Math.max(2, Math.floor(plot / 48)))

@@ -45,8 +45,8 @@ export async function verifyElsewhere(
   onOutOfTurn: (rung: string) => void,
 ): Promise<VerifiedElsewhere> {
   const { problems = [], decides = false } = plan.alsoVerify ?? {}
-  // A rung that hung or crashed with its own problem would hang or crash again and take just as
-  // long.
+  // A rung that hung or crashed with the run's own problem would hang or crash again and take just
+  // as long.
   const wanted = (plan.alsoVerify?.rungs ?? [])
     .flatMap((id) => built.get(id) ?? [])
     .filter(({ planned }) => measured.get(planned.rung.id)?.trouble?.status !== 'failed')

@@ -1,9 +1,9 @@
 /**
  * Reads the index of shipped recordings, so that no session is parsed before it is opened.
  *
- * `index.json` contains the data that lists display and that is compared with requests. `npm run
- * recordings` derives `index.json` from the sessions. If the index is damaged or does not list a
- * recording, the session is read instead.
+ * `index.json` contains the data to display in lists and the data to compare with requests. `npm
+ * run recordings` derives `index.json` from the sessions. If the index is damaged or does not list
+ * a recording, the session is read instead.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -149,7 +149,8 @@ interface SavedRun {
   plan: RunPlan
   target: Target
   /**
-   * Returns the function that opens this kind of run. `reportPath` is the path for ncu's report.
+   * Returns the function that opens the target's kind of run. `reportPath` is the path for ncu's
+   * report.
    */
   way: (reportPath: string) => OpenWay
 }

@@ -23,7 +23,7 @@ describe('missing data', () => {
     expect(absence(deep, trafficMetrics)).toBeNull()
   })
 
-  it('is reported with the profile level that collects it', () => {
+  it('is reported with the profile level that collects the data', () => {
     expect(absence(card, trafficMetrics)).toEqual({
       kind: 'level',
       level: 'standard',
@@ -34,7 +34,7 @@ describe('missing data', () => {
     )
   })
 
-  it('is reported as unavailable if the session requested it', () => {
+  it('is reported as unavailable if the session requested the data', () => {
     const value = {
       value: null,
       unit: 'bytes' as const,
@@ -96,8 +96,8 @@ describe('occupancy', () => {
   })
 
   it('omits limits above the maximum blocks per SM, so that the value fits in the row', () => {
-    // The rung was built but not launched. Without its static shared memory, hundreds of blocks
-    // would fit.
+    // The rung was built but not launched. Without the rung's static shared memory, hundreds of
+    // blocks would fit on an SM.
     const built = rungOccupancy(card, { ...card.rungs[1]!, profile: null })
     if (!isKnown(built)) throw new Error('The launch is not known.')
     const { limits } = built.occupancy
@@ -111,7 +111,7 @@ describe('occupancy', () => {
     ])
   })
 
-  it('matches the number of waves that ncu reports', () => {
+  it('implies the number of waves that ncu reports', () => {
     for (const each of card.rungs) {
       const found = rungOccupancy(card, each)
       const waves = isKnown(found) ? rungWaves(card, found) : null
@@ -121,7 +121,7 @@ describe('occupancy', () => {
     }
   })
 
-  it('returns the reason if it is unknown', () => {
+  it('is replaced with the reason if unknown', () => {
     expect(rungOccupancy(card, rung('x', 1))).toBe('notProfiled')
     const profile = {
       passes: 1,
@@ -155,7 +155,7 @@ describe('a sweep', () => {
     summary('broken', 2048, { damaged: 'It cannot be read.' }),
   ]
 
-  it('uses sessions of the same ladder and GPU, one per size: the open session or the newest', () => {
+  it('uses one session per size, from the same ladder and GPU: the open session or the newest session', () => {
     const found = sweepCandidates(list, list[0]!)
     expect(found.map(({ ref }) => ref)).toEqual(['small', 'old', 'big'])
     expect(firstChoice(found, 'big')).toEqual(['small', 'big'])

@@ -42,7 +42,7 @@ export interface ChosenKernel extends NamedKernel {
 }
 
 /**
- * Returns the error for a kernel that has no array parameter. The ladder reads results only from
+ * Returns the error for a kernel that has no array parameter. A ladder can read results only from
  * arrays.
  */
 export const noArray = (file: string, kernel: string) =>

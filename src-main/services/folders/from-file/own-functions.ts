@@ -57,14 +57,15 @@ export function ownLauncher(
 const cpuName = /cpu|host|ref|gold|verify|serial|sequential/i
 
 /**
- * Strips prefixes, because host and device copies of the same array are often named h_x and d_x.
+ * Strips prefixes from array names, because host and device copies of an array `x` are often named
+ * h_x and d_x.
  */
 const stem = (name: string | null): string =>
   (name ?? '').replace(/^(?:d|h|g|dev|host|device|cpu|gpu)_/i, '').toLowerCase()
 
 /**
- * Whether two types are interchangeable for a caller, as are pointers to the same element type and
- * numbers of the same kind.
+ * Whether two types are interchangeable for a caller, such as two pointers to the same element type
+ * or two numbers of the same kind.
  */
 function isAlike(a: string, b: string): boolean {
   const [one, other] = [parameterKind(a), parameterKind(b)]

@@ -23,7 +23,7 @@ interface Field {
   unit: string
   evidence: 'measured' | 'derived' | 'predicted'
   of: (rung: RungResult) => number | null | undefined
-  /** If known, the reason that the field has no value. */
+  /** Reason that the field has no value, if known. */
   why?: (rung: RungResult) => Statement | null | undefined
 }
 
@@ -39,7 +39,10 @@ const ofPredictions: readonly Field[] = (['ms', 'lowMs', 'highMs'] as const).map
 const evidenceOf = (ms: number | null, predicted: object | null | undefined): string =>
   ms === null ? 'unavailable' : predicted ? 'predicted' : 'measured'
 
-/** Whether one time was predicted and the other measured. Such times have no ratio. */
+/**
+ * Whether a rung's time is predicted in one session and measured in the other. Such times have no
+ * ratio.
+ */
 const isMixed = ({ predicted }: TimeDelta): boolean =>
   predicted !== undefined && (predicted.a === null) !== (predicted.b === null)
 
@@ -180,7 +183,10 @@ const ofBursts: readonly Field[] = [
   },
 ]
 
-/** Returns a session's fields. For a memory-bound task, one field is not in the session schema. */
+/**
+ * Returns a session's fields. For a memory-bound task, the fields include throughput values that
+ * are not in the session schema.
+ */
 function fieldsOf({ session }: ReportModel): readonly Field[] {
   const lead = leadOf(session)
   const has = (holds: (timing: Timing) => unknown): boolean =>
