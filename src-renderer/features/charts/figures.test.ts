@@ -173,7 +173,7 @@ describe('a sweep', () => {
     expect(fastest.values).toEqual([of(small), of(card)])
   })
 
-  it('compares a rung with the previous one, and has no value if either has no time', () => {
+  it('compares a rung with the previous rung, and has no value if either rung has no time', () => {
     const { rungs } = sweep([session([rung('01', 4), rung('02', 2), rung('03', null)])], 'toBefore')
     expect(rungs.map(({ id, values }) => [id, ...values])).toEqual([['02', 2]])
   })
@@ -183,7 +183,7 @@ describe('in a memory-bound task', () => {
   const sum = recording('reduction-h200')
   const [one] = sum.rungs
 
-  it('sweeps and studies use bytes per second and no operation rates', () => {
+  it('sweeps and studies use bytes per second instead of operation rates', () => {
     const [line] = sweep([sum], 'throughput', 'bytes').rungs
     const { rate } = leadFigure(sum, one!)!
     expect(rate.unit).toBe('GB/s')
@@ -218,7 +218,7 @@ describe('a parameter study', () => {
     expect(studies(card)).toEqual([])
   })
 
-  it('has the author’s figures next to ours, with common metrics first', () => {
+  it('has the author’s figures next to the measured figures, with the published metrics first', () => {
     const [study] = studies(seed)
     const at8 = study!.variants.find(({ value }) => value === 8)!
     expect(publishedFigure(seed, at8, 'throughput')).toBe(6000)

@@ -1,6 +1,6 @@
 /**
- * Finds the changes between two sources. All lists of changes and the merge view use this result,
- * so they agree.
+ * Finds the changes between two sources. All lists of changes and the merge view use the same
+ * result, so they agree.
  */
 import { Change, Chunk, diff, type DiffConfig } from '@codemirror/merge'
 import { Text } from '@codemirror/state'
@@ -148,7 +148,9 @@ function diffByLines(a: string, b: string, common: SameLines): readonly Change[]
 
 export const textOf = ({ text }: SourceText): Text => Text.of(text.split('\n'))
 
-/** Returns the file lines, from 1, of a range of the shown text. An empty range has no lines. */
+/**
+ * Returns the 1-based file line numbers for a range of the shown text. An empty range has no lines.
+ */
 export function linesOf(doc: Text, { lines }: SourceText, from: number, to: number): LineRange {
   const at = (position: number) => lines[doc.lineAt(Math.min(position, doc.length)).number - 1] ?? 1
   if (from >= to) return { from: at(from), to: at(from) - 1 }

@@ -12,7 +12,10 @@ import { uncollapseUnchanged, type Chunk } from '@codemirror/merge'
 export const collapseUnchanged = { margin: 3, minSize: 4 }
 
 interface Fold {
-  /** Lines of a and b, from 1 and inclusive, that one fold can hide. */
+  /**
+   * Ranges of lines in a and b that one fold can hide. Line numbers are 1-based, and ranges include
+   * both ends.
+   */
   a: { from: number; to: number }
   b: { from: number; to: number }
 }

@@ -100,8 +100,8 @@ export function useComparePair(address: () => PairAddress) {
   const deepB = computed(() => pair.value && deepOf(refs.value.b, pair.value.b.rung.id))
 
   /**
-   * Whether the line profiles are loaded. The source view waits for them, because it unfolds hot
-   * lines.
+   * Whether the line profiles are loaded. The source view waits for the profiles, because it
+   * unfolds hot lines.
    */
   const areProfilesKnown = computed(() => {
     const { a, b } = pair.value ?? {}

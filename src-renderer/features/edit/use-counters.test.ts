@@ -76,7 +76,7 @@ describe('the counters of a copy', () => {
     expect(areCurrent.value).toBe(false)
   })
 
-  it('stay visible while newer text is counted, and after that request was cancelled', async () => {
+  it('stay visible while counters for newer text are requested, even if that request is canceled', async () => {
     const { counters, error } = opened()
     await type('a', 1000)
     requests[0]!.answer(answerTo('a'))

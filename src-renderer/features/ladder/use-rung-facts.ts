@@ -1,4 +1,7 @@
-/** Names and values of how a rung was built, verified and timed, and of the program that it ran. */
+/**
+ * Names and values of the facts about a rung's build, verification, and timing, and about the
+ * program that it ran.
+ */
 import { computed } from 'vue'
 import { timeNotes } from '../../../src-main/domain/analysis/time-notes'
 import { message } from '../../../src-main/domain/messages/message'

@@ -24,7 +24,7 @@ export function parseSeconds(text: string): number | null {
 
 export const customSize = 'custom'
 
-/** The GPU of the built-in recordings. A build for this GPU can be compared with them. */
+/** The GPU of the built-in recordings. A build for this GPU can be compared with the recordings. */
 const usualGpu = 'h200'
 
 export interface RunForm {
@@ -71,7 +71,7 @@ export const freshForm = (ladder: Ladder, target: string, name = ladder.id): Run
   cacheState: 'cold',
 })
 
-/** Returns the capabilities of the chosen target. Returns null if none is chosen. */
+/** Returns the capabilities of the chosen target. Returns null if no target is chosen. */
 export const abilities = ({ target }: Pick<RunForm, 'target'>): Capabilities | null => {
   const parsed = parseTarget(target)
   return parsed && can(parsed)
@@ -170,14 +170,14 @@ export function firstRecording(
   return found.find(({ problem }) => problem && sizesLabel(problem.sizes) === label) ?? found[0]
 }
 
-/** Parses an extent. Returns null if it is not a whole number that fits into a grid. */
+/** Parses an extent. Returns null if the text is not a whole number that fits into a grid. */
 export function parseExtent(text: string, max = maxSize): number | null {
   if (!/^\d{1,16}$/.test(text.trim())) return null
   const value = Number(text)
   return value >= 1 && value <= max ? value : null
 }
 
-/** Parses sizes. Returns null if the task rejects one of them. */
+/** Parses sizes. Returns null if the task rejects one of the sizes. */
 export function parseSizes(
   { task }: Ladder,
   typed: Readonly<Record<string, string>>,
@@ -205,14 +205,14 @@ export function optionChoices({ task, rungs }: Ladder, option: string): string[]
   return taken.size === 0 ? all : all.filter((choice) => taken.has(choice))
 }
 
-/** Parses a scalar. Returns null if it is not a number of the given type. */
+/** Parses a scalar. Returns null if the text is not a number of the given type. */
 export function parseScalar(text: string, dtype: string): number | null {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) return null
   return dtype.startsWith('i') && !Number.isInteger(value) ? null : value
 }
 
-/** Returns the requested scalars and options. Returns null if one is invalid. */
+/** Returns the requested scalars and options. Returns null if any value is invalid. */
 function parseValues(
   { task }: Ladder,
   values: Readonly<Record<string, string>>,

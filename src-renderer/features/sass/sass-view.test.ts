@@ -99,7 +99,7 @@ describe('lines and instructions', () => {
     expect(findCode(sampled, shownCode(sampled, null), '  ')).toEqual([])
   })
 
-  it('have arrows and live registers even without counters', () => {
+  it('have jump arrows and live register counts even without counters', () => {
     const { arrows, peak, live } = kernelCode(
       kernel(code({ text: 'MOV R0, RZ' }, { text: 'STS [R0], R0' }, { text: '@P0 BRA 0x10' })),
     )

@@ -36,7 +36,7 @@ export type HeatBy = 'cycles' | Counter | `stall:${string}`
 
 const isCounter = (heat: string): heat is Counter => counters.some((counter) => counter === heat)
 
-/** Returns an instruction's value, or null if it was not collected. */
+/** Returns an instruction's value, or null if the value was not collected. */
 export function valueOf(
   { stalls, predicted, ...work }: Work & Pick<Instruction, 'predicted'>,
   heat: HeatBy,
@@ -81,7 +81,7 @@ const placesOf = ({ file, line, inlinedFrom = [] }: Instruction): Place[] => [
   ...inlinedFrom,
 ]
 
-/** Returns the instruction's line in a file, even if its code was inlined from there. */
+/** Returns the instruction's line in a file, even if the code was inlined from that file. */
 export const lineIn = (instruction: Instruction, file: string): number | undefined =>
   placesOf(instruction).find((place) => place.file === file)?.line
 
@@ -119,7 +119,8 @@ export function lineHeat(
 }
 
 /**
- * Returns the opcodes without modifiers and how many instructions have each, most frequent first.
+ * Returns the opcodes without modifiers and the number of instructions with each opcode, most
+ * frequent first.
  */
 export function families(code: readonly Instruction[]): [string, number][] {
   const counts = new Map<string, number>()
@@ -147,7 +148,7 @@ export function findCode(code: readonly Instruction[], shown: readonly number[],
 }
 
 /**
- * Number of columns for arrows. If more arrows overlap, the outermost ones share the last column.
+ * Number of columns for arrows. If more arrows overlap, the outermost arrows share the last column.
  */
 export const arrowColumns = 5
 

@@ -10,8 +10,8 @@ import { can, gpuOfTarget } from '../../../src-main/domain/targets/targets'
 import { problemText } from '../../ui/format'
 
 /**
- * Returns the user's name for the session. If there is none, returns the session's ladder and
- * problem. For an unreadable folder, returns the folder's name.
+ * Returns the user's name for the session. If the user gave no name, returns the session's ladder
+ * and problem. For an unreadable folder, returns the folder's name.
  */
 export function sessionTitle(item: SessionSummary): string {
   if (item.title !== null) return item.title
@@ -63,8 +63,9 @@ const timed = (session: Session): RungResult[] =>
 
 /**
  * Returns the pair of rungs that a comparison opens with: the fastest rung timed in both sessions.
- * If there is none, returns each session's fastest timed rung, or its last rung if none was timed.
- * For programs, returns the kernel pair that changed most. Returns null if a session has no rungs.
+ * If there is no such rung, returns each session's fastest timed rung, or its last rung if no rung
+ * was timed. For programs, returns the kernel pair that changed most. Returns null if a session has
+ * no rungs.
  */
 export function pairAcross(a: Session, b: Session): [string, string] | null {
   if (![a, b].every(({ target }) => can(target).knowsRun)) {

@@ -20,7 +20,7 @@ const what = ({ ladder, problem, deviceName }: SessionSummary): string =>
 
 /**
  * Returns the session with the highest level that is at least `level` and above the session's own
- * level. If there are several, returns the newest.
+ * level. If several sessions match, returns the newest session.
  */
 export function deeperSession(
   list: readonly SessionSummary[],

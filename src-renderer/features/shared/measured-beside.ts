@@ -28,7 +28,7 @@ export function useMeasuredBeside(
 ): ComputedRef<ReadonlyMap<string, MeasuredBeside>> {
   const sessions = useSessionsStore()
   const app = useAppStore()
-  /** Whether other sessions can be requested. A report has none. */
+  /** Whether other sessions can be requested. A report cannot request other sessions. */
   const asks = computed(
     () =>
       session().prediction !== undefined &&
