@@ -99,7 +99,7 @@ describe('the letters after g', () => {
     ['toString', 'ladder'],
     [['matrix', 'charts'], 'ladder'],
     [undefined, 'ladder'],
-  ])('open home for %j, and home then opens %s', (screen, next) => {
+  ])('open the home screen for %j, which then opens %s', (screen, next) => {
     const props = named('home').props as (to: object) => object
     expect(props({ query: { screen } })).toEqual({ next })
   })

@@ -161,7 +161,7 @@ export const dotRows =
           kinds.map((name, kind) => ({
             type: 'scatter' as const,
             name,
-            // Draw filled marks over outlined ones.
+            // Draw filled marks over outlined marks.
             z: filled ? 4 : 3,
             ...symbols[kind % symbols.length],
             itemStyle: { color: colour(kind) },

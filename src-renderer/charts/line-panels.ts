@@ -30,7 +30,7 @@ export interface Panel {
 }
 
 export interface LinePanelsSpec {
-  /** Labels of the positions on the horizontal axis. */
+  /** Labels for the positions on the horizontal axis. */
   places: readonly string[]
   axis: string
   panels: readonly Panel[]

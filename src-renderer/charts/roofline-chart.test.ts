@@ -45,7 +45,7 @@ describe('a roofline', () => {
       data.flatMap(({ label }) => (label?.show ? [label.formatter] : [])),
     )
 
-  it('connects the rungs by a path that omits the reference', () => {
+  it('connects the rungs with a path that omits the reference', () => {
     const [path, beside] = seriesOf(rooflineChart(spec)(palette, size))
     expect(path!.data.map(({ value }) => value)).toEqual([[20, 500]])
     expect(beside!.data.map(({ value }) => value)).toEqual([[300, 51_000]])
@@ -119,7 +119,7 @@ describe('a roofline', () => {
     expect(Math.abs(down(y) - down(64_000))).toBeGreaterThanOrEqual(7)
   })
 
-  it('shows the range of the points, and the compute roof if it is near', () => {
+  it('shows the range of the points, and the compute roof if that roof is near', () => {
     const { xMin, xMax, yMin, yMax } = rooflineExtent(spec)
     expect([xMin, xMax]).toEqual([20 / 1.5, 450])
     expect([yMin, yMax]).toEqual([500 / 1.5, 64_000 * 1.35])
@@ -196,7 +196,7 @@ describe('a roofline', () => {
         )
   })
 
-  it('leaves out labels that do not fit, and draws all 300 points', () => {
+  it('leaves out labels that do not fit, but draws all 300 points', () => {
     const points = Array.from({ length: 300 }, (_, index) => ({
       ...point,
       rung: `r${index}`,

@@ -4,7 +4,7 @@ import { placeLabels, type Box, type Line } from './point-labels'
 
 export interface RooflinePoint {
   rung: string
-  /** Text on the mark: the rung's number. */
+  /** Text on the mark, which is the rung's number. */
   mark: string
   title: string
   /** Arithmetic intensity in operations per byte. */
@@ -12,7 +12,8 @@ export interface RooflinePoint {
   /** Throughput in GFLOP/s. */
   y: number
   /**
-   * Time in milliseconds, or 0 if unknown. If points are crowded, the slowest ones get the labels.
+   * Time in milliseconds, or 0 if unknown. If points are crowded, the slowest points get the
+   * labels.
    */
   ms: number
   /** Additional tooltip lines. */
@@ -20,7 +21,7 @@ export interface RooflinePoint {
   quiet: boolean
 }
 
-/** The points at one memory level, and the roof of that level. */
+/** The points at one memory level, and that level's roof. */
 export interface RooflinePath {
   name: string
   points: readonly RooflinePoint[]
@@ -157,7 +158,7 @@ interface Spot {
   below: RooflinePoint[]
 }
 
-/** Groups coinciding points under the slowest one. */
+/** Groups coinciding points under the slowest point. */
 export function spotsOf(
   points: readonly RooflinePoint[],
   plane: ReturnType<typeof planeOf>,

@@ -27,7 +27,7 @@ type Answers = {
 }
 
 /**
- * Returns the transport of a report. `readDeep` reads a session's deep profiles when a screen first
+ * Returns a report's transport. `readDeep` reads a session's deep profiles when a screen first
  * needs them.
  */
 export function staticTransport(

@@ -1,4 +1,4 @@
-/** Transports to a running core: HTTP, and the desktop program's Electron bridge. */
+/** Transports to a running core over HTTP and over the desktop program's Electron bridge. */
 import { z } from 'zod'
 import type { CallName, Reply } from '../../src-main/contract/index'
 import { ErrorShape } from '../../src-main/domain/errors'

@@ -34,7 +34,9 @@ export const recordedArchitecture = '90'
 
 const digits = (architecture: string): string => architecture.replace(/\D/g, '')
 
-/** Converts an architecture to a compute capability: `90` to `9.0`, and `100` to `10.0`. */
+/**
+ * Converts an architecture such as `90` or `100` to a compute capability such as `9.0` or `10.0`.
+ */
 export const capabilityOf = (architecture: string): string =>
   digits(architecture).replace(/^(\d+)(\d)$/, '$1.$2')
 

@@ -13,8 +13,8 @@ import type { RunPlan } from '../../domain/run/plan'
 export const list = (words: Iterable<string>): string => [...words].join(', ')
 
 /**
- * Splits a parameter name: `BK` for all rungs, or `05_tile.BK` for a single rung. The rung's id may
- * contain dots.
+ * Splits a parameter name such as `BK` (for all rungs) or `05_tile.BK` (for a single rung). The
+ * rung's id may contain dots.
  */
 export function splitParameterName(word: string): { rung: string | null; name: string } {
   const dot = word.lastIndexOf('.')

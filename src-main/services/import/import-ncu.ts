@@ -255,8 +255,8 @@ const withOrigin = (value: MetricValue, name: string): MetricValue =>
     : value
 
 /**
- * Rewords a missing metric's reason that blames the GPU, because a file may lack metrics that the
- * GPU supports.
+ * Rewords the reason for a missing metric if the reason blames the GPU, because a file may lack
+ * metrics that the GPU supports.
  */
 function withoutGpu(reason: Statement): Statement {
   if (says(reason, 'records.notReported')) return message('records.notReportedHere', reason.values)

@@ -1,6 +1,6 @@
 /**
- * Builds a submission without running it. The editor shows the result after every change. On a
- * machine without a GPU, submissions can only be built.
+ * Builds a submission without running it. The editor shows the build result after every change. On
+ * a machine without a GPU, submissions can only be built.
  */
 import { toErrorShape } from '../../domain/errors'
 import type { Statement } from '../../domain/messages/message'

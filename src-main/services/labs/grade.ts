@@ -267,8 +267,8 @@ interface Regraded {
 }
 
 /**
- * Judges a graded submission again with the same code, inputs, and description. The submission's
- * host code is not executed.
+ * Judges a graded submission again with the same code, inputs, and launch description. The
+ * submission's host code is not executed.
  */
 export async function regradeRecord(
   request: Omit<GradeRequest, 'folder'>,

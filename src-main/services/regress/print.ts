@@ -21,7 +21,7 @@ export const byVerdict = (rungs: readonly RegressRung[]): RegressRung[] => {
 
 export const time = (ms: number | null): string => (ms === null ? '–' : formatMs(ms))
 
-/** Formats a change with its interval: `+1.02 % (+0.95 % to +1.10 %)`. */
+/** Formats a change with its interval, such as `+1.02 % (+0.95 % to +1.10 %)`. */
 export const changeOf = ({ ratio, interval }: RegressRung): string =>
   ratio === null || interval === null
     ? '–'

@@ -17,7 +17,7 @@ export function sizeOfSvg(svg: string): { width: number; height: number } {
 export interface Bar {
   /** The bar's label, which is a rung's number, or its number and title. */
   label: string
-  /** The bar's value. If null, the bar is empty, and `text` contains the reason. */
+  /** The bar's value. If the value is null, the bar is empty, and `text` contains the reason. */
   value: number | null
   /** The value as text, including its unit. */
   text: string
@@ -35,7 +35,10 @@ export interface BarChart {
   /** Alternative text, which is a sentence that describes the chart. */
   description: string
   bars: readonly Bar[]
-  /** Formats axis values. Needed only if the default count format does not suit the unit. */
+  /**
+   * Formats axis values. This function is needed only if the default count format does not suit the
+   * unit.
+   */
   axisText?: (value: number) => string
   /** Maximum value on the axis, for units with a fixed maximum. */
   max?: number

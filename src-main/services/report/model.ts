@@ -382,7 +382,7 @@ export function buildReport(input: ReportInput): ReportModel {
   }
 }
 
-/** Formats a diagnostic with its location: `gemm/01_naive.cu:12: error: …`. */
+/** Formats a diagnostic with its location, such as `gemm/01_naive.cu:12: error: …`. */
 export const diagnosticLine = ({
   severity,
   file,

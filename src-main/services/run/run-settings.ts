@@ -11,7 +11,7 @@ export interface RunSettings {
   busyWaitsMs: readonly number[]
   /** Whether to wait while another run uses the GPU. If false, the run fails instead. */
   waitForGpu: boolean
-  /** GPU index from 0 among the visible GPUs. If absent, CUDA's first GPU. */
+  /** GPU index from 0 among the visible GPUs. If absent, CUDA's first GPU is used. */
   gpu?: number
 }
 

@@ -166,8 +166,8 @@ async function measureOrSay(
     const trouble = { status: 'not-run', reason: shape.message } as const
     return {
       rungs: new Map(what.rungs.map(({ id }) => [id, { verify: null, timing: null, trouble }])),
-      // A larger problem may exceed the GPU memory even if the run's own problem fits. The next
-      // problem may fit again.
+      // A larger problem may exceed the GPU memory even if the run's own problem fits. A later
+      // problem may fit.
       halted: shape.kind === 'input' ? null : shape,
     }
   }

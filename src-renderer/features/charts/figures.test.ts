@@ -72,7 +72,7 @@ describe('stall reasons', () => {
 
 describe('memory traffic', () => {
   it('is never below the size of the matrices if the cache is cold', () => {
-    // At 4096³ in FP32, each of the three matrices has 64 MiB.
+    // At 4096³ in FP32, each of the three matrices occupies 64 MiB.
     expect(leastBytes(deep)).toBe(3 * 64 * 2 ** 20)
     for (const { id, metrics } of trafficRungs(deep).rungs)
       expect(metrics['dramBytes']!.value! / leastBytes(deep)!, id).toBeGreaterThan(0.9)
@@ -85,7 +85,7 @@ describe('memory traffic', () => {
 })
 
 describe('occupancy', () => {
-  it('equals the value that ncu measured, for every rung of the recordings', () => {
+  it('equals the value that ncu measured, for every rung in the recordings', () => {
     for (const own of [deep, card, small, seed, recording('gemm-tensor-h200-4096')])
       for (const each of own.rungs) {
         const found = rungOccupancy(own, each)
@@ -95,7 +95,7 @@ describe('occupancy', () => {
       }
   })
 
-  it('omits limits above the maximum blocks per SM, so that the value fits in the row', () => {
+  it('has no limits above the maximum blocks per SM, so that every value fits in the row', () => {
     // The rung was built but not launched. Without the rung's static shared memory, hundreds of
     // blocks would fit on an SM.
     const built = rungOccupancy(card, { ...card.rungs[1]!, profile: null })

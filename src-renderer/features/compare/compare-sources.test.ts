@@ -21,7 +21,7 @@ import { pairAcross, pairedStep } from './paired-rungs'
 
 const rungSource = (id: string, body: string) => `// @rung    ${id}\n// @idea    an idea\n\n${body}`
 
-describe('the header of a rung', () => {
+describe('a rung’s header', () => {
   it('is removed without changing the line numbers', () => {
     const text = rungSource('01_naive', 'int a;\nint b;')
     expect(headerLines(text)).toBe(2)
@@ -128,7 +128,7 @@ describe('two sessions', () => {
     expect(inEnglish(guardOf(a, other).warnings[0]!)).toContain('gemm-other')
   })
 
-  it('keep their figures but get no verdict if they cannot be compared', () => {
+  it('keep their values but get no verdict if they cannot be compared', () => {
     const found = compareRungs({ session: a, rung: a.rungs[0]! }, { session: b, rung: b.rungs[0]! })
     expect(found.time.verdict).toBe('better')
     const bare = withoutVerdicts(found)
@@ -178,7 +178,7 @@ describe('long sources', () => {
   })
 })
 
-describe('the syntax of a source', () => {
+describe('a source’s syntax', () => {
   const { parser } = cachedSyntaxOf('x.cu').language
   const source = `__global__ void kernel(float* a) {\n${'  a[0] += 1.0f;\n'.repeat(50)}}\n`
 

@@ -8,7 +8,9 @@ import { diffArrays } from 'diff'
 import type { Hunk, LineRange } from '../../../src-main/domain/analysis/chain'
 import type { SourceText } from './source-text'
 
-/** Limits the work of a diff. Above this limit, a diff becomes coarser instead of slower. */
+/**
+ * Limits the work that a diff may do. Above this limit, a diff becomes coarser instead of slower.
+ */
 const limits: DiffConfig = { scanLimit: 500 }
 
 /**
@@ -73,7 +75,8 @@ function ascending(pairs: readonly [number, number][]): [number, number][] {
 /**
  * Implements Bram Cohen's patience diff, one level deep. Lines that occur once in both sources are
  * anchors, and equal lines around an anchor are matched too. The run time hardly depends on the
- * number of differences. A shortest edit script would take longer for each difference.
+ * number of differences. Computing a shortest edit script would take longer with each additional
+ * difference.
  */
 const sameLines: SameLines = (a, b) => {
   const [inA, inB] = [onceIn(a), onceIn(b)]

@@ -8,7 +8,7 @@ import type { Origin, ReferenceArgument } from '../../../domain/proposal/write'
 import type { SourceFunction } from '../../../domain/proposal/source'
 import type { ChosenKernel } from './choose-kernel'
 
-/** Strips casts, `const`, and parentheses from an expression: `(float*)x` becomes `x`. */
+/** Strips casts, `const`, and parentheses from an expression, so that `(float*)x` becomes `x`. */
 const bare = (expression: string): string =>
   expression.replace(/^\s*(?:\([\w\s:*&]+\*?\)\s*)+(?=\w)/, '').trim()
 
@@ -19,8 +19,8 @@ const bare = (expression: string): string =>
 const isProgram = /\bcuda(?:Malloc\w*|Memcpy|Free)\s*\(/
 
 /**
- * Returns the function that launches the kernel if its parameters are all values that the kernel
- * receives. Otherwise returns null. The call's arguments are C++ expressions over the launch
+ * Returns the function that launches the kernel. Returns null if the function has a parameter whose
+ * value is unknown to the ladder. The call's arguments are C++ expressions that refer to the launch
  * struct.
  */
 export function ownLauncher(

@@ -3,7 +3,7 @@
  *
  * The long form has one row per value, `rung,metric,value,unit,evidence,reason`. Rows with an empty
  * rung column contain the provenance. The wide form has one row per rung, with units in the column
- * names. `timing.…`, `verify.…` and `build.…` are names from the session schema.
+ * names. `timing.…`, `verify.…`, and `build.…` are names from the session schema.
  */
 import { message, type Statement } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/english'
