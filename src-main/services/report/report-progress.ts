@@ -1,4 +1,4 @@
-/** Tracks the progress of a report, for which the UI polls. */
+/** Tracks a report's progress, for which the UI polls. */
 import type { ReportStage } from '../../contract/reports'
 
 interface ReportProgress {

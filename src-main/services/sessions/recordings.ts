@@ -95,7 +95,7 @@ async function placesIn(root: string): Promise<{ name: string; folder: string }[
 const summarize = (name: string, session: Session): ListedRecording['summary'] =>
   RecordingSummary.parse(summaryOf(name, 'recorded', name, session))
 
-/** Reads the session of a recorded run or a profiled program. */
+/** Reads the session from a recorded run or a profiled program. */
 async function readKept({
   name,
   folder,

@@ -6,8 +6,8 @@ import { EditorView } from '@codemirror/view'
 import { uncollapseUnchanged, type Chunk } from '@codemirror/merge'
 
 /**
- * Folding options of the merge view. `margin` is the number of lines kept around a change.
- * `minSize` is the minimum number of lines to fold.
+ * The merge view's folding options. `margin` is the number of lines kept around a change. `minSize`
+ * is the minimum number of lines to fold.
  */
 export const collapseUnchanged = { margin: 3, minSize: 4 }
 

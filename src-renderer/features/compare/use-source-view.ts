@@ -19,7 +19,7 @@ export interface SourceLine {
   line: number
 }
 
-/** Which part of the sources to show. */
+/** The part of the sources to show. */
 export const parts = ['code', 'source', 'all'] as const
 const textOf = { source: withoutHeader, code: codeOnly, all: whole }
 

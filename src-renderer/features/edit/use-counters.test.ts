@@ -50,7 +50,7 @@ async function type(text: string, pause: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(pause)
 }
 
-describe('the counters of a copy', () => {
+describe('an edited copy’s counters', () => {
   it('are requested once, at a pause in typing', async () => {
     const { counting } = opened()
     await type('f', 400)

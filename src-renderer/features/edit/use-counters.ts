@@ -18,7 +18,7 @@ export function useCounters(
    * The last received counters. These counters stay visible until counters for newer text arrive.
    */
   const counters = shallowRef<RungCounters | null>(null)
-  /** The source that `counters` belongs to. */
+  /** The source to which `counters` belongs. */
   const counted = ref<string | null>(null)
   const counting = ref(false)
   const error = shallowRef<ErrorShape | null>(null)

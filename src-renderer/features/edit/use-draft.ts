@@ -1,6 +1,5 @@
 /**
- * The edited copy of a rung. Opens the copy, saves it while the user types, builds it, and discards
- * it.
+ * A rung's edited copy. Opens the copy, saves it while the user types, builds it, and discards it.
  */
 import { computed, onBeforeUnmount, shallowRef, watch } from 'vue'
 import type { CallOutput } from '../../../src-main/contract'

@@ -1,4 +1,4 @@
-/** The files of an open folder. Each file has its own edited text and is saved in place. */
+/** An open folder's files. Each file has its own edited text and is saved in place. */
 import { computed, onBeforeUnmount, reactive, ref, type Ref } from 'vue'
 import { onBeforeRouteLeave, useRouter } from 'vue-router'
 import type { FolderFile, FolderView } from '../../../src-main/contract/folders'

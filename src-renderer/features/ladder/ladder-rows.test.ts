@@ -98,7 +98,7 @@ describe('rows', () => {
     expect(of([0, 62], [17, 3])).toContain('fmaUtilization')
   })
 
-  it('show the structural conflicts of a deep session instead of noisy counters', () => {
+  it('show a deep session’s structural conflicts instead of noisy counters', () => {
     const conflicts = (value: number) => ({
       ...{ value, unit: 'conflicts' as const },
       evidence: 'measured' as const,

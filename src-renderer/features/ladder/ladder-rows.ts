@@ -27,7 +27,7 @@ export interface LadderRow {
   rung: RungResult
   number: string
   isReference: boolean
-  /** Whether the rung is off the main path of the ladder. */
+  /** Whether the rung is off the ladder's main path. */
   isAside: boolean
   before: RungResult | undefined
   /** The comparison with the rung on which this rung builds, or undefined for the first rung. */
@@ -46,8 +46,8 @@ export interface LadderRow {
   /** The ladder's note about the rung. */
   note: string | null
   /**
-   * Error of the result against FP64, on the scale of the task's check. The error is null if the
-   * result was not verified or is not finite.
+   * Error of the result relative to FP64, on the scale of the task's check. The error is null if
+   * the result was not verified or is not finite.
    */
   error: number | null
   /** The rung's error divided by the reference's error, or null for the reference. */
@@ -174,8 +174,8 @@ export function togglePick(picked: readonly string[], id: string): string[] {
 }
 
 /**
- * Returns the pair that Compare opens with: the step with the largest speedup. Kernels that do not
- * build on each other have no steps. For such kernels, the two slowest are returned.
+ * Returns the pair with which Compare opens: the step with the largest speedup. Kernels that do not
+ * build on each other have no steps. For such kernels, returns the two slowest kernels.
  */
 export function defaultPair(session: Session): [string, string] | null {
   const steps = session.rungs.flatMap((rung) => {
@@ -195,7 +195,7 @@ const byTime = (rungs: readonly RungResult[]): RungResult[] =>
   [...rungs].sort((a, b) => profiledMs(b) - profiledMs(a))
 
 /**
- * Returns the slowest kernel of an import, which is shown first. Returns undefined for this
+ * Returns the slowest kernel in an import, which is shown first. Returns undefined for this
  * program's own runs.
  */
 export const hottestOfImport = (session: Session): string | undefined =>

@@ -21,8 +21,8 @@ export function useRungFacts(session: () => Session, rung: () => RungResult) {
     value === null ? t('details.notReported') : `${value} MHz`
 
   /**
-   * Returns the register count of the launched kernel, as on other screens. The text also includes
-   * the compiler's maximum if it differs.
+   * Returns the launched kernel's register count, as on other screens. The text also includes the
+   * compiler's maximum if it differs.
    */
   function registersText(most: number | null): string {
     const launched = rung().metrics['registersPerThread']?.value ?? null

@@ -36,7 +36,7 @@ export function useSlowdown() {
     return sentences
   }
   /**
-   * Returns the title of a slowdown. The title depends on whether the rung is slower or was only
+   * Returns a slowdown's title. The title depends on whether the rung is slower or was only
    * expected to be slower.
    */
   const slowdownTitle = ({ slower }: Slowdown): string =>

@@ -19,7 +19,7 @@ const session = (rungs: RungResult[]): Session =>
     settings: {},
   }) as unknown as Session
 
-describe('the table of an emulated session', () => {
+describe('an emulated session’s table', () => {
   const own = session([
     rung('00_library', 'unsupported', {}),
     rung('01_naive', 'ok', { instructions: counted(5), sharedLoadBankConflicts: counted(0) }),

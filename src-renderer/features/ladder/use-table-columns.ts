@@ -18,7 +18,9 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
   const kernels = computed(() =>
     can(session().target).knowsRun ? null : totalProfiledMs(session()),
   )
-  /** The longest wall time of a program. The bars of programs show time instead of throughput. */
+  /**
+   * The longest wall time among the programs. Bars for programs show time instead of throughput.
+   */
   const longestProgramMs = computed(() =>
     isOfPrograms(session())
       ? Math.max(0, ...session().rungs.map(({ timing }) => timing?.medianMs ?? 0))

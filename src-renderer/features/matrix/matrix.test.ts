@@ -186,7 +186,7 @@ describe('a copied matrix', () => {
     ])
   })
 
-  it('in CSV has figures at full precision', () => {
+  it('in CSV has values at full precision', () => {
     const csv = matrixCsv(
       recorded.rungs.map(({ title }) => title),
       matrixItems(recorded.rungs, 'common'),
@@ -219,7 +219,7 @@ describe('against a baseline', () => {
   )
   const cell = (id: string, index: number) => rowOf(comparison, id).cells[index]
 
-  it('times and the figures derived from them have factors and verdicts', () => {
+  it('times and the values derived from them have factors and verdicts', () => {
     expect(cell('time', faster)).toMatchObject({ text: '0.833×', verdict: 'better' })
     expect(cell('time', slower)).toMatchObject({ verdict: 'worse' })
     expect(cell('throughput', faster)).toMatchObject({ text: '1.20×', verdict: 'better' })
@@ -253,7 +253,7 @@ describe('against a baseline', () => {
     expect(verdicts.has('better')).toBe(false)
   })
 
-  it('sessions of different problems have differences without verdicts', () => {
+  it('sessions with different problems have differences without verdicts', () => {
     const other = { ...recorded, problem: { ...recorded.problem!, sizes: { m: 1, n: 1, k: 1 } } }
     const refused = againstBaseline(
       items,

@@ -1,6 +1,6 @@
 /**
- * The matrix of rungs × metrics: all values of a session in one table. The matrix is calculated
- * once and does not depend on the language.
+ * The matrix of rungs and metrics, which shows all of a session's values in one table. The matrix
+ * is calculated once and does not depend on the language.
  */
 import { type Verdict } from '../../../src-main/domain/analysis/compare'
 import {
@@ -166,8 +166,8 @@ const timing = (
   )
 
 /**
- * Returns the rows of the matrix. `common` includes the times and the registry metrics that any
- * rung has. `all` adds every ncu metric.
+ * Returns the matrix rows. `common` includes the times and the registry metrics that any rung has.
+ * `all` adds every ncu metric.
  */
 export function matrixItems(
   rungs: readonly RungResult[],

@@ -7,7 +7,7 @@ import { defaultFields, fieldsFrom, fieldsOf, kernelOf, parseField, rangeOf } fr
 import { smLimits } from '../../../src-main/domain/gpu/sm-limits'
 import { isKnown, rungOccupancy } from '../charts/occupancy-figures'
 
-describe('the URL of the what-if screen', () => {
+describe('the what-if screen’s URL', () => {
   it('fills the fields, with defaults for missing fields', () => {
     expect(fieldsFrom({ gpu: '8.6', threads: '128' })).toEqual({
       ...defaultFields,

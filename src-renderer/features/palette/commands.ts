@@ -1,6 +1,6 @@
 /**
- * The commands of the palette. A screen provides more commands while it is mounted. A search
- * matches commands whose title or group contains all its words.
+ * The palette's commands. A screen provides more commands while it is mounted. A search matches
+ * commands whose title or group contains all its words.
  */
 import { onBeforeUnmount, shallowReactive } from 'vue'
 

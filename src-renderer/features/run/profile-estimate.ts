@@ -7,7 +7,7 @@ import type { Session } from '../../../src-main/domain/session/session'
 import { isImport, isOwnRun } from '../../../src-main/domain/session/session-summary'
 
 /**
- * Returns the session on which the estimate is based: the newest session of this machine, or a
+ * Returns the session on which the estimate is based: the newest session from this machine, or a
  * recording if there is none.
  */
 export function timesFrom(

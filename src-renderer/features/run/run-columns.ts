@@ -39,7 +39,7 @@ export function runColumns(context: LeadContext, results: readonly RungResult[])
   const timings = results.flatMap(({ timing }) => timing ?? [])
   const pipe = leadPipe(context)
   const profiled = results.filter(({ profile }) => profile !== null)
-  // The card level collects only the utilization of the FMA pipe.
+  // The card level collects only the FMA pipe's utilization.
   const pipeKnown = profiled.length === 0 || profiled.some(({ metrics }) => metrics[pipe])
   return {
     lead: leadOf(context),

@@ -18,7 +18,7 @@ const item = (over: Partial<SessionSummary> = {}): SessionSummary => ({
   ...over,
 })
 
-describe('the name of a session', () => {
+describe('a session’s name', () => {
   it.each([
     ['by the reader’s name', item({ title: 'Before the fix' }), 'Before the fix'],
     ['by ladder and problem', item(), 'FP32 matrix multiplication, 4096³ FP32'],

@@ -1,6 +1,5 @@
 /**
- * The session list: titles, search, and the pair of rungs that a comparison of two sessions opens
- * with.
+ * The session list: titles, search, and the default pair of rungs for a comparison of two sessions.
  */
 import { t } from '../../ui/words'
 import type { SessionSummary } from '../../../src-main/contract/index'
@@ -23,7 +22,7 @@ export function sessionTitle(item: SessionSummary): string {
 
 /**
  * Returns a function that returns the GPU that measured a session. If no GPU measured the session,
- * returns the GPU that the session was emulated or built for, or null if that GPU is unknown.
+ * returns the GPU for which the session was emulated or built, or null if that GPU is unknown.
  */
 export function useGpuWords(): (
   item: Pick<SessionSummary, 'deviceName' | 'target'>,
@@ -62,7 +61,7 @@ const timed = (session: Session): RungResult[] =>
     .sort((a, b) => a.timing!.medianMs - b.timing!.medianMs)
 
 /**
- * Returns the pair of rungs that a comparison opens with: the fastest rung timed in both sessions.
+ * Returns the pair of rungs with which a comparison opens: the fastest rung timed in both sessions.
  * If there is no such rung, returns each session's fastest timed rung, or its last rung if no rung
  * was timed. For programs, returns the kernel pair that changed most. Returns null if a session has
  * no rungs.

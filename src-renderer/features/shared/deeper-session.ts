@@ -1,4 +1,4 @@
-/** Finds another session of the same ladder, problem, and GPU with a higher profile level. */
+/** Finds another session with the same ladder, problem, and GPU and with a higher profile level. */
 import type { SessionSummary } from '../../../src-main/contract/index'
 import {
   profileLevels,
