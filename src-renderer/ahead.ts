@@ -45,7 +45,7 @@ const askSession = (ref: unknown): void => {
   if (typeof ref === 'string') void ask('sessions.get', { ref })
 }
 
-/** Requests the session in the URL, or the default session if the URL has none. */
+/** Requests the session in the URL, or the default session if the URL names no session. */
 export function askAhead(): void {
   void ask('sessions.list', {})
   const info = ask('app.info', {})

@@ -150,7 +150,7 @@ describe('label positions', () => {
     expect(places).toEqual([0, 20, 40, 99])
   })
 
-  it('share the available room if it is too small', () => {
+  it('share the available room if there is not enough', () => {
     expect(spreadLabels([0, 0, 0], 50, 0, 60)).toEqual([0, 30, 60])
   })
 
@@ -176,7 +176,7 @@ describe('hidden series', () => {
 })
 
 describe('stacked bars of differences', () => {
-  it('extend to both sides of zero, and the axis covers both', () => {
+  it('extend to both sides of zero, and the axis covers both sides', () => {
     const option = stackedBars({
       rows: [{ label: '01 Naive', parts: [-2, 3], end: '+1' }],
       series: [{ name: 'barrier' }, { name: 'wait' }],

@@ -66,7 +66,7 @@ const dot = 6
 
 const near = 10
 
-/** Minimum gap between labels in the same row. Without a gap, two numbers look like one. */
+/** Minimum gap between labels in the same row. Without a gap, two numbers look like one number. */
 const between = 4
 
 /** Distances from the point to try, nearest first. */

@@ -13,7 +13,7 @@ interface Source {
   text: string
   file: string
 }
-/** A line of one of the sources. */
+/** A line in one of the sources. */
 export interface SourceLine {
   side: SideName
   line: number

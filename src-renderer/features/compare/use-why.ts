@@ -9,8 +9,8 @@ interface Known {
   a: Side
   b: Side
   /**
-   * The sources, or null if a side has none. The sources are used only to find the changed lines.
-   * The causes do not require the sources.
+   * The sources, or null if a side has no source. The sources are used only to find the changed
+   * lines. The causes do not require the sources.
    */
   sources: { a: SourceSide; b: SourceSide } | null
 }

@@ -344,7 +344,7 @@ describe('a rung that is slower than the previous rung', () => {
     })
   })
 
-  it('names no counter if none changed', () => {
+  it('names no counter if no counter changed', () => {
     const [, , slow] = ladderRows(session([rung('00_ref', 1), rung('01_a', 4), rung('02_b', 8)]))
     expect(slow!.slowdown).toMatchObject({ slower: true, metric: null })
   })

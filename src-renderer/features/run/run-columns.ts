@@ -18,8 +18,8 @@ import type { RungResult } from '../../../src-main/domain/session/session'
 interface RunColumns {
   lead: Lead
   /**
-   * Whether there is a reference for ratios. A reference is assumed until a time shows that there
-   * is none.
+   * Whether there is a reference for ratios. A reference is assumed until a time shows that no
+   * reference exists.
    */
   ratios: boolean
   metrics: readonly string[]

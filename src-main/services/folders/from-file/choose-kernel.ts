@@ -56,7 +56,7 @@ const listed = (names: Iterable<string>): string => [...new Set(names)].join(', 
 
 /**
  * Returns the chosen kernel. Throws an error if the file has no kernel, or if it has several
- * kernels and the user named none.
+ * kernels and the user named no kernel.
  */
 export function chooseKernel({
   file,

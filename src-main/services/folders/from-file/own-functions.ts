@@ -19,9 +19,9 @@ const bare = (expression: string): string =>
 const isProgram = /\bcuda(?:Malloc\w*|Memcpy|Free)\s*\(/
 
 /**
- * Returns the function that launches the kernel. Returns null if the function has a parameter whose
- * value is unknown to the ladder. The call's arguments are C++ expressions that refer to the launch
- * struct.
+ * Returns a function that launches the kernel and whose parameters all have known values. Returns
+ * null if there is no such function. The call's arguments are C++ expressions that refer to the
+ * launch struct.
  */
 export function ownLauncher(
   functions: readonly SourceFunction[],
