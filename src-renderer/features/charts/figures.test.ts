@@ -59,7 +59,7 @@ describe('missing data', () => {
 })
 
 describe('stall reasons', () => {
-  it('are sorted by their sum over the ladder, and add up to the total', () => {
+  it('are sorted by their sum over the ladder, and add up to the total number of stalled warps', () => {
     const { reasons, rungs, without } = stallFigures(deep)
     expect(without).toEqual([])
     const sum = (id: string) => rungs.reduce((all, own) => all + (own.metrics[id]?.value ?? 0), 0)

@@ -105,7 +105,7 @@ function shownLines(doc: Text, from: number, to: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, at) => first + at)
 }
 
-/** Lines with at least this share of the rung's total are never folded. */
+/** Lines with at least this share of the rung's total heat are never folded. */
 const hotShare = 0.03
 
 export function createSourceView(
