@@ -69,7 +69,7 @@ describe('heat', () => {
     expect(valueOf(code({ text: 'EXIT' })[0]!, 'stall:mio')).toBeNull()
   })
 
-  it('is an instruction’s or a line’s share of the kernel’s total count', () => {
+  it('is an instruction’s or a line’s share of the kernel’s total heat', () => {
     expect(heatShares(sampled, 'samples')).toEqual([0.3, 0.1, 0.6, 0])
     expect(heatShares(sampled, 'executed')).toBeNull()
     const lines = lineHeat(codeByLine(sampled, 'k.cu'), heatShares(sampled, 'samples')!)

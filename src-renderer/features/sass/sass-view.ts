@@ -67,8 +67,8 @@ export function collectedHeat(profiles: readonly DeepProfile[]): HeatBy[] {
 }
 
 /**
- * Returns each instruction's share of the kernel's total count, from 0 to 1. Returns null if the
- * total count is zero.
+ * Returns each instruction's share of the kernel's total heat, from 0 to 1. Returns null if the
+ * total heat is zero.
  */
 export function heatShares(code: readonly Instruction[], heat: HeatBy | null): number[] | null {
   const values = heat === null ? [] : code.map((one) => valueOf(one, heat) ?? 0)
