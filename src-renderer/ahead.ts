@@ -1,5 +1,5 @@
 /**
- * Sends the requests that every startup needs while libraries and screens are still loading. The
+ * While libraries and screens are still loading, sends the requests that every startup needs. The
  * first caller gets the prefetched response. Later callers send a new request.
  */
 export interface RawAnswer {
@@ -45,7 +45,7 @@ const askSession = (ref: unknown): void => {
   if (typeof ref === 'string') void ask('sessions.get', { ref })
 }
 
-/** Requests the session in the URL, or the default session if the URL has none. */
+/** Requests the session in the URL, or the default session if the URL names no session. */
 export function askAhead(): void {
   void ask('sessions.list', {})
   const info = ask('app.info', {})

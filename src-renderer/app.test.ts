@@ -83,7 +83,7 @@ describe('the letters after g', () => {
     expect(new Set(goTos.map(({ key }) => key)).size).toBe(goTos.length)
   })
 
-  it('open the screen of the current session, or home if there is none', () => {
+  it("open the current session's screen, or home if there is no session", () => {
     expect(placeOf(named('ladder'), 'mine')).toEqual({
       name: 'ladder',
       params: { sessionRef: 'mine' },
@@ -99,7 +99,7 @@ describe('the letters after g', () => {
     ['toString', 'ladder'],
     [['matrix', 'charts'], 'ladder'],
     [undefined, 'ladder'],
-  ])('open home for %j, and home then opens %s', (screen, next) => {
+  ])('open the home screen for %j, which then opens %s', (screen, next) => {
     const props = named('home').props as (to: object) => object
     expect(props({ query: { screen } })).toEqual({ next })
   })

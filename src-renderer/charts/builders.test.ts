@@ -28,7 +28,7 @@ describe('stacked bars', () => {
     expect(draw(1000)[1]!.data.map(({ label }) => label!.show)).toEqual([false, false])
   })
 
-  it('treat Chinese characters as square', () => {
+  it('measure Chinese characters as squares', () => {
     const named = (name: string) =>
       seriesOf(
         stackedBars({
@@ -50,7 +50,7 @@ describe('stacked bars', () => {
     ).toEqual(['92', '10'])
   })
 
-  it('use the text color that is legible on the bar', () => {
+  it('have labels in a color that is legible on the bar', () => {
     expect(inkOn('#06402c')).toBe('#ffffff')
     expect(inkOn('#f0a788')).toBe('#000000')
   })
@@ -100,7 +100,7 @@ describe('lines', () => {
     expect(line!.data.map(({ label }) => label!.show)).toEqual([true, false])
   })
 
-  it('differ in color, symbol and dashes for up to sixteen series, and labels repeat the symbol', () => {
+  it('differ in color, symbol, and dashes for up to sixteen series, and have labels that repeat the symbol', () => {
     const drawn = draw(
       Array.from({ length: 16 }, (_, colour) => ({
         name: `rung ${colour}`,
@@ -124,7 +124,7 @@ describe('lines', () => {
     ])
   })
 
-  it('have labels that do not overlap if the lines end together', () => {
+  it('have labels that do not overlap even if the lines end at the same value', () => {
     const ends = draw([
       { name: 'a', values: [1, 5], colour: 0 },
       { name: 'b', values: [1, 5], colour: 1 },
@@ -150,11 +150,11 @@ describe('label positions', () => {
     expect(places).toEqual([0, 20, 40, 99])
   })
 
-  it('share the available room if it is too small', () => {
+  it('share the available room if there is not enough', () => {
     expect(spreadLabels([0, 0, 0], 50, 0, 60)).toEqual([0, 30, 60])
   })
 
-  it('end an axis at a round number', () => {
+  it('on an axis end at a round number', () => {
     expect([0.83, 1.09, 51.2, 100].map(niceEnd)).toEqual([1, 1.2, 60, 100])
     expect(niceEnd(0)).toBe(1)
   })
@@ -176,7 +176,7 @@ describe('hidden series', () => {
 })
 
 describe('stacked bars of differences', () => {
-  it('extend to both sides of zero, and the axis covers both', () => {
+  it('extend to both sides of zero, and the axis covers both sides', () => {
     const option = stackedBars({
       rows: [{ label: '01 Naive', parts: [-2, 3], end: '+1' }],
       series: [{ name: 'barrier' }, { name: 'wait' }],

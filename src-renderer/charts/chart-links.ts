@@ -7,7 +7,7 @@ export interface RungAxis {
   rungs: readonly (string | undefined)[]
 }
 
-/** A rung's mark. `at` contains its axis coordinates. */
+/** A rung's mark. `at` contains the mark's axis coordinates. */
 export interface RungPoint {
   rung: string
   series: number
@@ -72,7 +72,7 @@ export function distanceToLine(
   return Math.hypot(x - x1 - at * across, y - y1 - at * down)
 }
 
-/** Returns the rungs without duplicates, in the order that the arrow keys visit them. */
+/** Returns the rungs without duplicates, in the order in which the arrow keys visit them. */
 export const rungOrder = (axis: RungAxis | undefined, points: readonly RungPoint[]): string[] => [
   ...new Set(
     axis ? axis.rungs.filter((rung) => rung !== undefined) : points.map(({ rung }) => rung),

@@ -2,7 +2,8 @@
 import type { ChartOption, ChartSize } from './echarts'
 
 /**
- * Design tokens. Canvas code reads their values, because a canvas cannot use CSS custom properties.
+ * Design tokens. Canvas code reads the tokens' values, because a canvas cannot use CSS custom
+ * properties.
  */
 const names = {
   text: '--text',
@@ -62,8 +63,8 @@ export interface ShownPart {
 
 /**
  * A pure function that returns a chart's option for a theme and a size in CSS pixels. `shown` is
- * set while the chart is zoomed. The function then limits the axes to that range and can place
- * labels for it.
+ * set while the chart is zoomed. In that case, the function limits the axes to the shown range and
+ * can place labels for it.
  */
 export type ChartBuilder = (palette: Palette, size: ChartSize, shown?: ShownPart) => ChartOption
 

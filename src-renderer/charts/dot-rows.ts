@@ -28,13 +28,16 @@ interface DotRowsSpec {
   min?: number | undefined
   max?: number | undefined
   valueText: (value: number) => string
-  /** Positions of the axis labels. ECharts chooses them if this is absent. */
+  /** Positions of the axis labels. If absent, ECharts chooses the positions. */
   ticks?: readonly number[] | undefined
   /** A labeled line across all rows. */
   line?: { value: number; name: string } | undefined
 }
 
-/** Symbols of the kinds. The last symbol is small so that it stays visible inside another mark. */
+/**
+ * Symbols for the kinds of marks. The last symbol is small so that it stays visible inside another
+ * mark.
+ */
 const symbols = [
   { symbol: 'circle', symbolSize: 11 },
   { symbol: 'rect', symbolSize: 11 },
@@ -105,7 +108,7 @@ export const dotRows =
           ...(spec.ticks ? { customValues: [...spec.ticks] } : {}),
           formatter: spec.valueText,
           hideOverlap: true,
-          // Don't label fixed ends. They only make room for the marks.
+          // Don't label fixed ends, because they only make room for the marks.
           showMinLabel: spec.min === undefined,
           showMaxLabel: spec.max === undefined,
         },
@@ -158,7 +161,7 @@ export const dotRows =
           kinds.map((name, kind) => ({
             type: 'scatter' as const,
             name,
-            // Draw filled marks over outlined ones.
+            // Draw filled marks over outlined marks.
             z: filled ? 4 : 3,
             ...symbols[kind % symbols.length],
             itemStyle: { color: colour(kind) },

@@ -1,6 +1,6 @@
 /**
- * A chart of one rung's times across sessions. It shows each time, the steps, and the median level
- * between steps.
+ * A chart of one rung's times across sessions. The chart shows each time, the steps, and the median
+ * level between steps.
  */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
@@ -23,7 +23,7 @@ const median = (values: readonly number[]): number => {
     : (sorted[half - 1]! + sorted[half]!) / 2
 }
 
-/** Returns the median of each level, repeated for each of its points. */
+/** Returns the median of each level, repeated for each of the level's points. */
 function levels(times: readonly number[], steps: readonly { at: number }[]): number[] {
   const edges = [0, ...steps.map(({ at }) => at), times.length]
   return edges.slice(1).flatMap((to, index) => {
@@ -38,8 +38,8 @@ export const historyChart =
     const text = axisText(palette)
     const times = points.map(({ ms }) => ms)
     const [low, high] = [Math.min(...times), Math.max(...times)]
-    // Steps are only a few percent, so the axis does not start at zero. Its margin is at least one
-    // percent of the longest time.
+    // Steps are only a few percent, so the axis does not start at zero. The axis margin is at least
+    // one percent of the longest time.
     const margin = Math.max((high - low) * 0.15, high * 0.01)
     return {
       animation: false,

@@ -1,4 +1,4 @@
-/** Places labels along a line so that none overlaps another. */
+/** Places labels along a line so that they do not overlap. */
 
 /**
  * Returns vertical positions for labels that would otherwise overlap. The labels keep their order

@@ -30,15 +30,15 @@ export interface Panel {
 }
 
 export interface LinePanelsSpec {
-  /** Labels of the positions on the horizontal axis. */
+  /** Labels for the positions on the horizontal axis. */
   places: readonly string[]
   axis: string
   panels: readonly Panel[]
 }
 
 /**
- * Symbols that distinguish lines of the same color. The first six lines use the first symbol, the
- * next six the second.
+ * Symbols that distinguish lines of the same color. The first six lines use the first symbol, and
+ * the next six lines use the second symbol.
  */
 const shapes = [
   { symbol: 'circle', sign: '●', dash: 'solid' },

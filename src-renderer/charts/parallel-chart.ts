@@ -16,8 +16,8 @@ interface ParallelChartSpec {
 
 const edge = { left: 40, right: 84, top: 40, bottom: 28 }
 /**
- * Lines through the same value are spread over this fraction of the height. The width of the bundle
- * then shows how many lines it has.
+ * Lines through the same value are spread over this fraction of the height. The width of a bundle
+ * then shows how many lines the bundle contains.
  */
 const spread = 0.06
 

@@ -48,7 +48,7 @@ export function crosses([x1, y1, x2, y2]: Line, box: Box): boolean {
   return from <= to
 }
 
-/** Returns whether two lines cross. Touching does not count. */
+/** Returns whether two lines cross. Lines that only touch do not cross. */
 function linesCross([x1, y1, x2, y2]: Line, [x3, y3, x4, y4]: Line): boolean {
   const side = (x: number, y: number, [ax, ay, bx, by]: Line) =>
     Math.sign((bx - ax) * (y - ay) - (by - ay) * (x - ax))
@@ -66,15 +66,15 @@ const dot = 6
 
 const near = 10
 
-/** Minimum gap between labels in the same row. Without a gap, two numbers look like one. */
+/** Minimum gap between labels in the same row. Without a gap, two numbers look like one number. */
 const between = 4
 
 /** Distances from the point to try, nearest first. */
 const distances = [near, 20, 32, 46, 62, 80, 100, 125]
 
 /**
- * Maximum distance of a label that was moved off a line. Beyond this distance, a nearby label on a
- * line is better.
+ * Maximum distance of a label that was moved off a line. At a larger distance, a nearby label that
+ * covers a line is better.
  */
 const clearWithin = 46
 

@@ -45,13 +45,13 @@ describe('a roofline', () => {
       data.flatMap(({ label }) => (label?.show ? [label.formatter] : [])),
     )
 
-  it('connects the rungs by a path that omits the reference', () => {
+  it('connects the rungs with a path that omits the reference', () => {
     const [path, beside] = seriesOf(rooflineChart(spec)(palette, size))
     expect(path!.data.map(({ value }) => value)).toEqual([[20, 500]])
     expect(beside!.data.map(({ value }) => value)).toEqual([[300, 51_000]])
   })
 
-  it('connects consecutive rungs of the climb with lines, and each line opens its two rungs', () => {
+  it('connects consecutive rungs of the climb with lines, and each line links to its two rungs', () => {
     const next = { ...point, rung: '02_coalesced', mark: '02', x: 40, y: 6000 }
     const last = { ...point, rung: '03_tile', mark: '03', x: 30, y: 9000 }
     const aside = { ...point, rung: '02_elsewhere', mark: '02', x: 50, y: 700 }
@@ -65,11 +65,11 @@ describe('a roofline', () => {
       ['02_coalesced', '03_tile'],
     ])
     expect(joins[1]).toMatchObject({ name: 'DRAM', from: [40, 6000], to: [30, 9000] })
-    // The kernels of a program do not build on each other.
+    // A program's kernels do not build on each other.
     const apart = rooflineChart({ ...spec, paths: [{ ...dram, points }], climb: [] })(palette, size)
     expect(rungJoins(apart)).toEqual([])
     expect(seriesOf(apart)[1]!.data).toHaveLength(5)
-    // One point is next to the middle of the segment. The others are beyond its ends.
+    // One point is next to the middle of the segment. The other points are past the segment's ends.
     expect(distanceToLine([5, 3], [0, 0], [10, 0])).toBe(3)
     expect(distanceToLine([13, 4], [0, 0], [10, 0])).toBe(5)
     expect(distanceToLine([3, 4], [0, 0], [0, 0])).toBe(5)
@@ -119,7 +119,7 @@ describe('a roofline', () => {
     expect(Math.abs(down(y) - down(64_000))).toBeGreaterThanOrEqual(7)
   })
 
-  it('shows the range of the points, and the compute roof if it is near', () => {
+  it('shows the range of the points, and the compute roof if that roof is near', () => {
     const { xMin, xMax, yMin, yMax } = rooflineExtent(spec)
     expect([xMin, xMax]).toEqual([20 / 1.5, 450])
     expect([yMin, yMax]).toEqual([500 / 1.5, 64_000 * 1.35])
@@ -196,7 +196,7 @@ describe('a roofline', () => {
         )
   })
 
-  it('leaves out labels that do not fit, and draws all 300 points', () => {
+  it('leaves out labels that do not fit, but draws all 300 points', () => {
     const points = Array.from({ length: 300 }, (_, index) => ({
       ...point,
       rung: `r${index}`,
@@ -212,7 +212,7 @@ describe('a roofline', () => {
     expect(labels.filter((text) => text!.includes('Naive'))).toEqual([])
   })
 
-  it('labels the slowest of the coinciding points, counts the others and lists them at its mark', () => {
+  it("labels the slowest of the coinciding points, counts the others, and lists their names at that point's mark", () => {
     const points = Array.from({ length: 600 }, (_, index) => ({
       ...point,
       rung: `k${index}`,
@@ -240,7 +240,7 @@ describe('a roofline', () => {
     expect(marks.filter(({ rung }) => rung).at(-1)!.rung).toBe('k301')
   })
 
-  it('names a few coinciding points in one label, the slowest in full', () => {
+  it("names a few coinciding points in one label, which has the slowest point's full name", () => {
     const points = [12, 13, 14, 15, 16, 17].map((number) => ({
       ...point,
       rung: `r${number}`,
@@ -272,7 +272,7 @@ describe('a roofline', () => {
     expect(named({ compute: null })).toEqual(['DRAM roof'])
   })
 
-  it('shows every memory level as a series that can be hidden, and labels the last one', () => {
+  it('shows every memory level as a series that can be hidden, and labels the last level', () => {
     const l2 = {
       name: 'L2',
       points: [{ ...point, x: 9 }],

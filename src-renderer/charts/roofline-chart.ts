@@ -43,7 +43,8 @@ export const rooflineChart =
       }
     }
     const colour = (path: number) => palette.series[path] ?? palette.accent
-    // Place the names of the roofs first. There are only a few, and each must stay near its roof.
+    // Place the names of the roofs first. There are only a few roof names, and each name must stay
+    // near its roof.
     const taken: Box[] = []
     const roofLines: Line[] = []
     const marks = paths.flatMap(({ points }) =>
@@ -153,7 +154,7 @@ export const rooflineChart =
             [slope.from, slope.from * bandwidth.value],
             [slope.to, slope.to * bandwidth.value],
           ],
-          // No rung is above a slope, so place the name there if it fits.
+          // No rung is above a slope, so place the slope's name there if the name fits.
           { lefts: [right - width > 10 ? right - width - 8 : right + 14], middle },
         )
       }),
@@ -254,7 +255,7 @@ export const rooflineChart =
           const place = places[index]
           if (!place) return []
           const common = { name: labeled!.name, silent: true, symbol: 'circle', symbolSize: 0 }
-          // Draw the label. If it was moved, also draw a thin line to its point.
+          // Draw the label. If the label was moved, also draw a thin line to its point.
           return [
             ...(place.moved
               ? [

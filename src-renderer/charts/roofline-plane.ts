@@ -4,7 +4,7 @@ import { placeLabels, type Box, type Line } from './point-labels'
 
 export interface RooflinePoint {
   rung: string
-  /** Text on the mark: the rung's number. */
+  /** Text on the mark, which is the rung's number. */
   mark: string
   title: string
   /** Arithmetic intensity in operations per byte. */
@@ -12,7 +12,8 @@ export interface RooflinePoint {
   /** Throughput in GFLOP/s. */
   y: number
   /**
-   * Time in milliseconds, or 0 if unknown. If points are crowded, the slowest ones get the labels.
+   * Time in milliseconds, or 0 if unknown. If points are crowded, the slowest points get the
+   * labels.
    */
   ms: number
   /** Additional tooltip lines. */
@@ -20,16 +21,16 @@ export interface RooflinePoint {
   quiet: boolean
 }
 
-/** The points at one memory level, and the roof of that level. */
+/** The points at one memory level, and that level's roof. */
 export interface RooflinePath {
   name: string
   points: readonly RooflinePoint[]
-  /** Bandwidth in GB/s. If it is unknown (null), no slope is drawn. */
+  /** Bandwidth in GB/s. If the bandwidth is unknown (null), no slope is drawn. */
   bandwidth: { value: number; name: string } | null
 }
 
 export interface RooflineSpec {
-  /** One or all memory levels. Only the points of the last level are labeled. */
+  /** One memory level, or all memory levels. Only the points of the last level are labeled. */
   paths: readonly RooflinePath[]
   /** Compute roof in GFLOP/s. */
   compute: { value: number; name: string } | null
@@ -68,9 +69,9 @@ function roofOver({ x, path }: { x: number; path: RooflinePath }, compute: numbe
 }
 
 /**
- * Returns the range around the points. It includes the compute roof if the roof is near. If no roof
- * would be visible, the range includes the roof over the fastest point. Users can zoom out to see
- * the other roofs.
+ * Returns the range around the points. The range includes the compute roof if the roof is near. If
+ * no roof would be visible, the range includes the roof over the fastest point. Users can zoom out
+ * to see the other roofs.
  */
 export function rooflineExtent({ paths, compute }: RooflineSpec): Extent {
   const points = paths.flatMap((path) => path.points.map((point) => ({ ...point, path })))
@@ -124,8 +125,8 @@ export function planeOf(
 }
 
 /**
- * Returns the part of a memory roof inside the visible range, or null if none is visible. The roof
- * is a straight line on logarithmic axes.
+ * Returns the part of a memory roof inside the visible range, or null if no part is visible. The
+ * roof is a straight line on logarithmic axes.
  */
 export function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yMax }: Extent) {
   const from = Math.max(xMin, yMin / bandwidth)
@@ -140,8 +141,9 @@ export function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yM
 export const shifts = [0, 3, -3, 6, -6, 9, -9, 12, -12, 15, -15, 18, -18, 21, -21]
 
 /**
- * In charts with more rungs than this, labels show only numbers and stay next to their points. If
- * points coincide, the label includes how many there are.
+ * Maximum number of rungs in a chart whose labels show titles. In larger charts, labels show only
+ * numbers and stay next to their points. If points coincide, the label includes the number of
+ * points.
  */
 export const crowd = 40
 
@@ -156,7 +158,7 @@ interface Spot {
   below: RooflinePoint[]
 }
 
-/** Groups coinciding points under the slowest one. */
+/** Groups coinciding points under the slowest point. */
 export function spotsOf(
   points: readonly RooflinePoint[],
   plane: ReturnType<typeof planeOf>,
@@ -185,8 +187,8 @@ function segments(of: readonly RooflinePoint[], plane: ReturnType<typeof planeOf
 }
 
 /**
- * Returns label positions for the labeled memory level. A rung that is hidden or has no room gets
- * null.
+ * Returns label positions for the labeled memory level. The position is null for a rung that is
+ * hidden or has no room for a label.
  */
 export function labelPlaces(
   spec: RooflineSpec,

@@ -1,4 +1,4 @@
-/** Zoom state of a chart. Only the axes in `axes` can be zoomed and panned. */
+/** A chart's zoom state. Only the axes in `axes` can be zoomed and panned. */
 import { computed, shallowRef, watch } from 'vue'
 import {
   beyondFrame,

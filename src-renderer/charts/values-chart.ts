@@ -1,4 +1,6 @@
-/** A chart of the best and median times of the tuning points for each value of each parameter. */
+/**
+ * A chart of the best and median times among the tuning points for each value of each parameter.
+ */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
 interface ValuesChartSpec {

@@ -1,11 +1,11 @@
 /**
- * A chart of how a grid's blocks are distributed. The chart has one row per SM and one column per
- * wave. Each cell has one band per block slot.
+ * A chart that shows how a grid's blocks are distributed over SMs and waves. The chart has one row
+ * per SM and one column per wave. Each cell has one band per block slot.
  */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
 interface WaveChartSpec {
-  /** The blocks of each SM. `slot` is 0 to `slots` - 1. `wave` starts at 0. */
+  /** The blocks on each SM. `slot` is 0 to `slots` - 1. `wave` starts at 0. */
   sms: readonly (readonly { block: number; slot: number; wave: number }[])[]
   slots: number
   /** The waves to draw, in order. Skipped waves leave a gap. */

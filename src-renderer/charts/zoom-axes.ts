@@ -15,7 +15,7 @@ interface AxisShape {
   data?: readonly unknown[]
 }
 
-/** Returns the first axis. If a chart has several, they all zoom together. */
+/** Returns the first axis. If a chart has several axes, all of them zoom together. */
 const axisOf = (option: ChartOption, side: Side): AxisShape =>
   ([option[keys[side]] ?? {}].flat()[0] ?? {}) as AxisShape
 

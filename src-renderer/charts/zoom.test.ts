@@ -23,7 +23,7 @@ describe('zooming', () => {
     expect(zoomedSpan(wholeAxis, 0.5, 0, beyondFrame)).toEqual([0, 2])
   })
 
-  it('cuts the axes of an option, and rounds category axes to whole categories', () => {
+  it("limits an option's axes to the visible range, and rounds category axes to whole categories", () => {
     const option = {
       xAxis: { type: 'log' as const, min: 1, max: 10_000, interval: 5 },
       yAxis: { type: 'category' as const, data: ['a', 'b', 'c', 'd'] },
@@ -35,7 +35,7 @@ describe('zooming', () => {
     expect(withZoom(option, unzoomed)).toEqual(option)
   })
 
-  it('has ticks at 1, 2 and 5 of each decade, and fewer over many decades', () => {
+  it('has ticks at 1, 2, and 5 times each power of ten, and fewer ticks over many decades', () => {
     expect(logTicks(8, 120)).toEqual([10, 20, 50, 100])
     expect(logTicks(1, 100_000)).toEqual([1, 10, 100, 1000, 10_000, 100_000])
     expect(logTicks(12, 18)).toHaveLength(3)

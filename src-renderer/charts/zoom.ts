@@ -53,7 +53,9 @@ export const valueAt = (
   share: number,
 ): number => (log ? min * (max / min) ** share : min + (max - min) * share)
 
-/** Returns ticks at 1, 2, and 5 times powers of ten. A wide axis has ticks only at the powers. */
+/**
+ * Returns ticks at 1, 2, and 5 times powers of ten. A wide axis has ticks only at powers of ten.
+ */
 export function logTicks(min: number, max: number): number[] {
   const decades = Math.log10(max / min)
   const factors = decades > 3 ? [1] : decades > 1.5 ? [1, 3] : [1, 2, 5]

@@ -18,7 +18,7 @@ it('the client returns the value of a successful response', async () => {
   await expect(client.call('run.current', {})).resolves.toEqual({ messages: [], active: false })
 })
 
-it('the client throws the core error with its remedy', async () => {
+it("the client throws the core's error with its remedy", async () => {
   const client = clientWith(() =>
     Promise.resolve({ ok: false, error: { kind: 'input', message: 'No.', remedy: 'Do.' } }),
   )
@@ -69,7 +69,7 @@ describe('the static transport', () => {
     expect(await client.call('run.current', {})).toEqual({ messages: [], active: false })
   })
 
-  it('returns the frozen advice, or an error if there is none', async () => {
+  it('returns the frozen advice, or an error if there is no advice', async () => {
     const { session, sources } = recording()
     const limit = 'At its limit.'
     const next = { '06_float4': { rung: '06_float4', steps: [], limit } }
@@ -96,7 +96,7 @@ describe('the static transport', () => {
     })
   })
 
-  it('returns the names of both sessions of a comparison', async () => {
+  it('returns the names of both compared sessions', async () => {
     expect(frozenRefs(frozen(2))).toEqual(['first', 'second'])
     const two = createClient(staticTransport(frozen(2), readDeep))
     expect((await two.call('sessions.list', {})).map(({ ref }) => ref)).toEqual(['first', 'second'])

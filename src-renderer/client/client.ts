@@ -52,7 +52,10 @@ export class CoreError extends Error {
   }
 }
 
-/** An error for a missing or unusable response. The screen describes it in the user's language. */
+/**
+ * An error for a missing or unusable response. The screen describes the error in the user's
+ * language.
+ */
 export class LineError extends Error {
   override readonly name = 'LineError'
   readonly fault: LineFault
@@ -169,7 +172,10 @@ export function createClient(transport: Transport, timeLimits = limits): Client 
 
 let current: Client | undefined
 
-/** Sets the client that all stores use. Call it once at startup, before any store is used. */
+/**
+ * Sets the client that all stores use. Call this function once at startup, before any store is
+ * used.
+ */
 export function provideClient(client: Client): void {
   current = client
 }

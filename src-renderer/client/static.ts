@@ -1,4 +1,7 @@
-/** Transport for static report pages. It responds from the embedded sessions and cannot run anything. */
+/**
+ * Transport for static report pages. The transport responds from the embedded sessions and cannot
+ * run anything.
+ */
 import type { CallInput, CallName, CallOutput, Reply } from '../../src-main/contract'
 import { KernelLadderError, toErrorShape } from '../../src-main/domain/errors'
 import { message } from '../../src-main/domain/messages/message'
@@ -24,7 +27,7 @@ type Answers = {
 }
 
 /**
- * Returns the transport of a report. `readDeep` reads a session's deep profiles when a screen first
+ * Returns a report's transport. `readDeep` reads a session's deep profiles when a screen first
  * needs them.
  */
 export function staticTransport(

@@ -1,4 +1,4 @@
-/** Transports to a running core: HTTP, and the desktop program's Electron bridge. */
+/** Transports to a running core over HTTP and over the desktop program's Electron bridge. */
 import { z } from 'zod'
 import type { CallName, Reply } from '../../src-main/contract/index'
 import { ErrorShape } from '../../src-main/domain/errors'
@@ -13,7 +13,7 @@ const ReplyShape = z.discriminatedUnion('ok', [
 const post = (name: CallName, input: unknown, signal: AbortSignal): Promise<Reply<unknown>> =>
   replyTo(name, takeAhead(name, input) ?? postCall(name, input, signal))
 
-/** Uploads a file. The browser streams it from disk, so its size does not matter. */
+/** Uploads a file. The browser streams the file from disk, so its size does not matter. */
 function upload(file: File, signal: AbortSignal): Promise<Reply<unknown>> {
   const query = new URLSearchParams({ name: file.name, modified: String(file.lastModified) })
   return replyTo('import', send(`/import?${query}`, 'application/octet-stream', file, signal))

@@ -2,7 +2,7 @@
  * Manages drafts, which are the user's edited copies of rungs. Drafts are stored on disk and can be
  * built without a GPU.
  *
- * A draft runs after its original rung.
+ * In a run, a draft follows its original rung.
  */
 import { Bench } from '../bench/bench'
 import type { Setup } from '../../adapters/machine/machine'
@@ -45,7 +45,10 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
   const store = draftStore(machine.folders.drafts)
   const counting = createCounting(setup)
 
-  /** Returns the id of the ladder rung that precedes this rung's draft. */
+  /**
+   * Returns the id of the ladder rung on which a draft of `rung` is based. If `rung` is an edited
+   * copy, this is the original rung.
+   */
   function baseOf(catalog: Catalog, session: Session, rung: string): string {
     const ladder = catalog.ladders.find(({ id }) => id === session.ladder.id)
     const known = new Set(ladder?.rungs.map(idOf))

@@ -47,8 +47,8 @@ async function inside(folder: string, file: string): Promise<string | null> {
 }
 
 /**
- * Returns a rung's editable source file, or the session's stored copy. Returns null if neither
- * exists.
+ * Returns a rung's editable source file, or the session's stored copy. Returns null if the rung has
+ * neither file.
  */
 async function sourceFile(
   setup: Setup,

@@ -34,19 +34,18 @@ export const recordedArchitecture = '90'
 
 const digits = (architecture: string): string => architecture.replace(/\D/g, '')
 
-/** Converts an architecture to a compute capability: `90` to `9.0`, and `100` to `10.0`. */
+/**
+ * Converts an architecture such as `90` or `100` to a compute capability such as `9.0` or `10.0`.
+ */
 export const capabilityOf = (architecture: string): string =>
   digits(architecture).replace(/^(\d+)(\d)$/, '$1.$2')
 
-/**
- * Returns the architecture for which to compile. A source can require an architecture such as
- * `90a`.
- */
+/** Returns the target architecture for a source, which can require one, such as `sm_90a`. */
 export function builtArchitecture(requires: string | null, own: string | null): string {
   const chosen = architectureFor(requires, {
     name: 'this GPU',
     computeCapability: capabilityOf(own ?? recordedArchitecture),
   })
-  // The compiler accepts such a source even if the GPU is too old for that architecture.
+  // nvcc compiles for the required architecture even if the GPU is too old to run the code.
   return 'sm' in chosen ? chosen.sm : requires!.replace('sm_', '')
 }

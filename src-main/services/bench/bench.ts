@@ -22,7 +22,7 @@ export interface SharedSources {
   readonly runner: Sources
 }
 
-/** The parts of a catalog that builds need. */
+/** Catalog data that builds need. */
 type Library = Pick<Catalog, 'root' | 'references'>
 
 /** Returns a function that runs `work` on the first call. Later calls return the same promise. */
@@ -38,7 +38,7 @@ export class Bench implements BuildTools {
 
   private constructor(
     { toolbox, cache }: BuildTools,
-    /** Null in a replay, because a replay builds nothing. */
+    /** The library, or null in a replay, because a replay builds nothing. */
     private readonly library: Library | null,
     readonly sources: SharedSources,
     readonly signal: AbortSignal,
@@ -139,7 +139,7 @@ export class Bench implements BuildTools {
 
   /**
    * Builds the reference or the trusted rung for checking a plan's results. Returns null if the
-   * plan has neither.
+   * plan has neither a reference nor a trusted rung.
    */
   async oracle(plan: RunPlan, device: Pick<Device, 'computeCapability'>): Promise<Expected | null> {
     if (plan.trusted) return { rung: plan.trusted.rung.id }

@@ -119,8 +119,8 @@ function usableCubin(
   if (!found.hasKernels) return { fault: message('compiled.noKernels', { file }) }
   const { architecture: built } = found
   const gpu = Number.parseInt(sm, 10)
-  // A GPU executes code that was built for the same major version and an equal or older minor
-  // version.
+  // A GPU executes code built for its own major compute capability version and for the same or a
+  // lower minor version.
   const fits = Math.floor(built / 10) === Math.floor(gpu / 10) && built <= gpu
   return fits
     ? { sm: `${built}${built >= 90 ? 'a' : ''}` }

@@ -31,7 +31,7 @@ export const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
   ].flatMap((folder) => ['-I', folder])
 
 /**
- * Resolves a file's `build:` settings for nvcc on this machine. A replay ignores these settings.
+ * Resolves a file's `build:` settings for nvcc on this machine. A replay ignores `build:` settings.
  */
 export const settingsOn = async (
   { toolbox, nvcc }: Compiler,

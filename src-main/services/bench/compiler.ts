@@ -13,7 +13,7 @@ import {
 import { missingError } from '../../domain/errors'
 import { locateNvcc, remedies } from './tools'
 
-/** Tools for building rungs: a machine's programs and its build cache. */
+/** A machine's toolbox and build cache, which builds use. */
 export interface BuildTools {
   toolbox: Toolbox
   cache: BuildCache
@@ -62,7 +62,7 @@ async function compilerVersion(
     isLocated = true
     return (await toolbox.exec({ ...call, timeoutMs: 60_000, signal })).stdout
   })
-  // Always record the version, because a replay of the session needs it.
+  // Always record nvcc's version, because a replay of the session needs it.
   if (!isLocated) await recordVersion(toolbox, nvcc, version)
   return version
 }

@@ -8,7 +8,7 @@ import { message, type AnyMessage, type Statement } from '../../domain/messages/
 interface GpuTurn {
   toolbox: Toolbox
   gpu: { name: string; pciBusId: string }
-  /** If false, throw an error instead of waiting. */
+  /** Whether to wait for the GPU. If false, `inTurn` throws an error instead. */
   wait: boolean
   signal: AbortSignal
   /** Called with notices, such as the reason for waiting. */

@@ -8,7 +8,7 @@ import type { Device } from '../../domain/gpu/device'
 
 type DeviceEvent = Extract<RunnerEvent, { event: 'device' }>
 
-/** A GPU and its PCI location. Sessions do not store the location. */
+/** A GPU and its PCI location. Sessions do not store the PCI location. */
 export interface OfferedGpu {
   device: Device
   pciBusId: string

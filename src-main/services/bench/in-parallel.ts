@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 
 /**
  * Starts work on the items in order, at most one item per core at a time. After a failure, starts
- * no more items.
+ * no further items.
  */
 export function startInParallel<T, R>(
   items: readonly T[],

@@ -1,6 +1,6 @@
 /**
  * Builds this program's own CUDA code. The code consists of the runner, the launch probe, the rung
- * that replays a description, and the library that times launches.
+ * that replays a launch description, and the library that times launches.
  */
 import {
   activityFlags,
@@ -53,8 +53,7 @@ async function buildStandIn(
 }
 
 /**
- * Builds the probe that replaces the CUDA runtime. A rung's launches can be determined only with
- * the probe.
+ * Builds the probe that replaces the CUDA runtime. Only the probe can determine a rung's launches.
  */
 export const buildLaunchProbe = (compiler: Compiler, sources: ProbeSources) =>
   buildStandIn(compiler, sources, { source: 'probe/launches.cpp', name: 'kl-launches' })
@@ -64,7 +63,7 @@ export const buildProgramRecorder = (compiler: Compiler, sources: ProbeSources) 
   buildStandIn(compiler, sources, { source: 'probe/program.cpp', name: 'kl-program' })
 
 /**
- * Builds the rung that replays a description. The rung's sources come from the judge and the
+ * Builds the rung that replays a launch description. The rung's sources come from the judge and the
  * runner. Throws `missing` if the build fails.
  */
 export async function buildReplay(
@@ -83,8 +82,8 @@ export async function buildReplay(
 }
 
 /**
- * Builds the library that times a program's launches through CUPTI. Returns the reason if the build
- * fails.
+ * Builds the library that times a program's launches through CUPTI. Returns the path of the built
+ * file, or the reason that the build failed.
  */
 export async function buildActivity(
   compiler: Compiler,
@@ -121,8 +120,8 @@ export async function buildCalibration(
 }
 
 /**
- * Returns the error for a failed build of this program's own code. The toolchain causes such
- * failures.
+ * Returns the error for a failed build of this program's own code. Such a failure is caused by the
+ * toolchain, not by the user's code.
  */
 function ourFault(
   { signal }: Compiler,

@@ -1,6 +1,6 @@
 /**
- * Handles a request's compile-time parameters. Checks parameters against the rungs that declare
- * them, and applies them to the rungs that allow the value.
+ * Handles a request's compile-time parameters. Checks each parameter against the rungs that declare
+ * it, and applies its value to the rungs that allow that value.
  */
 import { inputError } from '../../domain/errors'
 import { findById } from '../../domain/ladder/former-ids'
@@ -13,8 +13,8 @@ import type { RunPlan } from '../../domain/run/plan'
 export const list = (words: Iterable<string>): string => [...words].join(', ')
 
 /**
- * Splits a parameter name: `BK` for all rungs, or `05_tile.BK` for a single rung. The rung's id may
- * contain dots.
+ * Splits a parameter name such as `BK` (for all rungs) or `05_tile.BK` (for a single rung). The
+ * rung's id may contain dots.
  */
 export function splitParameterName(word: string): { rung: string | null; name: string } {
   const dot = word.lastIndexOf('.')
@@ -116,7 +116,7 @@ const brokenRule = (diagnostics: readonly Diagnostic[]): string | null =>
     .find((rule) => rule !== undefined) ?? null
 
 /**
- * Rejects a run if the requested parameters are impossible for all of its rungs, before any launch.
+ * Rejects a run before any launch if the requested parameters are impossible for all of its rungs.
  * If some rungs accept the parameters, the run continues and the other rungs fail with the same
  * message.
  * @param diagnostics the compiler's messages by rung id

@@ -14,7 +14,10 @@ interface CounterProbe extends BuildTools {
   ncu: string
 }
 
-/** Returns null if a counter was read. Otherwise, returns the reason and the remedy. */
+/**
+ * Returns null if a counter was read. Otherwise, returns the reason that counters are inaccessible,
+ * and a remedy if known.
+ */
 export async function probeCounters(
   probe: CounterProbe,
 ): Promise<{ message: Statement; remedy?: Statement } | null> {

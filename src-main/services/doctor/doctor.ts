@@ -103,7 +103,7 @@ async function hasSysAdmin(machine: Machine): Promise<boolean> {
 }
 
 /**
- * Reports which users may read counters according to the driver module. Only a probe can confirm
+ * Reports which users may read counters, according to the driver module. Only a probe can confirm
  * that counters are accessible.
  */
 async function permissionCheck(machine: Machine): Promise<DoctorCheck> {

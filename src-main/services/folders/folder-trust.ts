@@ -1,5 +1,5 @@
 /**
- * Stores the user's trust in a ladder folder, because its code is built and run with the user's
+ * Stores which ladder folders the user trusts, because their code is built and run with the user's
  * permissions.
  *
  * A folder that is not shipped is used only after the user confirms. Trust applies to the folder,
@@ -25,8 +25,8 @@ export async function isTrustedFolder(folders: Folders, folder: string): Promise
 }
 
 /**
- * Marks the folder as trusted, after the user has reviewed and allowed the folder or created it
- * here.
+ * Marks the folder as trusted. Called after the user has reviewed and allowed the folder or created
+ * it with this program.
  */
 export async function trustFolder(folders: Folders, folder: string): Promise<void> {
   const real = await realpath(folder)

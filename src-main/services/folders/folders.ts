@@ -36,7 +36,7 @@ import { placedFaults } from './placed-faults'
 const expanded = ({ machine }: Setup, typed: string): string =>
   /^~(?=$|[\\/])/.test(typed) ? join(machine.folders.home, typed.slice(1)) : typed
 
-/** Returns the folder's real path. Throws an error if it contains no ladder file. */
+/** Returns the folder's real path. Throws an error if the folder contains no ladder file. */
 async function locate(setup: Setup, typed: string): Promise<string> {
   const path = resolve(expanded(setup, typed.trim()))
   const real = await realpath(path).catch((error: unknown) => {

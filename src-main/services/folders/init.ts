@@ -33,7 +33,7 @@ async function copyTemplate({ assets }: Setup, template: string, folder: string)
   await rm(list)
 }
 
-/** Removes `@after` from a shipped rung if it names a rung that is not copied. */
+/** Removes `@after` from a shipped rung if `@after` names a rung that is not copied. */
 const withoutAfter = (text: string, files: readonly string[]): string =>
   text.replace(/^\/\/ @after +(\S+)\n/m, (line, rung: string) =>
     files.some((file) => basename(file) === `${rung}.cu`) ? line : '',

@@ -39,8 +39,8 @@ function pick(
 }
 
 /**
- * Imports a session from a report. Throws an input error that names the file if it contains no
- * readable session.
+ * Imports a session from a report. If the report contains no readable session, throws an input
+ * error that names the file.
  */
 export async function importHtml(path: string, options: HtmlImportOptions): Promise<ImportResult> {
   const { session, sources, deep } = pick(

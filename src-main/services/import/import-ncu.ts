@@ -254,7 +254,10 @@ const withOrigin = (value: MetricValue, name: string): MetricValue =>
       }
     : value
 
-/** Replaces a reason that blames the GPU, because a file may lack metrics that the GPU supports. */
+/**
+ * Rewords the reason for a missing metric if the reason blames the GPU, because a file may lack
+ * metrics that the GPU supports.
+ */
 function withoutGpu(reason: Statement): Statement {
   if (says(reason, 'records.notReported')) return message('records.notReportedHere', reason.values)
   if (says(reason, 'figures.follows')) {

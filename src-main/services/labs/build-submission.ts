@@ -1,6 +1,6 @@
 /**
- * Builds a submission without running it. The editor shows the result after every change. On a
- * machine without a GPU, submissions can only be built.
+ * Builds a submission without running it. The editor shows the build result after every change. On
+ * a machine without a GPU, submissions can only be built.
  */
 import { toErrorShape } from '../../domain/errors'
 import type { Statement } from '../../domain/messages/message'
@@ -65,7 +65,7 @@ export async function buildSubmission(
   }
 }
 
-/** Builds a submission. If the compiler is missing, returns the reason. */
+/** Builds a submission, or returns the reason that the compiler is missing. */
 export async function tryBuild(
   machine: Machine,
   lab: LabPlan,

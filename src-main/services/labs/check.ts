@@ -68,7 +68,7 @@ interface LabCheckOptions extends Setup {
 
 type BuildReport = LabOutcome['build']
 
-/** Evidence for the checks, which the tools collected. */
+/** Evidence that the tools collected for the checks. */
 interface Gathered {
   evidence: LabEvidence
   build: BuildReport

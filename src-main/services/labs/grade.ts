@@ -195,7 +195,7 @@ async function withStaged<T>(
   }
   try {
     // The sandbox mounts its views as the root user of a user namespace. File permissions treat
-    // this root as a different user, so other users must be able to enter the folder.
+    // this root as a different user, so other users need permission to enter the folder.
     await chmod(root, 0o711)
     const [cache, view] = [join(root, 'cache'), join(root, 'view')]
     for (const path of [cache, view]) await makeFolder(path)
@@ -218,7 +218,7 @@ async function withStaged<T>(
   }
 }
 
-/** Returns the real paths of those paths that exist. */
+/** Returns the real paths of the given paths that exist. */
 const realPaths = async (paths: readonly string[]): Promise<string[]> =>
   (await Promise.all(paths.map((path) => realpath(path).catch(() => [])))).flat()
 
@@ -267,8 +267,8 @@ interface Regraded {
 }
 
 /**
- * Judges a graded submission again with the same code, inputs, and description. The submission's
- * host code is not executed.
+ * Judges a graded submission again with the same code, inputs, and launch description. The
+ * submission's host code is not executed.
  */
 export async function regradeRecord(
   request: Omit<GradeRequest, 'folder'>,

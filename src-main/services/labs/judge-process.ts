@@ -50,7 +50,10 @@ export const JudgeJob = z.object({
   idleSeconds: z.number().int(),
   confinement: Confinement,
   limits: Limits,
-  /** Descriptions to replay from an earlier grading. If null, the host code runs. */
+  /**
+   * Launch descriptions to replay, from an earlier grading. If null, the submission's host code
+   * runs.
+   */
   descriptions: z.array(Description).nullable(),
 })
 export type JudgeJob = z.infer<typeof JudgeJob>
@@ -70,8 +73,8 @@ export const readJob = async (file: string): Promise<JudgeJob> =>
   JudgeJob.parse(JSON.parse(await readFile(file, 'utf8')))
 
 /**
- * Builds the probe and the rung that replays a description. Both builds are cached after the first
- * submission.
+ * Builds the probe and the rung that replays a launch description. The probe and the rung are
+ * cached after the first submission.
  */
 async function buildGpuTools(tools: BuildTools, root: string): Promise<GpuTools> {
   const bench = await Bench.open(tools, { root, references: new Map() })

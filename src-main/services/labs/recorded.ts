@@ -12,7 +12,7 @@ import {
 /** Returns a hash that ignores differences between line endings. */
 export const sourceHash = (text: string): string => sha256(text.replaceAll('\r\n', '\n'))
 
-/** Returns which lab file has this hash, or `own` if no current lab file has it. */
+/** Returns the lab file that has this hash, or `own` if no current lab file matches. */
 export const codeOf = (lab: LabFolder, hash: string): LabCode =>
   recordable.find((which) => sourceHash(lab[which]) === hash) ?? 'own'
 

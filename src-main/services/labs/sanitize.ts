@@ -14,7 +14,7 @@ import { labLadderId } from './plan-lab'
 import type { RunSettings } from '../run/run-settings'
 
 interface SanitizeOptions {
-  /** GPU to emulate. Absent if compute-sanitizer runs on a real GPU. */
+  /** GPU to emulate, or absent if compute-sanitizer runs on a real GPU. */
   emulated?: BuildGpu
   machine: Machine
   signal: AbortSignal

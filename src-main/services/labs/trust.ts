@@ -1,5 +1,5 @@
 /**
- * Stores the user's trust in a lab, because its code is built and run.
+ * Stores which labs the user trusts, because a lab's code is built and run.
  *
  * A third-party lab is used only after the user has seen all of its content and confirmed its use.
  * Trust applies to the content, so the user must confirm a changed lab again.

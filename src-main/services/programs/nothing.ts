@@ -74,7 +74,7 @@ const nothingLaunched = (program: string): KernelLadderError =>
     message('programs.launchSomething'),
   )
 
-/** Returns up to ten names. The name most similar to the filter comes first. */
+/** Returns up to ten of the names. The name most similar to `like` comes first. */
 function offer(names: ReadonlySet<string>, like: string): string {
   const all = [...names]
   const near = nearest(like, all)

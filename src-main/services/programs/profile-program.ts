@@ -54,7 +54,7 @@ export type ProgramEvent =
   /** Reports that another run uses the GPU, or that this run could not reserve the GPU. */
   | { type: 'notice'; notice: Statement }
   /**
-   * Reports that a kernel did not finish on its own. The program runs again with concurrent
+   * Reports that a kernel did not finish while it ran alone. The program runs again with concurrent
    * kernels.
    */
   | { type: 'stuck'; kernel: string }
@@ -62,7 +62,7 @@ export type ProgramEvent =
   | { type: 'profile'; kernels: number; launches: number }
 
 export interface ProfileProgramOptions extends Setup, ProgramRequest {
-  /** If false, fails instead of waiting while another run uses the GPU. */
+  /** Whether to wait while another run uses the GPU. If false, the run fails instead. */
   waitForGpu?: boolean
   /** Time limit for each program run, in seconds. */
   timeoutSeconds: number
@@ -84,9 +84,12 @@ export interface ProfiledProgram {
   trouble: ErrorShape | null
 }
 
-/** Maximum number of profiled launches. A replay is many times slower than the launch itself. */
+/**
+ * Maximum number of profiled launches. ncu's replay of a launch takes many times as long as the
+ * launch itself.
+ */
 const mostProfiled = 200
-/** Maximum number of rungs in a session, which is the same as for an import. */
+/** Maximum number of rungs in a session. Imports have the same limit. */
 const mostRungs = 500
 
 export async function profileACommand(options: ProfileProgramOptions): Promise<ProfiledProgram> {

@@ -91,7 +91,7 @@ function kernelsOf(
   }
 }
 
-/** Returns a rung's result. Includes times only after all rounds have ended or were stopped. */
+/** Returns a rung's result. Includes times only after all rounds have ended or been stopped. */
 export function programResult(
   { rung, run, verify, trouble, samplesMs, timed, launches }: ProgramState,
   reference: ProgramState | undefined,

@@ -22,7 +22,7 @@ export interface Profiled {
   report: ReportFile | null
   launches: readonly ReportLaunch[]
   warnings: Statement[]
-  /** Reason that ncu could not profile. */
+  /** Reason that ncu could not profile the program. */
   trouble: ErrorShape | null
 }
 

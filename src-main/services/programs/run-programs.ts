@@ -194,7 +194,7 @@ const keptOutput = 64 * 1024
 
 /**
  * Runs a program and returns its wall time in milliseconds, or null if it was stopped. Stores any
- * error in the state.
+ * error in the program's state.
  */
 async function runOnce(
   { folder, toolbox, signal }: ProgramsJob,

@@ -1,6 +1,6 @@
 /**
  * Times a program's launches. By default, ncu times the launches one after another. If a kernel
- * does not finish on its own, CUPTI times concurrent kernels.
+ * does not finish when it runs alone, CUPTI times the launches while kernels run concurrently.
  */
 import { previewProgram, type Preview, type ProgramCall } from '../../adapters/tools/ncu-program'
 import { timeProgram } from '../../adapters/tools/program-activity'

@@ -21,7 +21,7 @@ export const byVerdict = (rungs: readonly RegressRung[]): RegressRung[] => {
 
 export const time = (ms: number | null): string => (ms === null ? '–' : formatMs(ms))
 
-/** Formats a change with its interval: `+1.02 % (+0.95 % to +1.10 %)`. */
+/** Formats a change with its interval, such as `+1.02 % (+0.95 % to +1.10 %)`. */
 export const changeOf = ({ ratio, interval }: RegressRung): string =>
   ratio === null || interval === null
     ? '–'
@@ -86,7 +86,7 @@ export const regressMarkdown = (report: RegressReport): string =>
     md(howDecided(report)),
   ].join('\n\n')}\n`
 
-/** Escapes text in the same way as in HTML. XML also forbids these two characters. */
+/** Escapes text as in HTML, and replaces two characters that XML forbids. */
 const xml = (text: string): string => html(text).replace(/[\ufffe\uffff]/g, '\ufffd')
 
 const sentence = (rung: RegressRung): string =>

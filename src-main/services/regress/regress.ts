@@ -1,8 +1,8 @@
 /**
  * Rebuilds a ladder's old code and measures the old and new code alternately on this GPU.
  *
- * Therefore, the verdict does not depend on the conditions during an earlier measurement. Both
- * builds are verified first. Rungs that appear slower are measured a second time.
+ * Therefore, the verdict does not depend on the conditions during an earlier measurement. The old
+ * and new builds are verified first. Rungs that appear slower are measured a second time.
  */
 import type { Setup } from '../../adapters/machine/machine'
 import type { BuiltRung, Expected } from '../../adapters/tools/runner'
@@ -64,7 +64,7 @@ interface RegressOptions {
   onNote: (text: string) => void
   idleSeconds: number
   waitForGpu: boolean
-  /** GPU index from 0 among the visible GPUs. If absent, CUDA's first GPU. */
+  /** GPU index from 0 among the visible GPUs. If absent, CUDA's first GPU is used. */
   gpu?: number
   trust: boolean
 }
@@ -231,7 +231,7 @@ async function measureBoth(own: OnGpu): Promise<MeasuredBoth> {
 
 /**
  * Returns the cached spread of identical code. If there is no cached value, computes the spread
- * from these rounds and caches it.
+ * from the given rounds and caches it.
  */
 async function sameCodeSpread(
   { setup, device, request }: OnGpu,

@@ -63,7 +63,7 @@ interface RoundsRequest {
   cacheState: CacheState
   idleMs: number
   signal: AbortSignal
-  /** Label for these calls in the raw output. */
+  /** Label for the runner calls in the raw output. */
   name: string
   onRound: (done: number) => void
 }

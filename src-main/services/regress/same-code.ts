@@ -1,5 +1,5 @@
 /**
- * Measures the spread of identical code on this machine and caches it per GPU and driver.
+ * Measures the timing spread of identical code on this machine and caches it per GPU and driver.
  *
  * Changes smaller than the spread are noise. The spread is measured by comparing the old build with
  * a copy of itself.

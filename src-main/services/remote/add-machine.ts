@@ -32,7 +32,7 @@ export async function refuseName(
 /**
  * Trusts the host's key if it is unknown and matches the key that the user saw. Then logs in,
  * queries Slurm, and writes the entry. `seen` is the key that the user saw (`ssh-ed25519
- * SHA256:…`), or null if the user saw none.
+ * SHA256:…`), or null if the user saw no key.
  */
 export async function addMachine(
   { config }: Pick<Folders, 'config'>,

@@ -17,13 +17,13 @@ export function sizeOfSvg(svg: string): { width: number; height: number } {
 export interface Bar {
   /** The bar's label, which is a rung's number, or its number and title. */
   label: string
-  /** The bar's value. If null, the bar is empty, and `text` contains the reason. */
+  /** The bar's value. If the value is null, the bar is empty, and `text` contains the reason. */
   value: number | null
   /** The value as text, including its unit. */
   text: string
   /**
-   * Whether this bar is the reference. The reference is drawn lighter, and a line marks its value
-   * across all rows.
+   * Whether this bar represents the reference. The reference is drawn lighter, and a line marks its
+   * value across all rows.
    */
   isReference: boolean
 }
@@ -35,7 +35,10 @@ export interface BarChart {
   /** Alternative text, which is a sentence that describes the chart. */
   description: string
   bars: readonly Bar[]
-  /** Formats axis values. Needed only if the default count format does not suit the unit. */
+  /**
+   * Formats axis values. This function is needed only if the default count format does not suit the
+   * unit.
+   */
   axisText?: (value: number) => string
   /** Maximum value on the axis, for units with a fixed maximum. */
   max?: number
@@ -67,8 +70,8 @@ const colours = {
 }
 
 /**
- * Returns an axis step of 1, 2, or 5 times a power of ten. With this step, a few ticks reach the
- * top and the labels fit.
+ * Returns an axis step of 1, 2, or 5 times a power of ten. The step is chosen so that the axis has
+ * only a few ticks and their labels fit.
  */
 function stepOf(top: number, plot: number): number {
   const most = Math.min(6, Math.max(2, Math.floor(plot / 48)))

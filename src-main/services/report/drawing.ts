@@ -89,7 +89,9 @@ export function checkCharts(words: readonly string[], session: Session): void {
   }
 }
 
-/** Returns the session and, for each other size of its ladder, the newest session on this GPU. */
+/**
+ * Returns the session and, for each other size of its ladder, the newest session on the same GPU.
+ */
 async function sweepSessions(
   places: SessionPlaces,
   opened: OpenedSession,
@@ -115,8 +117,8 @@ interface DrawTools {
 }
 
 /**
- * Draws the charts by name. A chart is null if the session has no data for that chart. `said` is
- * the page's explanation for missing charts.
+ * Draws the named charts. A chart is null if the session has no data for that chart. `said` is the
+ * page's explanation for missing charts.
  */
 export async function drawCharts(
   { places, drawInPage }: DrawTools,

@@ -217,8 +217,8 @@ export function reportHtml(
 
 /**
  * Returns a page that can draw the first session's charts. The other sessions provide data for
- * charts over several sizes. They contain only the first session's rungs. The page is temporary,
- * for a browser on this machine.
+ * charts over several sizes. The other sessions contain only the first session's rungs. The page is
+ * temporary, for a browser on this machine.
  */
 export function drawingPage(
   opened: readonly Opened[],

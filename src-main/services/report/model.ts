@@ -116,7 +116,7 @@ export interface ReportModel {
   /** Captions by chart name. */
   captions: Readonly<Record<string, string>>
   drawn: ReadonlyMap<string, Drawing>
-  /** The report's date, or null if the user gave none. */
+  /** The report's date, or null if the user gave no date. */
   date: string | null
   summary: PrintedSummary
   metrics: { id: string; label: string; isAbsent: boolean }[]
@@ -128,7 +128,7 @@ export interface ReportModel {
   timeNotes: { rung: string; text: string }[]
   /** Metrics that have no value for any rung, each with the first recorded reason. */
   absent: { label: string; reason: string }[]
-  /** Published results, or null if the ladder's author published none. */
+  /** Published results, or null if the ladder's author published no results. */
   published: PublishedFigures | null
   steps: ReportStep[]
   troubles: RungResult[]
@@ -382,7 +382,7 @@ export function buildReport(input: ReportInput): ReportModel {
   }
 }
 
-/** Formats a diagnostic with its location: `gemm/01_naive.cu:12: error: …`. */
+/** Formats a diagnostic with its location, such as `gemm/01_naive.cu:12: error: …`. */
 export const diagnosticLine = ({
   severity,
   file,

@@ -1,4 +1,4 @@
-/** Formats the parts of a printed report. Each part has a heading and content. */
+/** Formats a printed report's parts. Each part has a heading and content. */
 import { ratioWarnings } from '../../domain/analysis/comparability'
 import { inEnglish } from '../../domain/text/english'
 import { formatMs, formatRatio } from '../../domain/metrics/units'

@@ -65,8 +65,8 @@ pre.lines { padding: 1.5mm 2mm; background: #f6f7f9; font-size: 7.5pt; white-spa
 `
 
 /**
- * Style for the draft. Headings keep their positions. Other content occupies its space but is
- * invisible.
+ * Style for the draft printout. Headings keep their positions. Other content occupies its space but
+ * is invisible.
  */
 export const draftStyle = `
 section > * { visibility: hidden }

@@ -1,4 +1,4 @@
-/** Formats the reasons that a step is faster or slower for a report. */
+/** For a report, formats the reasons that a step is faster or slower. */
 import { inEnglish, pieces } from '../../domain/text/english'
 import { formatRatio } from '../../domain/metrics/units'
 import { Cause, type Why } from '../../domain/why/why'
@@ -27,7 +27,7 @@ export interface PrintedCauses {
   unimportant: { heading: string; sentences: Sentence[] } | null
   /**
    * Additional notes, such as the reason that there are no causes, or the profile level that would
-   * show more.
+   * show more causes.
    */
   notes: string[]
 }

@@ -9,7 +9,7 @@ import { formatGflops, formatValue } from '../../domain/metrics/units'
 export interface PublishedFigures {
   /** The table's heading. */
   title: string
-  /** Who published the results, the GPU, and the source. */
+  /** The publisher, the GPU, and the source of the published results. */
   origin: string
   conclusion: string
   /**

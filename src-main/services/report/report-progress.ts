@@ -1,4 +1,4 @@
-/** Tracks report progress for the UI, which polls it. */
+/** Tracks a report's progress, for which the UI polls. */
 import type { ReportStage } from '../../contract/reports'
 
 interface ReportProgress {

@@ -214,7 +214,7 @@ export const factTable = (facts: readonly PrintedFact[]): Table => ({
 
 const msWords = (ms: number | null): string => (ms === null ? dash : formatMs(ms))
 
-/** Returns the cells that compare a rung's time in two sessions, excluding the id. */
+/** Returns the cells that compare a rung's time in two sessions, excluding the rung's id. */
 export const timeTexts = ({ a, b, rates, comparison: { time } }: ComparedRung): string[] => [
   msWords(time.aMs),
   msWords(time.bMs),

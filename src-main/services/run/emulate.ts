@@ -221,7 +221,7 @@ export async function readyRung(
   }
 }
 
-/** Returns an error message if the GPU would reject one of these launches. */
+/** Returns an error message if the GPU would reject one of the given launches. */
 function refusedBy(
   gpu: BuildGpu,
   places: readonly LaunchPlaces[],

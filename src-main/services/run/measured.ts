@@ -12,10 +12,10 @@ export interface Measured {
    */
   prepared?: Prepared
   /**
-   * Seconds spent loading the rung before compilation, for example on starting Python and importing
+   * Seconds spent loading the rung before compilation, such as the time to start Python and import
    * modules. The value is meaningless in a replay.
    */
   loadSeconds?: number
-  /** Set if the rung has no time. */
+  /** Reason that the rung has no time, and the resulting status. */
   trouble?: { status: 'failed' | 'unsupported' | 'not-run'; reason: Statement }
 }

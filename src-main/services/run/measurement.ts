@@ -37,7 +37,7 @@ export interface Measurement {
   rungs: readonly BuiltRung[]
   /** The reference's id, which is one of `rungs`. */
   reference: string | null
-  /** Key prefix of the raw output (default: `runner/measure`). */
+  /** Key prefix of the raw output, by default `runner/measure`. */
   key?: `runner/${string}`
   /** Maximum sampling time per rung, in seconds (default: the runner's limit). */
   maxSeconds?: number

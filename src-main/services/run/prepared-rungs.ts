@@ -95,7 +95,7 @@ export class PreparedRungs {
     this.estimates.set(rung.id, await estimate(bench, one))
   }
 
-  /** Announces the total cost. Throws an error if the cost is too high. */
+  /** Announces the emulation's total cost. Throws an error if the cost is too high. */
   announce(tell: (notice: Statement) => void): void {
     for (const [rung, instructions] of this.estimates) {
       if (!Number.isFinite(instructions) || instructions <= mostInstructions) continue

@@ -26,7 +26,7 @@ export const unusable = (why: Statement): KernelLadderError =>
   new KernelLadderError('failed', message('emulation.referenceUnusable', { why }))
 
 interface ReferenceArray {
-  /** The array's name, such as `in:a`, `out:c`, `scale:c` or `mask:c`. */
+  /** The array's name, such as `in:a`, `out:c`, `scale:c`, or `mask:c`. */
   what: string
   bytes: number
   /** The array's contents, or null if the function writes the array. */

@@ -9,9 +9,9 @@ export interface RunSettings {
   idleSeconds: number
   /** Delays in milliseconds between profiling attempts while another tool is using the counters. */
   busyWaitsMs: readonly number[]
-  /** If false, throw an error instead of waiting while another run uses the GPU. */
+  /** Whether to wait while another run uses the GPU. If false, the run fails instead. */
   waitForGpu: boolean
-  /** GPU index from 0 among the visible GPUs. If absent, CUDA's first GPU. */
+  /** GPU index from 0 among the visible GPUs. If absent, CUDA's first GPU is used. */
   gpu?: number
 }
 

@@ -138,8 +138,8 @@ export async function attempt(
             timing: toTiming(event, request),
           })
           break
-        // The runner sends this event after timing the rung, so a failure to record launches never
-        // discards the timing.
+        // The runner sends the `launches` event after timing the rung, so a failure to record
+        // launches never discards the timing.
         case 'launches': {
           const measured = done.get(event.rung)
           if (measured && event.kernels.length > 0) measured.launches = event.kernels.map(toLaunch)

@@ -74,8 +74,8 @@ interface Examination {
 }
 
 /**
- * Opens the probe. The reference is not used here. The reference is built anyway, so that the user
- * sees its errors before moving to a GPU.
+ * Opens the probe. A static run does not use the reference. The reference is built anyway, so that
+ * the user sees its errors before moving to a GPU.
  */
 async function openProbe(bench: Bench, plan: RunPlan, gpu: BuildGpu): Promise<{ probe: Probe }> {
   const reference = bench.referenceOf(plan)
@@ -125,8 +125,8 @@ async function examine(
 }
 
 /**
- * Returns a rung's result. No kernel runs here, but a rung that could not be launched on the GPU
- * gets its final status.
+ * Returns a rung's result. No kernel runs in a static run, but a rung that could not be launched on
+ * the GPU gets its final status.
  */
 const findingOf = (found: Launches, gpu: BuildGpu): Finding => ({
   verify: null,

@@ -45,8 +45,8 @@ export async function verifyElsewhere(
   onOutOfTurn: (rung: string) => void,
 ): Promise<VerifiedElsewhere> {
   const { problems = [], decides = false } = plan.alsoVerify ?? {}
-  // A rung that hung or crashed with its own problem would hang or crash again and take just as
-  // long.
+  // A rung that hung or crashed with the run's own problem would hang or crash again and take just
+  // as long.
   const wanted = (plan.alsoVerify?.rungs ?? [])
     .flatMap((id) => built.get(id) ?? [])
     .filter(({ planned }) => measured.get(planned.rung.id)?.trouble?.status !== 'failed')
@@ -166,8 +166,8 @@ async function measureOrSay(
     const trouble = { status: 'not-run', reason: shape.message } as const
     return {
       rungs: new Map(what.rungs.map(({ id }) => [id, { verify: null, timing: null, trouble }])),
-      // A larger problem may exceed the GPU memory even if the run's own problem fits. The next
-      // problem may fit again.
+      // A larger problem may exceed the GPU memory even if the run's own problem fits. A later
+      // problem may fit.
       halted: shape.kind === 'input' ? null : shape,
     }
   }

@@ -16,7 +16,7 @@ export interface SanitizeOptions {
   signal: AbortSignal
   secondsARung?: number
   waitForGpu?: boolean
-  /** GPU index from 0 among the visible GPUs. If absent, CUDA's first GPU. */
+  /** GPU index from 0 among the visible GPUs. If absent, CUDA's first GPU is used. */
   gpu?: number
 }
 

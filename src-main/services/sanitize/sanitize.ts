@@ -50,7 +50,7 @@ export interface SanitizeEnvironment {
   onProgress: (progress: SanitizeProgress) => void
   /** Time limit per rung for a compute-sanitizer process, in seconds. */
   secondsARung?: number
-  /** If false, throw an error instead of waiting while another run uses the GPU. */
+  /** Whether to wait while another run uses the GPU. If false, the job fails instead. */
   waitForGpu?: boolean
 }
 

@@ -1,9 +1,9 @@
 /**
  * Reads the index of shipped recordings, so that no session is parsed before it is opened.
  *
- * `index.json` contains the data that lists display and that is compared with requests. `npm run
- * recordings` derives `index.json` from the sessions. If the index is damaged or does not list a
- * recording, the session is read instead.
+ * `index.json` contains the data to display in lists and the data to compare with requests. `npm
+ * run recordings` derives `index.json` from the sessions. If the index is damaged or does not list
+ * a recording, the session is read instead.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -95,7 +95,7 @@ async function placesIn(root: string): Promise<{ name: string; folder: string }[
 const summarize = (name: string, session: Session): ListedRecording['summary'] =>
   RecordingSummary.parse(summaryOf(name, 'recorded', name, session))
 
-/** Reads the session of a recorded run or a profiled program. */
+/** Reads the session from a recorded run or a profiled program. */
 async function readKept({
   name,
   folder,

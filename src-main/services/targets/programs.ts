@@ -42,7 +42,7 @@ function refuseOthers(
   if (draft !== undefined) throw inputError(message('drafts.gone'), message('drafts.openAgain'))
 }
 
-/** Queries the GPU. Returns null if there is no GPU, because some programs do not need one. */
+/** Queries the GPU. Returns null if there is no GPU, because some programs do not need a GPU. */
 async function gpuOf(
   { assets, machine, signal }: StartRunOptions,
   toolbox: Toolbox,

@@ -41,7 +41,7 @@ export interface FinishedRun {
   session: Session
   /** The session's folder. Null if no rung finished, because no session was saved in that case. */
   folder: string | null
-  /** Set if a requirement that this machine lacks prevented part of the request. */
+  /** Set if a requirement missing on this machine prevented part of the request. */
   missing: ErrorShape | null
   /**
    * Set if the session could not be saved in the requested folder. In that case, `folder` is the
@@ -149,7 +149,8 @@ interface SavedRun {
   plan: RunPlan
   target: Target
   /**
-   * Returns the function that opens this kind of run. `reportPath` is the path for ncu's report.
+   * Returns the function that opens the target's kind of run. `reportPath` is the path for ncu's
+   * report.
    */
   way: (reportPath: string) => OpenWay
 }

@@ -19,8 +19,8 @@ import { pointKey, type Point } from '../../domain/tune/search-space'
 import { measureOn, type MeasureSettings, type Worker } from './workers'
 
 /**
- * Number of finalists. Single times are noisy, but the true best point is probably among the best
- * five.
+ * Number of finalists. A single measurement is noisy, but the true best point is probably among the
+ * five fastest points.
  */
 const finalistCount = 5
 /**

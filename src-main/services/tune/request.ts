@@ -37,7 +37,10 @@ export interface TuneRequest {
   budget: { points: number | null; seconds: number | null }
   /** Sampling time per point in seconds. */
   secondsAPoint: number
-  /** Indexes of the GPUs to use among the visible GPUs, or `all`. If absent, CUDA's first GPU. */
+  /**
+   * Indexes of the GPUs to use among the visible GPUs, or `all`. If absent, CUDA's first GPU is
+   * used.
+   */
   gpus?: readonly number[] | 'all'
   cacheState: CacheState
   /**

@@ -1,5 +1,5 @@
 /**
- * Explains why a session lacks the data of a chart. An empty chart would suggest that the values
+ * Explains why a session lacks the data for a chart. An empty chart would suggest that the values
  * are zero.
  */
 import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
@@ -30,7 +30,10 @@ const once = (statements: readonly Statement[]): Statement[] => [
   ...new Map(statements.map((one) => [inEnglish(one), one])).values(),
 ]
 
-/** Returns why the values are missing. Returns null if any rung has any of the values. */
+/**
+ * Returns why the values are missing. Returns null if at least one rung has at least one of the
+ * values.
+ */
 export function absence(session: Session, ids: readonly string[]): Absence | null {
   const values = session.rungs.flatMap(({ metrics }) => ids.map((id) => metrics[id]))
   if (values.some((value) => value?.value != null)) return null

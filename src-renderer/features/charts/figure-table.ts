@@ -1,10 +1,10 @@
-/** The data table of a chart, and the labels of its rungs. */
+/** A chart's data table, and its rungs' labels. */
 import { type MetricValue } from '../../../src-main/domain/metrics/metrics'
 import { type RungResult, type Session } from '../../../src-main/domain/session/session'
 import { numberOf } from '../shared/shown-rungs'
 
 /**
- * The chart's data as a table. The table is the text alternative of the chart and shows the exact
+ * The chart's data as a table. The table is the text alternative for the chart and shows the exact
  * values.
  */
 export interface FigureTable {

@@ -23,7 +23,7 @@ describe('missing data', () => {
     expect(absence(deep, trafficMetrics)).toBeNull()
   })
 
-  it('is reported with the profile level that collects it', () => {
+  it('is reported with the profile level that collects the data', () => {
     expect(absence(card, trafficMetrics)).toEqual({
       kind: 'level',
       level: 'standard',
@@ -34,7 +34,7 @@ describe('missing data', () => {
     )
   })
 
-  it('is reported as unavailable if the session requested it', () => {
+  it('is reported as unavailable if the session requested the data', () => {
     const value = {
       value: null,
       unit: 'bytes' as const,
@@ -59,7 +59,7 @@ describe('missing data', () => {
 })
 
 describe('stall reasons', () => {
-  it('are sorted by their sum over the ladder, and add up to the total', () => {
+  it('are sorted by their sum over the ladder, and add up to the total number of stalled warps', () => {
     const { reasons, rungs, without } = stallFigures(deep)
     expect(without).toEqual([])
     const sum = (id: string) => rungs.reduce((all, own) => all + (own.metrics[id]?.value ?? 0), 0)
@@ -72,7 +72,7 @@ describe('stall reasons', () => {
 
 describe('memory traffic', () => {
   it('is never below the size of the matrices if the cache is cold', () => {
-    // At 4096³ in FP32, each of the three matrices has 64 MiB.
+    // At 4096³ in FP32, each of the three matrices occupies 64 MiB.
     expect(leastBytes(deep)).toBe(3 * 64 * 2 ** 20)
     for (const { id, metrics } of trafficRungs(deep).rungs)
       expect(metrics['dramBytes']!.value! / leastBytes(deep)!, id).toBeGreaterThan(0.9)
@@ -85,7 +85,7 @@ describe('memory traffic', () => {
 })
 
 describe('occupancy', () => {
-  it('equals the value that ncu measured, for every rung of the recordings', () => {
+  it('equals the value that ncu measured, for every rung in the recordings', () => {
     for (const own of [deep, card, small, seed, recording('gemm-tensor-h200-4096')])
       for (const each of own.rungs) {
         const found = rungOccupancy(own, each)
@@ -95,9 +95,9 @@ describe('occupancy', () => {
       }
   })
 
-  it('omits limits above the maximum blocks per SM, so that the value fits in the row', () => {
-    // The rung was built but not launched. Without its static shared memory, hundreds of blocks
-    // would fit.
+  it('has no limits above the maximum blocks per SM, so that every value fits in the row', () => {
+    // The rung was built but not launched. Without the rung's static shared memory, hundreds of
+    // blocks would fit on an SM.
     const built = rungOccupancy(card, { ...card.rungs[1]!, profile: null })
     if (!isKnown(built)) throw new Error('The launch is not known.')
     const { limits } = built.occupancy
@@ -111,7 +111,7 @@ describe('occupancy', () => {
     ])
   })
 
-  it('matches the number of waves that ncu reports', () => {
+  it('implies the number of waves that ncu reports', () => {
     for (const each of card.rungs) {
       const found = rungOccupancy(card, each)
       const waves = isKnown(found) ? rungWaves(card, found) : null
@@ -121,7 +121,7 @@ describe('occupancy', () => {
     }
   })
 
-  it('returns the reason if it is unknown', () => {
+  it('is replaced with the reason if unknown', () => {
     expect(rungOccupancy(card, rung('x', 1))).toBe('notProfiled')
     const profile = {
       passes: 1,
@@ -155,7 +155,7 @@ describe('a sweep', () => {
     summary('broken', 2048, { damaged: 'It cannot be read.' }),
   ]
 
-  it('uses sessions of the same ladder and GPU, one per size: the open session or the newest', () => {
+  it('uses one session per size, from the same ladder and GPU: the open session or the newest session', () => {
     const found = sweepCandidates(list, list[0]!)
     expect(found.map(({ ref }) => ref)).toEqual(['small', 'old', 'big'])
     expect(firstChoice(found, 'big')).toEqual(['small', 'big'])
@@ -173,7 +173,7 @@ describe('a sweep', () => {
     expect(fastest.values).toEqual([of(small), of(card)])
   })
 
-  it('compares a rung with the previous one, and has no value if either has no time', () => {
+  it('compares a rung with the previous rung, and has no value if either rung has no time', () => {
     const { rungs } = sweep([session([rung('01', 4), rung('02', 2), rung('03', null)])], 'toBefore')
     expect(rungs.map(({ id, values }) => [id, ...values])).toEqual([['02', 2]])
   })
@@ -183,7 +183,7 @@ describe('in a memory-bound task', () => {
   const sum = recording('reduction-h200')
   const [one] = sum.rungs
 
-  it('sweeps and studies use bytes per second and no operation rates', () => {
+  it('sweeps and studies use bytes per second instead of operation rates', () => {
     const [line] = sweep([sum], 'throughput', 'bytes').rungs
     const { rate } = leadFigure(sum, one!)!
     expect(rate.unit).toBe('GB/s')
@@ -218,7 +218,7 @@ describe('a parameter study', () => {
     expect(studies(card)).toEqual([])
   })
 
-  it('has the author’s figures next to ours, with common metrics first', () => {
+  it('has the author’s figures next to the measured figures, with the published metrics first', () => {
     const [study] = studies(seed)
     const at8 = study!.variants.find(({ value }) => value === 8)!
     expect(publishedFigure(seed, at8, 'throughput')).toBe(6000)

@@ -1,5 +1,5 @@
 /**
- * Data of the instruction-mix chart: the instruction kinds that have a color, and the sum of the
+ * Data for the instruction-mix chart: the instruction kinds that have a color, and the sum of the
  * other kinds.
  */
 import { instructionKinds } from '../../../src-main/domain/metrics/instruction-mix-metrics'
@@ -7,8 +7,8 @@ import type { RungResult, Session } from '../../../src-main/domain/session/sessi
 import { mixOf, type Mix } from '../../../src-main/domain/analysis/executed-mix'
 
 /**
- * The instruction kinds that get their own color. The theme has no more distinguishable colors. The
- * other kinds are small and are summed.
+ * The instruction kinds that get their own color. The theme has no distinguishable colors for the
+ * other kinds, which are small and are summed.
  */
 export const drawnKinds = instructionKinds.slice(0, 6)
 

@@ -36,8 +36,8 @@ interface Gpu {
 }
 
 /**
- * Returns the SM count and compute capability of the GPU. For an import, they are read from its
- * counters. For a build, the target GPU determines them.
+ * Returns the GPU's SM count and compute capability. For an import, both values are read from its
+ * counters. For a build, the target GPU determines both values.
  */
 export function gpuOf(session: Session, rung: RungResult): Gpu | null {
   if (session.device) return session.device
@@ -58,8 +58,8 @@ export function gpuOf(session: Session, rung: RungResult): Gpu | null {
 
 /**
  * Returns the launch that represents a rung with several launches. Metrics describe the
- * longest-running kernel, so the launch that matches the metrics is preferred. Without metrics, it
- * is the launch with the most registers per block.
+ * longest-running kernel, so the launch that matches the metrics is preferred. Without metrics,
+ * returns the launch with the most registers per block.
  */
 function mainLaunch(rung: RungResult, found: readonly RungOccupancy[]): RungOccupancy | undefined {
   const registers = rung.metrics['registersPerThread']?.value

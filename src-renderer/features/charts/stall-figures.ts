@@ -1,4 +1,4 @@
-/** The stall reasons of each rung, sorted by their sum over the ladder. */
+/** Each rung's stall reasons, sorted by their sum over the ladder. */
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { metricDefinitions } from '../../../src-main/domain/metrics/metrics'
 import type { MetricDefinition } from '../../../src-main/domain/metrics/metric-definition'

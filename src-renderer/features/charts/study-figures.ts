@@ -46,7 +46,9 @@ export function studies(session: Session): Study[] {
   })
 }
 
-/** Returns our value for a variant. The id is `throughput` or a metric of the registry. */
+/**
+ * Returns this session's value for a variant. The id is `throughput` or a metric of the registry.
+ */
 export const studyFigure = (
   session: Session,
   { rung }: StudyVariant,
@@ -54,7 +56,7 @@ export const studyFigure = (
 ): MetricValue | null =>
   id === 'throughput' ? (leadFigure(session, rung)?.rate ?? null) : (rung.metrics[id] ?? null)
 
-/** Returns the author's value in the same unit. Returns null if the author published none. */
+/** Returns the author's value in the same unit. Returns null if the author published no value. */
 export function publishedFigure(
   session: Session,
   { rung }: StudyVariant,

@@ -1,4 +1,4 @@
-/** Data of the sweep chart: a ladder at several problem sizes, with one session per size. */
+/** Data for the sweep chart: a ladder at several problem sizes, with one session per size. */
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { problemLabel } from '../../../src-main/domain/task/problem'
 import { leadFigure, leadOf, type Lead } from '../../../src-main/domain/analysis/lead-figure'
@@ -26,7 +26,7 @@ export function toggleChoice(
 interface SweepRung {
   id: string
   title: string
-  /** One value per session, in order. A value is null if the rung has none in that session. */
+  /** One value per session, in order. A value is null if the rung has no value in that session. */
   values: (number | null)[]
 }
 
@@ -53,7 +53,7 @@ interface Sweep {
 
 /**
  * Joins the sessions by rung. `of` selects the throughput in operations or bytes. Only sessions
- * with the same L2 state as `shown` have values. The others cause a warning.
+ * with the same L2 state as `shown` have values. Sessions with another L2 state cause a warning.
  */
 export function sweep(
   sessions: readonly Session[],

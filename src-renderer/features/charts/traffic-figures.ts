@@ -16,9 +16,9 @@ export function trafficRungs(session: Session): { rungs: RungResult[]; without: 
 }
 
 /**
- * Returns the number of bytes for reading or writing each buffer once, as the task defines. A
- * kernel that starts with cold caches cannot move fewer bytes to and from device memory. Returns
- * null if the problem is unknown.
+ * Returns the number of bytes moved if each of the task's buffers is read or written once. A kernel
+ * that starts with cold caches cannot move fewer bytes to and from device memory. Returns null if
+ * the problem is unknown.
  */
 export const leastBytes = ({ problem, ladder }: Session): number | null =>
   problem && ladder.task && leastBytesOf(ladder.task, problem)

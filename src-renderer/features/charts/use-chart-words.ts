@@ -54,8 +54,8 @@ export function useChartWords() {
   }
 
   /**
-   * Returns a sentence that lists the rungs not drawn, or nothing if all are drawn. The sentence
-   * includes the reason if the rungs share one.
+   * Returns a sentence that lists the rungs not drawn, or nothing if all rungs are drawn. The
+   * sentence includes the reason if the rungs share one.
    */
   const leftOut = (session: Session, rungs: readonly RungResult[], reason?: string): string[] =>
     rungs.length === 0

@@ -16,7 +16,10 @@ export const drawingKey: InjectionKey<Drawing> = Symbol('drawing')
 /** Returns the drawing request, or null on a normal screen. */
 export const useDrawing = (): Drawing | null => inject(drawingKey, null)
 
-/** Returns the requested choice. Returns undefined on a normal screen, where the user chooses. */
+/**
+ * Returns the option that the request selects in the chart's control. Returns undefined on a normal
+ * screen, where the user chooses.
+ */
 export function choiceOf<T extends string>(choices: readonly T[]): T | undefined {
   const requested = useDrawing()?.choice
   return choices.find((choice) => choice === requested)

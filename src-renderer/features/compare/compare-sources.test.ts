@@ -21,7 +21,7 @@ import { pairAcross, pairedStep } from './paired-rungs'
 
 const rungSource = (id: string, body: string) => `// @rung    ${id}\n// @idea    an idea\n\n${body}`
 
-describe('the header of a rung', () => {
+describe('a rung’s header', () => {
   it('is removed without changing the line numbers', () => {
     const text = rungSource('01_naive', 'int a;\nint b;')
     expect(headerLines(text)).toBe(2)
@@ -33,7 +33,7 @@ describe('the header of a rung', () => {
     expect(headerLines('# @rung 00_torch\n# @idea one call\nimport torch\n')).toBe(2)
   })
 
-  it('is not an ordinary comment at the start of a source', () => {
+  it('is distinguished from an ordinary comment at the start of a source', () => {
     const text = '// Copyright\nint a;'
     expect(withoutHeader(text, 'x.cu')).toEqual(whole(text, 'x.cu'))
   })
@@ -108,14 +108,14 @@ describe('two sessions', () => {
   const a = session([rung('01', 4), rung('02', 2)])
   const b = session([rung('02', 1), rung('03', 1), rung('01', 3)])
 
-  it('open with a rung that was timed in both', () => {
+  it('open with a rung that was timed in both sessions', () => {
     const open = (other: typeof b) => pairAcross(a, other, compareSessions(a, other))
     expect(open(b)).toEqual(['02', '02'])
     expect(open(session([rung('09', 1)]))).toEqual(['02', '09'])
     expect(open(session([]))).toBeNull()
   })
 
-  it('step only through rungs that both contain', () => {
+  it('step only through rungs that both sessions contain', () => {
     const compared = compareSessions(a, b)
     expect(pairedStep(a, compared, '02', -1)).toEqual({ a: '01', b: '01' })
     expect(pairedStep(a, compared, '02', 1)).toBeUndefined()
@@ -128,7 +128,7 @@ describe('two sessions', () => {
     expect(inEnglish(guardOf(a, other).warnings[0]!)).toContain('gemm-other')
   })
 
-  it('keep their figures but get no verdict if they cannot be compared', () => {
+  it('keep their values but get no verdict if they cannot be compared', () => {
     const found = compareRungs({ session: a, rung: a.rungs[0]! }, { session: b, rung: b.rungs[0]! })
     expect(found.time.verdict).toBe('better')
     const bare = withoutVerdicts(found)
@@ -151,7 +151,7 @@ describe('folded lines', () => {
     ])
   })
 
-  it('are all lines if nothing changed, but never just a few', () => {
+  it('are all lines if nothing changed, unless there are only a few lines', () => {
     expect(foldsOf(lines(9), lines(9))).toEqual([{ a: { from: 1, to: 9 }, b: { from: 1, to: 9 } }])
     expect(foldsOf(lines(3), lines(3))).toEqual([])
   })
@@ -161,7 +161,7 @@ describe('long sources', () => {
   const lines = Array.from({ length: 1500 }, (_, at) => `  value[${at}] = first(${at * 7});`)
   const whitespace = lines.map((line, at) => (at % 9 === 0 ? line.replace('(', '( ') : line))
 
-  it('have all their changes found separately', () => {
+  it('have separate hunks for all changes', () => {
     const changed = lines.map((line, at) => (at % 9 === 4 ? `  another(line, ${at});` : line))
     const repeated = [...changed.slice(0, 700), '}', ...changed.slice(700)]
     const hunks = sourceHunks(whole(lines.join('\n'), 'a.cu'), whole(repeated.join('\n'), 'b.cu'))
@@ -178,7 +178,7 @@ describe('long sources', () => {
   })
 })
 
-describe('the syntax of a source', () => {
+describe('a source’s syntax', () => {
   const { parser } = cachedSyntaxOf('x.cu').language
   const source = `__global__ void kernel(float* a) {\n${'  a[0] += 1.0f;\n'.repeat(50)}}\n`
 

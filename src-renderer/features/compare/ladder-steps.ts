@@ -1,4 +1,4 @@
-/** The steps of a ladder. Each step compares a rung with the rung that it builds on. */
+/** A ladder's steps. Each step compares a rung with the rung on which it builds. */
 import { climbs, rungBefore, type Session } from '../../../src-main/domain/session/session'
 
 export interface Step {

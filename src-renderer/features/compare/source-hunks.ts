@@ -1,6 +1,6 @@
 /**
- * Finds the changes between two sources. All lists of changes and the merge view use this result,
- * so they agree.
+ * Finds the changes between two sources. All lists of changes and the merge view use the same
+ * result, so they agree.
  */
 import { Change, Chunk, diff, type DiffConfig } from '@codemirror/merge'
 import { Text } from '@codemirror/state'
@@ -8,7 +8,9 @@ import { diffArrays } from 'diff'
 import type { Hunk, LineRange } from '../../../src-main/domain/analysis/chain'
 import type { SourceText } from './source-text'
 
-/** Limits the work of a diff. Above this limit, a diff becomes coarser instead of slower. */
+/**
+ * Limits the work that a diff may do. Above this limit, a diff becomes coarser instead of slower.
+ */
 const limits: DiffConfig = { scanLimit: 500 }
 
 /**
@@ -73,7 +75,8 @@ function ascending(pairs: readonly [number, number][]): [number, number][] {
 /**
  * Implements Bram Cohen's patience diff, one level deep. Lines that occur once in both sources are
  * anchors, and equal lines around an anchor are matched too. The run time hardly depends on the
- * number of differences. A shortest edit script would take longer for each difference.
+ * number of differences. Computing a shortest edit script would take longer with each additional
+ * difference.
  */
 const sameLines: SameLines = (a, b) => {
   const [inA, inB] = [onceIn(a), onceIn(b)]
@@ -148,7 +151,9 @@ function diffByLines(a: string, b: string, common: SameLines): readonly Change[]
 
 export const textOf = ({ text }: SourceText): Text => Text.of(text.split('\n'))
 
-/** Returns the file lines, from 1, of a range of the shown text. An empty range has no lines. */
+/**
+ * Returns the 1-based file line numbers for a range of the shown text. An empty range has no lines.
+ */
 export function linesOf(doc: Text, { lines }: SourceText, from: number, to: number): LineRange {
   const at = (position: number) => lines[doc.lineAt(Math.min(position, doc.length)).number - 1] ?? 1
   if (from >= to) return { from: at(from), to: at(from) - 1 }

@@ -10,7 +10,7 @@ export interface SourceText {
   text: string
   /** Path relative to the session's sources, as in the profile. */
   file: string
-  /** The file line, from 1, of each shown line. The numbers ascend. */
+  /** The 1-based file line number of each shown line. The numbers ascend. */
   lines: readonly number[]
 }
 
@@ -54,8 +54,8 @@ export function codeOnly(text: string, file: string): SourceText {
 }
 
 /**
- * Returns the shown line, from 1, of a file line. If the line is hidden, returns the next shown
- * line. Past the end, returns undefined.
+ * Returns the 1-based number of the shown line for a file line. If the line is hidden, returns the
+ * next shown line. Returns undefined past the last shown line.
  */
 export function shownLine({ lines }: SourceText, fileLine: number): number | undefined {
   const index = lines.findIndex((line) => line >= fileLine)

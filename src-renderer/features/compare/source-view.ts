@@ -1,7 +1,7 @@
 /**
  * Shows two versions of a source in CodeMirror, side by side or unified. The editors are in a
- * shadow root, because CodeMirror adopts style sheets there. In the document, it would add a
- * <style> element, which the content security policy blocks.
+ * shadow root, because CodeMirror adopts style sheets there. In the document, CodeMirror would add
+ * a <style> element, which the content security policy blocks.
  */
 import { type Text, EditorState, type Extension } from '@codemirror/state'
 import { EditorView, drawSelection, lineNumbers } from '@codemirror/view'
@@ -24,8 +24,8 @@ export interface SourceView {
   /** Moves to the next or previous change. */
   go(direction: 'next' | 'previous'): void
   /**
-   * Moves to the first change that contains any of the given file lines. If no change contains one,
-   * moves to the next change.
+   * Moves to the first change that contains any of the given file lines. If no change contains any
+   * of these lines, moves to the next change.
    */
   goTo(hunk: Hunk): void
   /** Returns the file lines of all changes. */
@@ -36,15 +36,15 @@ export interface SourceView {
    */
   find(text: string, at: number): number
   /**
-   * Returns the number of changes and the index of the current one, from 1. The index is 0 before
-   * the first move.
+   * Returns the number of changes and the 1-based index of the current change. The index is 0
+   * before the first move.
    */
   position(): { index: number; count: number }
   /** Returns the file lines of the current change, or undefined before the first move. */
   current(): Hunk | undefined
   /**
-   * Sets the heat of each file line. null removes it. The unified layout can show only the heat of
-   * b.
+   * Sets the heat of each file line. null removes the heat. The unified layout can show only the
+   * heat of b.
    */
   heat(side: SideName, heat: Heat | null): void
   /** Scrolls to a file line if its side is shown. */
@@ -105,7 +105,7 @@ function shownLines(doc: Text, from: number, to: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, at) => first + at)
 }
 
-/** Lines with at least this share of the rung's total are never folded. */
+/** Lines with at least this share of the rung's total heat are never folded. */
 const hotShare = 0.03
 
 export function createSourceView(

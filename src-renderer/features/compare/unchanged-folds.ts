@@ -6,13 +6,16 @@ import { EditorView } from '@codemirror/view'
 import { uncollapseUnchanged, type Chunk } from '@codemirror/merge'
 
 /**
- * Folding options of the merge view. `margin` is the number of lines kept around a change.
- * `minSize` is the minimum number of lines to fold.
+ * The merge view's folding options. `margin` is the number of lines kept around a change. `minSize`
+ * is the minimum number of lines to fold.
  */
 export const collapseUnchanged = { margin: 3, minSize: 4 }
 
 interface Fold {
-  /** Lines of a and b, from 1 and inclusive, that one fold can hide. */
+  /**
+   * Ranges of lines in a and b that one fold can hide. Line numbers are 1-based, and ranges include
+   * both ends.
+   */
   a: { from: number; to: number }
   b: { from: number; to: number }
 }

@@ -1,4 +1,4 @@
-/** The two rungs of a comparison and their data. The rungs are in one session or two. */
+/** The two compared rungs and their data. The rungs are in one session or two. */
 import { computed, watch } from 'vue'
 import { compareRungs } from '../../../src-main/domain/analysis/compare'
 import { asCompiled } from '../../../src-main/domain/ladder/rung'
@@ -12,7 +12,7 @@ import { useDeepStore } from '../../stores/deep-profiles'
 
 interface PairAddress {
   sessionRef: string
-  /** The session of b, or undefined if both rungs are in one session. */
+  /** Rung b's session, or undefined if both rungs are in one session. */
   with: string | undefined
   a: string | undefined
   b: string | undefined
@@ -100,8 +100,8 @@ export function useComparePair(address: () => PairAddress) {
   const deepB = computed(() => pair.value && deepOf(refs.value.b, pair.value.b.rung.id))
 
   /**
-   * Whether the line profiles are loaded. The source view waits for them, because it unfolds hot
-   * lines.
+   * Whether the line profiles are loaded. The source view waits for the profiles, because it
+   * unfolds hot lines.
    */
   const areProfilesKnown = computed(() => {
     const { a, b } = pair.value ?? {}

@@ -1,4 +1,4 @@
-/** The heat of the lines of both sources, counted by their deep profiles. */
+/** The heat of each line in both sources, computed from the rungs' deep profiles. */
 import { computed, ref } from 'vue'
 import { lineHeat, type DeepProfile, type HeatKind } from '../../../src-main/domain/session/deep'
 import type { Heat } from '../../ui/code-heat'
@@ -30,7 +30,7 @@ function heatOf({ deep, file }: ProfiledSource, kind: HeatKind): Heat | null {
 
 export function useSourceHeat(sources: Readonly<{ a: ProfiledSource; b: ProfiledSource }>) {
   const chosen = ref<(typeof heatChoices)[number]>()
-  /** Whether stall samples exist. An emulated GPU has none. */
+  /** Whether stall samples exist. An emulated GPU has no stall samples. */
   const isSampled = computed(() => {
     const counted = [sources.a.deep, sources.b.deep].filter((deep) => deep !== null)
     return counted.length === 0 || counted.some((deep) => lineHeat(deep, 'samples').length > 0)

@@ -1,4 +1,4 @@
-/** Builds the diff view of two sources, and moves it to changes, to lines and to the first cause. */
+/** Builds the diff view of two sources, and moves it to changes, lines, and the first cause. */
 import { onBeforeUnmount, onMounted, ref, watch, type Ref } from 'vue'
 import type { Hunk } from '../../../src-main/domain/analysis/chain'
 import type { Heat } from '../../ui/code-heat'
@@ -13,19 +13,19 @@ interface Source {
   text: string
   file: string
 }
-/** A line of one of the sources. */
+/** A line in one of the sources. */
 export interface SourceLine {
   side: SideName
   line: number
 }
 
-/** Which part of the sources to show. */
+/** The part of the sources to show. */
 export const parts = ['code', 'source', 'all'] as const
 const textOf = { source: withoutHeader, code: codeOnly, all: whole }
 
 /**
- * Moves to the first change that contains code. In most sources, comments and includes come before
- * it.
+ * Moves to the first change that contains code. In most sources, changed comments and includes come
+ * before the first code change.
  */
 function goToFirst(view: SourceView, { a, b }: { a: Source; b: Source }): void {
   const sides = ['b', 'a'] as const

@@ -9,15 +9,15 @@ interface Known {
   a: Side
   b: Side
   /**
-   * The sources, or null if a side has none. They are used only to find the changed lines.
-   * The causes do not require them.
+   * The sources, or null if a side has no source. The sources are used only to find the changed
+   * lines. The causes do not require the sources.
    */
   sources: { a: SourceSide; b: SourceSide } | null
 }
 
 /**
  * Returns the causes, or undefined while profiles or sources are loading. `known` returns undefined
- * while they load.
+ * while the data is loading.
  */
 export function useWhy(known: () => Known | undefined) {
   const hunks = shallowRef<Hunk[] | null>()

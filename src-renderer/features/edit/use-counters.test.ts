@@ -50,7 +50,7 @@ async function type(text: string, pause: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(pause)
 }
 
-describe('the counters of a copy', () => {
+describe('an edited copy’s counters', () => {
   it('are requested once, at a pause in typing', async () => {
     const { counting } = opened()
     await type('f', 400)
@@ -76,7 +76,7 @@ describe('the counters of a copy', () => {
     expect(areCurrent.value).toBe(false)
   })
 
-  it('stay visible while newer text is counted, and after that request was cancelled', async () => {
+  it('stay visible while counters for newer text are requested, even if that request is canceled', async () => {
     const { counters, error } = opened()
     await type('a', 1000)
     requests[0]!.answer(answerTo('a'))

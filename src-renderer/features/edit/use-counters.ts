@@ -14,9 +14,11 @@ export function useCounters(
   /** Requests counters for the current source. Returns null if there is nothing to request. */
   ask: () => Promise<RungCounters> | null,
 ) {
-  /** The last received counters. They stay visible until counters for newer text arrive. */
+  /**
+   * The last received counters. These counters stay visible until counters for newer text arrive.
+   */
   const counters = shallowRef<RungCounters | null>(null)
-  /** The source that `counters` belongs to. */
+  /** The source to which `counters` belongs. */
   const counted = ref<string | null>(null)
   const counting = ref(false)
   const error = shallowRef<ErrorShape | null>(null)
@@ -46,8 +48,8 @@ export function useCounters(
       if (own !== latest) return
       const shape = toErrorShape(failure)
       if (shape.kind === 'missing') possible.value = false
-      // A request is cancelled if another window requests counters for its own copy. Show no error
-      // then.
+      // A request is canceled if another window requests counters for its own copy. In that case,
+      // show no error.
       error.value = shape.kind === 'cancelled' ? null : shape
     }
     counting.value = false

@@ -1,5 +1,5 @@
 /**
- * The edited copy of a rung. Opens it, saves it while the user types, builds it, and discards it.
+ * A rung's edited copy. Opens the copy, saves it while the user types, builds it, and discards it.
  */
 import { computed, onBeforeUnmount, shallowRef, watch } from 'vue'
 import type { CallOutput } from '../../../src-main/contract'
@@ -56,7 +56,7 @@ export function useDraft(session: () => string, rung: () => string) {
     )
   }
 
-  /** Deletes the copy and opens a new one. */
+  /** Deletes the copy and opens a new copy. */
   async function discard(): Promise<void> {
     await text.value?.end()
     const own = valueOf(draft.value)
@@ -98,7 +98,9 @@ export function useDraft(session: () => string, rung: () => string) {
     build,
     discard,
     reopen: () => void open(),
-    /** Discards the manual build. Call this when a newer build is available. */
+    /**
+     * Discards the build that the user started. Call this function when a newer build is available.
+     */
     forget: () => {
       if (!building.value) built.value = null
     },

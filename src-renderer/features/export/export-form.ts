@@ -20,7 +20,10 @@ export interface ExportForm {
   compare: string
   /** Whether to print today's date. Without the date, a session always produces the same file. */
   dated: boolean
-  /** The author's title. If it is empty, the report gets a title that describes the measurement. */
+  /**
+   * The author's title. If the title is empty, the report gets a title that describes the
+   * measurement.
+   */
   title: string
   /** The author's notes. An empty line separates paragraphs. */
   notes: string

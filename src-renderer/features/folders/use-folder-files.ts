@@ -1,4 +1,4 @@
-/** The files of an open folder. Each file has its own edited text and is saved in place. */
+/** An open folder's files. Each file has its own edited text and is saved in place. */
 import { computed, onBeforeUnmount, reactive, ref, type Ref } from 'vue'
 import { onBeforeRouteLeave, useRouter } from 'vue-router'
 import type { FolderFile, FolderView } from '../../../src-main/contract/folders'
@@ -19,7 +19,10 @@ export function useFolderFiles() {
   const isDirty = ({ text, edited }: EditedFile): boolean => text !== edited
   const dirty = computed(() => [...files.values()].filter(isDirty).map(({ name }) => name))
 
-  /** Updates each file from disk unless the user edited it. If both changed, marks a conflict. */
+  /**
+   * Updates each file from disk unless the user edited it. If the user edited a file that also
+   * changed on disk, marks a conflict.
+   */
   function adopt(view: FolderView): void {
     for (const file of view.files) {
       const known = files.get(file.name)
@@ -36,7 +39,7 @@ export function useFolderFiles() {
     order.value = [...named, ...[...files.keys()].filter((name) => !named.includes(name))]
   }
 
-  /** Clears the list of files. Call this when another folder is opened. */
+  /** Clears the list of files. Call this function when another folder is opened. */
   function clear(): void {
     files.clear()
     order.value = []

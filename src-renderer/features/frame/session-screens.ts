@@ -1,4 +1,4 @@
-/** The screens of a session. The app and reports use them. */
+/** A session's screens. Both the app and reports use these screens. */
 import type { RouteRecordRaw } from 'vue-router'
 import type { ReportSection } from '../../../src-main/domain/report/frozen-report'
 

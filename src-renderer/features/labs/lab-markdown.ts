@@ -65,7 +65,7 @@ function leaf(token: Token, { pictures = {} }: MarkdownOptions): Child[] {
       return [h('pre', { tabindex: 0 }, [h('code', token.content)])]
     case 'formula':
       return [
-        // Render at once if the component is loaded. An async component would appear one frame
+        // Render immediately if the component is loaded. An async component would appear one frame
         // after the text.
         h(loaded ?? FormulaToLoad, {
           text: token.content,

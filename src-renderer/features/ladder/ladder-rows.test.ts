@@ -23,7 +23,7 @@ const climb = session([
 ])
 
 describe('rows', () => {
-  it('compare each rung with the one that it builds on, and the reference with none', () => {
+  it('compare each rung with the rung on which it builds, and do not compare the reference', () => {
     const rows = ladderRows(climb)
     expect(rows.map(({ before }) => before?.id)).toEqual([
       undefined,
@@ -35,7 +35,7 @@ describe('rows', () => {
     expect(rows[0]!.isReference).toBe(true)
   })
 
-  it('do not mark a ratio if the input types differ from those of the reference', () => {
+  it('do not mark a ratio if the input types differ from the reference’s input types', () => {
     const ratios = { single: 2, burst: 2, sustained: 2 }
     expect(ladderRows(beside(ratios)).map(({ isFaster }) => isFaster)).toEqual([false, true])
     const half = beside(ratios)
@@ -50,7 +50,7 @@ describe('rows', () => {
     expect(rows.find(({ rung }) => rung.id === '52_wmma_warp_tile')!.isFaster).toBe(false)
   })
 
-  it('of a program do not compare a kernel with the previous one', () => {
+  it('of a program do not compare a kernel with the previous kernel', () => {
     const program = {
       ...{ command: ['python3', 'block.py'] as [string, ...string[]], exitCode: 0 },
       filters: { kernels: null, nvtx: null, skip: 0, count: null },
@@ -60,7 +60,7 @@ describe('rows', () => {
     expect(rows.flatMap(({ before, slowdown }) => before ?? slowdown ?? [])).toEqual([])
   })
 
-  it('of an import do not compare a launch with the previous one', () => {
+  it('of an import do not compare a launch with the previous launch', () => {
     const rows = ladderRows({ ...climb, target: { kind: 'imported', name: 'own.ncu-rep' } })
     expect(rows.flatMap(({ before, slowdown }) => before ?? slowdown ?? [])).toEqual([])
   })
@@ -71,7 +71,7 @@ describe('rows', () => {
     )
   })
 
-  it('lead with the tensor pipe if most rungs use it, even if they compute other results', () => {
+  it('lead with the tensor pipe if most rungs use it, even if those rungs compute different results', () => {
     const busy = (tensorUtilization: number, fmaUtilization: number) => {
       const share = (value: number) => ({
         value,
@@ -98,7 +98,7 @@ describe('rows', () => {
     expect(of([0, 62], [17, 3])).toContain('fmaUtilization')
   })
 
-  it('show the structural conflicts of a deep session instead of noisy counters', () => {
+  it('show a deep session’s structural conflicts instead of noisy counters', () => {
     const conflicts = (value: number) => ({
       ...{ value, unit: 'conflicts' as const },
       evidence: 'measured' as const,
@@ -118,7 +118,7 @@ describe('rows', () => {
     expect(columns()).toContain('sharedLoadBankConflicts')
   })
 
-  it('lead with bytes per second and DRAM utilization if memory bounds the task', () => {
+  it('lead with bytes per second and DRAM utilization if the task is memory-bound', () => {
     const { task } = climb.ladder
     const moved = {
       metrics: {
@@ -195,7 +195,7 @@ describe('rows', () => {
     expect(metricScale(counts, 'sharedLoads').max).toBe(40)
   })
 
-  it('use the reference’s throughput even if the session has no row for it', () => {
+  it('use the reference’s throughput even if the session has no row for the reference', () => {
     expect(referenceThroughput(climb)).toBe(2000)
     expect(referenceThroughput(session([rung('01_naive', 10)]))).toBe(2000)
     expect(referenceThroughput(session([rung('01_naive', null)]))).toBeNull()
@@ -203,7 +203,7 @@ describe('rows', () => {
 })
 
 describe('picked rungs', () => {
-  it('toggle, without a limit', () => {
+  it('can be toggled without a limit on their number', () => {
     expect(togglePick([], 'a')).toEqual(['a'])
     expect(togglePick(['a', 'b'], 'a')).toEqual(['b'])
     expect(togglePick(['a', 'b'], 'c')).toEqual(['a', 'b', 'c'])
@@ -293,7 +293,7 @@ describe('rows', () => {
     ['1', ['01_naive']],
     ['16', ['04_wide']],
     ['no such thing', []],
-  ])('are found by %j', (search, found) => {
+  ])('are found by a search for %j', (search, found) => {
     expect(ids({ search })[1]).toEqual(found)
   })
 
@@ -309,11 +309,11 @@ describe('rows', () => {
   })
 })
 
-describe('a rung that is slower than the previous one', () => {
+describe('a rung that is slower than the previous rung', () => {
   const at = (name: string, id: string) =>
     ladderRows(recording(name)).find((row) => row.rung.id === id)!.slowdown
 
-  it('as expected shows the ladder’s note and the counter that explains it', () => {
+  it('shows the ladder’s note and the explaining counter if the slowdown is deliberate', () => {
     for (const name of ['seed-cutlass-h200', 'seed-rtx3090-h200-1024']) {
       const recorded = recording(name)
       for (const entry of recorded.ladder.rungs.filter(({ negative }) => negative)) {
@@ -344,12 +344,12 @@ describe('a rung that is slower than the previous one', () => {
     })
   })
 
-  it('names no counter if none changed', () => {
+  it('names no counter if no counter changed', () => {
     const [, , slow] = ladderRows(session([rung('00_ref', 1), rung('01_a', 4), rung('02_b', 8)]))
     expect(slow!.slowdown).toMatchObject({ slower: true, metric: null })
   })
 
-  it('is not reported if it is faster, or within the spread', () => {
+  it('is reported only if the slowdown exceeds the spread', () => {
     const [, , faster, same] = ladderRows(
       session([rung('00_ref', 1), rung('01_a', 4), rung('02_b', 2), rung('03_c', 2.001)]),
     )

@@ -27,10 +27,10 @@ export interface LadderRow {
   rung: RungResult
   number: string
   isReference: boolean
-  /** Whether the rung is off the main path of the ladder. */
+  /** Whether the rung is off the ladder's main path. */
   isAside: boolean
   before: RungResult | undefined
-  /** The comparison with the rung that it builds on, or undefined for the first rung. */
+  /** The comparison with the rung on which this rung builds, or undefined for the first rung. */
   comparison: RungComparison | undefined
   step: TakenStep | null
   /** Notes to show next to the rung's time. */
@@ -46,8 +46,8 @@ export interface LadderRow {
   /** The ladder's note about the rung. */
   note: string | null
   /**
-   * Error of the result against FP64, on the scale of the task's check. The error is null if the
-   * result was not verified or is not finite.
+   * Error of the result relative to FP64, on the scale of the task's check. The error is null if
+   * the result was not verified or is not finite.
    */
   error: number | null
   /** The rung's error divided by the reference's error, or null for the reference. */
@@ -104,15 +104,14 @@ const errorOf = (rung: RungResult | undefined): number | null =>
 export const errorText = (error: number): string => error.toExponential(1)
 
 /**
- * Returns whether the rungs have errors of different sizes. An error column is useful only if the
- * sizes differ.
+ * Returns whether the rungs' errors differ. An error column is useful only if the errors differ.
  */
 export function errorsDiffer({ rungs }: Session): boolean {
   const errors = rungs.map(errorOf).filter((error) => error !== null)
   return new Set(errors.map(errorText)).size > 1
 }
 
-/** The optional time columns. Only some sessions have them. */
+/** The optional time columns, which only some sessions have. */
 export interface TimeColumns {
   notes: boolean
   burst: boolean
@@ -132,7 +131,7 @@ export function timeColumns({ rungs }: Session): TimeColumns {
 /** The options for the ratio column. The column shows this time divided by the rung's time. */
 export type RatioTo = 'reference' | 'first' | 'baseline'
 
-/** Returns operations per second, or bytes per second if memory bounds the task. */
+/** Returns operations per second, or bytes per second if the task is memory-bound. */
 export const rateOf = (
   session: Session,
   rung: Pick<RungResult, 'timing' | 'flags'>,
@@ -166,15 +165,17 @@ export function referenceThroughput(session: Session): number | null {
 export const timeDecimals = (session: Session): number =>
   columnDecimals(session.rungs.flatMap((rung) => (rung.timing ? [rung.timing.medianMs] : [])))
 
-/** Toggles a rung. Two picked rungs open in Compare. More than two open in the matrix. */
+/**
+ * Toggles a rung. Two picked rungs open in Compare. More than two picked rungs open in the matrix.
+ */
 export function togglePick(picked: readonly string[], id: string): string[] {
   if (picked.includes(id)) return picked.filter((other) => other !== id)
   return [...picked, id]
 }
 
 /**
- * Returns the pair that Compare opens with: the step with the largest speedup. Kernels that do not
- * build on each other have no steps. For such kernels, the two slowest are returned.
+ * Returns the pair with which Compare opens: the step with the largest speedup. Kernels that do not
+ * build on each other have no steps. For such kernels, returns the two slowest kernels.
  */
 export function defaultPair(session: Session): [string, string] | null {
   const steps = session.rungs.flatMap((rung) => {
@@ -194,8 +195,8 @@ const byTime = (rungs: readonly RungResult[]): RungResult[] =>
   [...rungs].sort((a, b) => profiledMs(b) - profiledMs(a))
 
 /**
- * Returns the slowest kernel of an import, which is shown first. Returns undefined for our own
- * runs.
+ * Returns the slowest kernel in an import, which is shown first. Returns undefined for this
+ * program's own runs.
  */
 export const hottestOfImport = (session: Session): string | undefined =>
   can(session.target).knowsRun ? undefined : byTime(session.rungs)[0]?.id

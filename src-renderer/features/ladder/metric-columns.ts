@@ -1,4 +1,4 @@
-/** The metric columns of the ladder, their groups, and their scales. */
+/** The ladder's metric columns, their groups, and their scales. */
 import { countedColumns, hasTimes } from '../../../src-main/domain/analysis/table-columns'
 import { leadMetric } from '../../../src-main/domain/analysis/lead-figure'
 import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics/metrics'
@@ -25,7 +25,7 @@ const registersOf = ({ rungs }: Session): string[] =>
 /**
  * Returns the default columns: the card metrics and the registers. A deep session shows structural
  * bank conflicts instead of the noisy counters. If another unit bounds the task, its utilization
- * replaces the utilization of the FMA pipe. In a memory-bound task without bank conflicts, memory
+ * replaces the FMA pipe's utilization. In a memory-bound task without bank conflicts, memory
  * metrics replace the bank conflict columns. A session without times shows all its counters.
  */
 export function usualColumns(session: Session): string[] {

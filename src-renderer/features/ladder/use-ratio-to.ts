@@ -12,8 +12,8 @@ import type { RatioTo } from './ladder-rows'
 export function useRatioTo(session: () => Session) {
   const baselines = useBaselineStore()
   /**
-   * The baseline's time. The time is null if the baseline's session cannot be compared with this
-   * one, or if their times cannot be ranked.
+   * The baseline's time. The time is null if the two sessions cannot be compared, or if their times
+   * cannot be ranked.
    */
   const baselineMs = computed(() => {
     const base = baselines.baseline

@@ -1,4 +1,7 @@
-/** Names and values of how a rung was built, verified and timed, and of the program that it ran. */
+/**
+ * Names and values of the facts about a rung's build, verification, and timing, and about the
+ * program that it ran.
+ */
 import { computed } from 'vue'
 import { timeNotes } from '../../../src-main/domain/analysis/time-notes'
 import { message } from '../../../src-main/domain/messages/message'
@@ -18,8 +21,8 @@ export function useRungFacts(session: () => Session, rung: () => RungResult) {
     value === null ? t('details.notReported') : `${value} MHz`
 
   /**
-   * Returns the register count of the launched kernel, as on other screens. The text also includes
-   * the compiler's maximum if it differs.
+   * Returns the launched kernel's register count, as on other screens. The text also includes the
+   * compiler's maximum if it differs.
    */
   function registersText(most: number | null): string {
     const launched = rung().metrics['registersPerThread']?.value ?? null

@@ -1,5 +1,5 @@
 /**
- * Explains why a rung is slower than the previous one. The explanation uses the ladder's note and
+ * Explains why a rung is slower than the previous rung. The explanation uses the ladder's note and
  * the counter that shows the cause.
  */
 import { t } from '../../ui/words'
@@ -36,8 +36,8 @@ export function useSlowdown() {
     return sentences
   }
   /**
-   * Returns the title of a slowdown. It depends on whether the rung is slower or was only expected
-   * to be.
+   * Returns a slowdown's title. The title depends on whether the rung is slower or was only
+   * expected to be slower.
    */
   const slowdownTitle = ({ slower }: Slowdown): string =>
     t(slower ? 'slowdown.title' : 'slowdown.meant')

@@ -19,7 +19,7 @@ const session = (rungs: RungResult[]): Session =>
     settings: {},
   }) as unknown as Session
 
-describe('the table of an emulated session', () => {
+describe('an emulated session’s table', () => {
   const own = session([
     rung('00_library', 'unsupported', {}),
     rung('01_naive', 'ok', { instructions: counted(5), sharedLoadBankConflicts: counted(0) }),
@@ -33,11 +33,11 @@ describe('the table of an emulated session', () => {
       () => metrics,
     )
     expect(timeless.value).toBe(true)
-    // The columns are the number, the name, and one per counter.
+    // The columns are the rung's number, its name, and one column per counter.
     expect(columns.value).toHaveLength(2 + metrics.length)
   })
 
-  it('keeps the columns with the reason if no rung has a counter', () => {
+  it('keeps the time columns, which show the reason, if no rung has a counter', () => {
     const failed = session([rung('01_naive', 'failed', {})])
     const { timeless } = useTableColumns(
       () => failed,

@@ -18,7 +18,9 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
   const kernels = computed(() =>
     can(session().target).knowsRun ? null : totalProfiledMs(session()),
   )
-  /** The longest wall time of a program. The bars of programs show time instead of throughput. */
+  /**
+   * The longest wall time among the programs. Bars for programs show time instead of throughput.
+   */
   const longestProgramMs = computed(() =>
     isOfPrograms(session())
       ? Math.max(0, ...session().rungs.map(({ timing }) => timing?.medianMs ?? 0))
@@ -26,7 +28,7 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
   )
   /**
    * The optional time columns. Programs and kernels under ncu have only one timing mode, so they
-   * have none.
+   * have no optional columns.
    */
   const times = computed(() =>
     kernels.value !== null || longestProgramMs.value !== null
@@ -74,7 +76,7 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
     return (timeless.value ? 380 : 696) + predicted + more + 70 * columnMetrics.value.length
   })
   /**
-   * Whether more than one timing mode is shown. Names and bars are then narrower and stay in view
+   * Whether more than one timing mode is shown. If so, names and bars are narrower and stay in view
    * while the other columns scroll.
    */
   const isWide = computed(() => times.value.burst || times.value.sustained)

@@ -25,9 +25,9 @@ export function useVirtualRows({
 }: {
   rows: () => readonly LadderRow[]
   table: Readonly<Ref<HTMLElement | undefined>>
-  /** The element that contains the rows. The rows begin at its top. */
+  /** The element that contains the rows. The rows begin at the top of this element. */
   body: Readonly<Ref<HTMLElement | undefined>>
-  /** Values that can move the top of the rows when they change. */
+  /** Values whose changes can move the top of the rows. */
   movedBy: () => readonly unknown[]
 }) {
   /** The height above the rows, in pixels. */
@@ -56,7 +56,7 @@ export function useVirtualRows({
   const height = computed(() => virtual.value.getTotalSize())
   const shown = computed(() => items.value.filter(({ index }) => rows()[index]))
   /**
-   * The rung that each element was last measured for. A reused element must be removed from the
+   * The rung for which each element was last measured. A reused element must be removed from the
    * cache.
    */
   const measured = new WeakMap<HTMLElement, string | undefined>()

@@ -16,7 +16,7 @@ interface Side {
 function distance(base: number, value: number, unit: string): string {
   if (unit === '%') return value === base ? '0' : bareDelta(value - base, '%')
   if (value === 0) return '0'
-  // A factor from zero is undefined, so show the difference.
+  // A factor relative to zero is undefined, so show the difference.
   if (base === 0) return `+${formatCount(value)}`
   return formatRatio(value / base)
 }

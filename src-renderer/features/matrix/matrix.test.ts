@@ -36,7 +36,7 @@ describe('the rows', () => {
       if (item.type === 'metric') expect(item.cells).toHaveLength(recorded.rungs.length)
   })
 
-  it('show bytes per second if memory bounds the task, and no reference if there is none', () => {
+  it('show bytes per second if the task is memory-bound, and no ratio if there is no reference', () => {
     const own = rung('01_copy', 10)
     const alone = { ...own, timing: { ...own.timing!, ratioToReference: null } }
     const items = matrixItems([alone], 'common', () => measured(3000, 'GB/s'))
@@ -44,7 +44,7 @@ describe('the rows', () => {
     expect(times.map(({ id }) => id)).toEqual(['time', 'bandwidth'])
   })
 
-  it('distinguish zero, not available and not collected', () => {
+  it('distinguish zero, unavailable, and uncollected values', () => {
     const items = matrixItems(
       [
         rung('a', 1, { metrics: { sharedLoads: measured(0) } }),
@@ -64,7 +64,7 @@ describe('the rows', () => {
     ])
   })
 
-  it('of a rung without a time show no time', () => {
+  it('show no time for a rung that was not timed', () => {
     const items = matrixItems([rung('a', 2), rung('b', null)], 'common')
     expect(rowOf(items, 'time').cells[1]).toEqual({ kind: 'absent' })
     expect(matrixItems([rung('b', null)], 'common')).toEqual([])
@@ -146,7 +146,7 @@ describe('the rungs', () => {
     ],
     [[], ['a', 'b', 'c']],
     [['gone'], ['a', 'b', 'c']],
-  ])('%j in the URL selects %j, in session order', (wanted, ids) => {
+  ])('for %j in the URL are %j, in session order', (wanted, ids) => {
     expect(chosenRungs(all, wanted).map(({ id }) => id)).toEqual(ids)
   })
 })
@@ -186,7 +186,7 @@ describe('a copied matrix', () => {
     ])
   })
 
-  it('in CSV has figures at full precision', () => {
+  it('in CSV has values at full precision', () => {
     const csv = matrixCsv(
       recorded.rungs.map(({ title }) => title),
       matrixItems(recorded.rungs, 'common'),
@@ -219,7 +219,7 @@ describe('against a baseline', () => {
   )
   const cell = (id: string, index: number) => rowOf(comparison, id).cells[index]
 
-  it('times and the figures derived from them have factors and verdicts', () => {
+  it('times and the values derived from them have factors and verdicts', () => {
     expect(cell('time', faster)).toMatchObject({ text: '0.833×', verdict: 'better' })
     expect(cell('time', slower)).toMatchObject({ verdict: 'worse' })
     expect(cell('throughput', faster)).toMatchObject({ text: '1.20×', verdict: 'better' })
@@ -253,7 +253,7 @@ describe('against a baseline', () => {
     expect(verdicts.has('better')).toBe(false)
   })
 
-  it('sessions of different problems have differences without verdicts', () => {
+  it('sessions with different problems have differences without verdicts', () => {
     const other = { ...recorded, problem: { ...recorded.problem!, sizes: { m: 1, n: 1, k: 1 } } }
     const refused = againstBaseline(
       items,
@@ -265,7 +265,7 @@ describe('against a baseline', () => {
     expect(rowOf(refused, 'time').cells[faster]).toMatchObject({ verdict: 'unknown' })
   })
 
-  it('rungs are sorted by a row, and those without a value come last', () => {
+  it('rungs are sorted by a row, and rungs without a value come last', () => {
     const two = [rung('a', 3), rung('b', null), rung('c', 1)]
     const row = rowOf(matrixItems(two, 'common'), 'time')
     const ids = (direction: 'down' | 'up') => rungsByRow(two, row, direction).map(({ id }) => id)

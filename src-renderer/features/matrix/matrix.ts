@@ -1,6 +1,6 @@
 /**
- * The matrix of rungs × metrics: all values of a session in one table. The matrix is calculated
- * once and does not depend on the language.
+ * The matrix of rungs and metrics, which shows all of a session's values in one table. The matrix
+ * is calculated once and does not depend on the language.
  */
 import { type Verdict } from '../../../src-main/domain/analysis/compare'
 import {
@@ -22,7 +22,7 @@ export type MatrixCell =
       text: string
       evidence: Exclude<MetricValue['evidence'], 'unavailable'>
       /**
-       * The formatted value, set only if there is a baseline. `text` is then the factor or
+       * The formatted value, set only if there is a baseline. In that case, `text` is the factor or
        * difference.
        */
       exact?: string
@@ -46,7 +46,7 @@ export interface MatrixRow {
    */
   id: string
   source: 'timing' | 'registry' | 'ncu'
-  /** The unit, empty if ncu reports none. */
+  /** The unit, empty if ncu reports no unit. */
   unit: string
   /** One cell per rung, in order. */
   cells: readonly MatrixCell[]
@@ -166,15 +166,15 @@ const timing = (
   )
 
 /**
- * Returns the rows of the matrix. `common` includes the times and the registry metrics that any
- * rung has. `all` adds every ncu metric.
+ * Returns the matrix rows. `common` includes the times and the registry metrics that any rung has.
+ * `all` adds every ncu metric.
  */
 export function matrixItems(
   rungs: readonly RungResult[],
   which: 'common' | 'all',
   /**
-   * Returns a rung's bandwidth. Set it for a memory-bound task, to show bandwidth instead of
-   * operations per second.
+   * Returns a rung's bandwidth. Pass this function for a memory-bound task, to show bandwidth
+   * instead of operations per second.
    */
   bandwidth?: (rung: RungResult) => MetricValue | null,
 ): MatrixItem[] {

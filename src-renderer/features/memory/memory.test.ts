@@ -24,7 +24,7 @@ it('the memory map has bytes and rates only for collected counters', () => {
   expect(hasFigures(found)).toBe(true)
 })
 
-it('the memory map has no shared traffic unless both counters exist, and no rate without a time', () => {
+it('the memory map has no shared-memory traffic unless both counters exist, and no rates without a time', () => {
   const found = memoryFigures(
     rung('a', null, {
       metrics: {

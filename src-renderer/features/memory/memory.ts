@@ -1,7 +1,4 @@
-/**
- * Calculates the bytes that a launch moves between memory levels, and the utilization of each
- * level.
- */
+/** Calculates the bytes that a launch moves between memory levels, and each level's utilization. */
 import type { RungResult } from '../../../src-main/domain/session/session'
 
 /** Each link connects its level to the next level toward the SM. */
@@ -60,8 +57,8 @@ export const hasFigures = ({ flows }: MemoryFigures): boolean =>
   links.some((link) => flows[link].bytes !== null)
 
 /**
- * Returns the width of a link in pixels. The square-root scale keeps a link visible even at a
- * hundredth of the largest traffic.
+ * Returns a link's width in pixels. The square-root scale keeps a link visible even at a hundredth
+ * of the largest traffic.
  */
 export function linkWidth(bytes: number | null, most: number): number {
   return bytes === null || bytes <= 0 || most <= 0 ? 1 : 1 + 17 * Math.sqrt(bytes / most)

@@ -7,8 +7,8 @@ import { defaultFields, fieldsFrom, fieldsOf, kernelOf, parseField, rangeOf } fr
 import { smLimits } from '../../../src-main/domain/gpu/sm-limits'
 import { isKnown, rungOccupancy } from '../charts/occupancy-figures'
 
-describe('the URL of the what-if screen', () => {
-  it('fills the fields, with defaults for missing ones', () => {
+describe('the what-if screen’s URL', () => {
+  it('fills the fields, with defaults for missing fields', () => {
     expect(fieldsFrom({ gpu: '8.6', threads: '128' })).toEqual({
       ...defaultFields,
       gpu: '8.6',
@@ -24,7 +24,7 @@ describe('the URL of the what-if screen', () => {
     expect(kernelOf(fields)).toEqual(['registers'])
   })
 
-  it('limits a launched kernel to the shared memory that the driver set aside for it', () => {
+  it('keeps the shared-memory carve-out that the driver chose for a launched kernel', () => {
     const session = recording('gemm-fp32-h200-4096')
     const own = rungOccupancy(session, rungOf(session, '07_conflict_free')!)
     if (!isKnown(own)) throw new Error(own)
@@ -51,7 +51,7 @@ describe('the URL of the what-if screen', () => {
     expect(limitOf({ ...fields, carveOut: '12345' })).toBe(limitOf({ ...fields, carveOut: '' }))
   })
 
-  it('restores the kernel that it was created from', () => {
+  it('restores the kernel from which it was created', () => {
     const fields = fieldsOf({ threads: 256, registers: 120, shared: 8320 }, '9.0')
     expect(fieldsFrom({ ...fields })).toEqual(fields)
     expect(kernelOf(fields)).toEqual({
@@ -71,7 +71,7 @@ describe('a field', () => {
       expect(parseField(text, range), text).toBeNull()
   })
 
-  it('accepts as much shared memory as a block of that GPU may have', () => {
+  it('accepts as much shared memory as a block may use on the chosen GPU', () => {
     expect(rangeOf('shared', smLimits('7.5')!).max).toBe(64 * 1024)
     expect(rangeOf('shared', smLimits('9.0')!).max).toBe(227 * 1024)
   })

@@ -1,5 +1,6 @@
 /**
- * The fields of the what-if screen, and their conversions from the URL and to and from a kernel.
+ * The fields of the what-if screen, and functions that convert them from a URL, to a kernel, and
+ * from a kernel.
  */
 import { sharedAllocated, type KernelResources } from '../../../src-main/domain/gpu/occupancy'
 import {
@@ -16,7 +17,7 @@ export type Resource = (typeof resources)[number]
 
 /**
  * Values as typed, even if they are not numbers. `carveOut` is the SM's shared memory in bytes. If
- * it is empty, the maximum is used.
+ * `carveOut` is empty, the maximum is used.
  */
 export type WhatIfFields = Record<Resource | 'gpu' | 'carveOut', string>
 
@@ -31,7 +32,7 @@ export const defaultFields: WhatIfFields = {
 export interface Range {
   min: number
   max: number
-  /** Step of the slider. The user can also type any whole number. */
+  /** The slider's step. The user can also type any whole number. */
   step: number
 }
 
@@ -42,7 +43,7 @@ export const rangeOf = (resource: Resource, limits: SmLimits): Range =>
     shared: { min: 0, max: limits.sharedPerBlock, step: limits.sharedGranularity },
   })[resource]
 
-/** Returns a whole number within the range. Returns null for any other text. */
+/** Parses a whole number. Returns null if the text is not a whole number within the range. */
 export function parseField(text: string, { min, max }: Range): number | null {
   const value = /^\s*\d+\s*$/.test(text) ? Number(text) : NaN
   return value >= min && value <= max ? value : null

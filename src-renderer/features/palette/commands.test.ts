@@ -13,7 +13,7 @@ const all = [
   { ...command('12 Software pipelining', 'Rungs'), also: '09_register_prefetch' },
 ]
 
-describe('a search of the commands', () => {
+describe('a command search', () => {
   it.each([
     ['', ['Show all', 'Ladder', 'Charts of the ladder', '밝게', '12 Software pipelining']],
     ['register_pre', ['12 Software pipelining']],

@@ -1,6 +1,6 @@
 /**
- * The commands of the palette. A screen provides more commands while it is mounted. A search
- * matches commands whose title or group contains all its words.
+ * The palette's commands. A screen provides more commands while it is mounted. A search matches
+ * commands whose title or group contains all its words.
  */
 import { onBeforeUnmount, shallowReactive } from 'vue'
 
@@ -9,9 +9,9 @@ export interface Command {
   /** The title in the user's language. */
   title: string
   group: string
-  /** More words that the search matches, such as an id. */
+  /** Additional words that the search matches, such as an id. */
   also?: string
-  /** The equivalent keys, in the order that the user presses them. */
+  /** The equivalent keys, in the order in which the user presses them. */
   keys?: readonly string[]
   run(): void
 }

@@ -16,7 +16,10 @@ export function readFrozen(page: Document): FrozenReport {
   return FrozenReport.parse(JSON.parse(text))
 }
 
-/** Reads a session's deep profiles from the page. Returns an empty result if there are none. */
+/**
+ * Reads a session's deep profiles from the page. Returns an empty result if the page contains no
+ * deep profiles.
+ */
 export async function readFrozenDeep(page: Document, session: number): Promise<FrozenDeep> {
   const packed = page.getElementById(deepElementId(session))?.textContent
   if (!packed) return {}

@@ -5,7 +5,7 @@ import { sessionScreens } from '../frame/session-screens'
 
 const sections = Object.keys(sessionScreens) as ReportSection[]
 
-/** Returns the screens of the report's sections. */
+/** Returns the screens for the report's sections. */
 export const screenNames = (report: FrozenReport): ReportSection[] =>
   sections.filter((section) => report.sections.includes(section))
 

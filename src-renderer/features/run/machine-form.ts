@@ -1,4 +1,4 @@
-/** The form that adds a machine, and the state of a machine. */
+/** The form that adds a machine, and a machine's state. */
 import type { CallInput, CallOutput } from '../../../src-main/contract/index'
 import type { Statement } from '../../../src-main/domain/messages/message'
 

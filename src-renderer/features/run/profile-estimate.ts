@@ -1,4 +1,4 @@
-/** Estimates the cost of profiling from the times of a session of the same ladder and size. */
+/** Estimates the cost of profiling from the times in a session with the same ladder and size. */
 import type { SessionSummary } from '../../../src-main/contract/index'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
 import { planProfile, type ProfilePlan } from '../../../src-main/domain/analysis/pass-plan'
@@ -7,8 +7,8 @@ import type { Session } from '../../../src-main/domain/session/session'
 import { isImport, isOwnRun } from '../../../src-main/domain/session/session-summary'
 
 /**
- * Returns the session to estimate from: the newest session of this machine, or a recording if there
- * is none.
+ * Returns the session on which the estimate is based: the newest session from this machine, or a
+ * recording if there is none.
  */
 export function timesFrom(
   sessions: readonly SessionSummary[],

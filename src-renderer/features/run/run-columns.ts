@@ -18,8 +18,8 @@ import type { RungResult } from '../../../src-main/domain/session/session'
 interface RunColumns {
   lead: Lead
   /**
-   * Whether there is a reference for ratios. A reference is assumed until a time shows that there
-   * is none.
+   * Whether there is a reference for ratios. A reference is assumed until a time shows that no
+   * reference exists.
    */
   ratios: boolean
   metrics: readonly string[]
@@ -39,7 +39,7 @@ export function runColumns(context: LeadContext, results: readonly RungResult[])
   const timings = results.flatMap(({ timing }) => timing ?? [])
   const pipe = leadPipe(context)
   const profiled = results.filter(({ profile }) => profile !== null)
-  // The card level collects only the utilization of the FMA pipe.
+  // The card level collects only the FMA pipe's utilization.
   const pipeKnown = profiled.length === 0 || profiled.some(({ metrics }) => metrics[pipe])
   return {
     lead: leadOf(context),

@@ -1,4 +1,4 @@
-/** The choices of the run form, and the request built from them. */
+/** The run form's choices, and the request built from them. */
 import type { SessionSummary, CallInput } from '../../../src-main/contract/index'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
 import { type Sizes, sizesLabel, usualProblem } from '../../../src-main/domain/task/problem'
@@ -24,7 +24,10 @@ export function parseSeconds(text: string): number | null {
 
 export const customSize = 'custom'
 
-/** The GPU of the built-in recordings. A build for this GPU can be compared with them. */
+/**
+ * The GPU on which the built-in recordings were made. A build for this GPU can be compared with the
+ * recordings.
+ */
 const usualGpu = 'h200'
 
 export interface RunForm {
@@ -32,11 +35,11 @@ export interface RunForm {
   ladder: string
   /** The chosen rungs. The reference always runs too. */
   rungs: string[]
-  /** The label of a size, or `custom`. */
+  /** A size's label, or `custom`. */
   size: string
-  /** Size parameters of the task by name, as the user typed them. */
+  /** The task's size parameters by name, as the user typed them. */
   custom: Record<string, string>
-  /** Scalars and options of the task by name. An empty value uses the ladder's value. */
+  /** The task's scalars and options by name. An empty value uses the ladder's value. */
   values: Record<string, string>
   /** Parameter values by parameter name. If a value is empty, each rung uses its default. */
   params: Record<string, string>
@@ -50,7 +53,7 @@ export interface RunForm {
   profileLimit: string
   /** The timing modes to use in addition to single launches. */
   timing: TimingWay
-  /** The state of L2 when a launch is timed. */
+  /** L2 cache state when a launch is timed. */
   cacheState: 'cold' | 'warm'
 }
 
@@ -71,7 +74,7 @@ export const freshForm = (ladder: Ladder, target: string, name = ladder.id): Run
   cacheState: 'cold',
 })
 
-/** Returns the capabilities of the chosen target. Returns null if none is chosen. */
+/** Returns the chosen target's capabilities. Returns null if no target is chosen. */
 export const abilities = ({ target }: Pick<RunForm, 'target'>): Capabilities | null => {
   const parsed = parseTarget(target)
   return parsed && can(parsed)
@@ -154,7 +157,7 @@ export const isOffered = (
   return needsGpu ? hasGpu : elsewhere === true || replays || hasCompiler
 }
 
-/** Returns the recordings of this ladder. */
+/** Returns this ladder's recordings. */
 const recordingsOf = (sessions: readonly SessionSummary[], ladder: string): SessionSummary[] =>
   sessions.filter(
     (session) => isRecording(session) && session.ladder.id === ladder && !session.damaged,
@@ -170,14 +173,14 @@ export function firstRecording(
   return found.find(({ problem }) => problem && sizesLabel(problem.sizes) === label) ?? found[0]
 }
 
-/** Parses an extent. Returns null if it is not a whole number that fits into a grid. */
+/** Parses an extent. Returns null if the text is not a whole number that fits into a grid. */
 export function parseExtent(text: string, max = maxSize): number | null {
   if (!/^\d{1,16}$/.test(text.trim())) return null
   const value = Number(text)
   return value >= 1 && value <= max ? value : null
 }
 
-/** Parses sizes. Returns null if the task rejects one of them. */
+/** Parses sizes. Returns null if the task rejects one of the sizes. */
 export function parseSizes(
   { task }: Ladder,
   typed: Readonly<Record<string, string>>,
@@ -205,14 +208,14 @@ export function optionChoices({ task, rungs }: Ladder, option: string): string[]
   return taken.size === 0 ? all : all.filter((choice) => taken.has(choice))
 }
 
-/** Parses a scalar. Returns null if it is not a number of the given type. */
+/** Parses a scalar. Returns null if the text is not a number of the given type. */
 export function parseScalar(text: string, dtype: string): number | null {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) return null
   return dtype.startsWith('i') && !Number.isInteger(value) ? null : value
 }
 
-/** Returns the requested scalars and options. Returns null if one is invalid. */
+/** Returns the requested scalars and options. Returns null if any value is invalid. */
 function parseValues(
   { task }: Ladder,
   values: Readonly<Record<string, string>>,

@@ -104,7 +104,7 @@ describe('scalars and options', () => {
     ['2.5', 'i32', null],
     ['', 'f32', null],
     ['1e999', 'f32', null],
-  ] as const)('%j as %s is %j', (text, dtype, value) => {
+  ] as const)('%j as %s is parsed as %j', (text, dtype, value) => {
     expect(parseScalar(text, dtype)).toBe(value)
   })
 })
@@ -124,7 +124,7 @@ describe('form errors', () => {
   })
 })
 
-it('the run form offers each value that one of the chosen rungs allows', () => {
+it('the run form offers each value that at least one chosen rung allows', () => {
   expect(parameterChoices(ladder, ['02_tile', '03_wide'])).toEqual([
     { name: 'BM', allowed: [32, 64, 128], rungs: ['02_tile', '03_wide'] },
   ])
@@ -150,7 +150,7 @@ const summary = (ref: string, kind: SessionSummary['kind'], size: number): Sessi
 const at4096 = { m: 4096, n: 4096, k: 4096 }
 
 describe('the estimated cost of profiling', () => {
-  it('is based on this machine’s newest session of the ladder and size, or else on a recording', () => {
+  it('is based on this machine’s newest session with the same ladder and size, or else on a recording', () => {
     const all = [
       summary('recorded:a', 'recorded', 4096),
       summary('small', 'live', 1024),
@@ -187,11 +187,11 @@ describe('the estimated cost of profiling', () => {
     ['1e9', null],
     ['soon', null],
     ['', null],
-  ])('%j seconds are %s', (text, value) => {
+  ])('has a limit of %j seconds, parsed as %s', (text, value) => {
     expect(parseSeconds(text)).toBe(value)
   })
 
-  it('limits profiling only if rungs are profiled on this machine', () => {
+  it('is limited in the request only if the user set a limit and rungs are profiled', () => {
     const form = { ...freshForm(ladder, 'local'), profileLimit: '12' }
     expect(runRequest(form, ladder)).toMatchObject({ profileLimitSeconds: 12 })
     expect(runRequest({ ...form, profileLimit: '' }, ladder)).not.toHaveProperty(
@@ -204,7 +204,7 @@ describe('the estimated cost of profiling', () => {
 })
 
 describe('the timing modes and the L2 state', () => {
-  it('are sent if launches are timed and they differ from the default', () => {
+  it('are sent if launches are timed and the settings differ from the defaults', () => {
     const form = freshForm(ladder, 'local')
     expect(form).toMatchObject({ timing: 'single', cacheState: 'cold' })
     const usual = runRequest(form, ladder)
@@ -235,7 +235,7 @@ describe('the form that adds a machine', () => {
     expect(machineRequest(fields, { ...key, known: true })).toEqual({ ...titan, fingerprint: null })
   })
 
-  it('requests Slurm with its partition, or with the default partition of the site', () => {
+  it('requests Slurm with the entered partition or the site’s default partition', () => {
     const slurm = (partition: string) =>
       machineRequest({ ...fields, slurm: true, partition }, { ...key, known: true }).slurm
     expect([slurm(' gpu '), slurm('')]).toEqual([{ partition: 'gpu' }, {}])
@@ -285,7 +285,7 @@ it('a run of a compute-bound task shows operations per second', async () => {
   expect(ratios).toBe(true)
 })
 
-it('a run on an emulated GPU is not described as built only', () => {
+it('a run on an emulated GPU is not described as a build', () => {
   const told = (target: string) => placeWords(parseTarget(target)!)
   expect(told('emulated')).toEqual({ how: 'emulatedOn', gpu: 'H200' })
   expect(told('emulated:h100')).toMatchObject({ how: 'emulatedOn' })

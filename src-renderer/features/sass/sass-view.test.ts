@@ -69,7 +69,7 @@ describe('heat', () => {
     expect(valueOf(code({ text: 'EXIT' })[0]!, 'stall:mio')).toBeNull()
   })
 
-  it('is an instruction’s or a line’s share of the kernel’s total', () => {
+  it('is an instruction’s or a line’s share of the kernel’s total heat', () => {
     expect(heatShares(sampled, 'samples')).toEqual([0.3, 0.1, 0.6, 0])
     expect(heatShares(sampled, 'executed')).toBeNull()
     const lines = lineHeat(codeByLine(sampled, 'k.cu'), heatShares(sampled, 'samples')!)
@@ -99,7 +99,7 @@ describe('lines and instructions', () => {
     expect(findCode(sampled, shownCode(sampled, null), '  ')).toEqual([])
   })
 
-  it('have arrows and live registers even without counters', () => {
+  it('have jump arrows and live register counts even without counters', () => {
     const { arrows, peak, live } = kernelCode(
       kernel(code({ text: 'MOV R0, RZ' }, { text: 'STS [R0], R0' }, { text: '@P0 BRA 0x10' })),
     )

@@ -12,7 +12,7 @@ import {
 import { liveRegisters, type Live } from '../../../src-main/domain/sass/live-registers'
 import { bandCount, type LineBands } from '../../ui/code-bands'
 
-/** The data of a rung's machine code. Each part can be missing. */
+/** Data about a rung's machine code. Each part can be missing. */
 export interface MachineRung {
   text: string | null
   file: string
@@ -36,7 +36,7 @@ export type HeatBy = 'cycles' | Counter | `stall:${string}`
 
 const isCounter = (heat: string): heat is Counter => counters.some((counter) => counter === heat)
 
-/** Returns an instruction's value, or null if it was not collected. */
+/** Returns an instruction's value, or null if the value was not collected. */
 export function valueOf(
   { stalls, predicted, ...work }: Work & Pick<Instruction, 'predicted'>,
   heat: HeatBy,
@@ -67,8 +67,8 @@ export function collectedHeat(profiles: readonly DeepProfile[]): HeatBy[] {
 }
 
 /**
- * Returns each instruction's share of the kernel's total, from 0 to 1. Returns null if the total is
- * zero.
+ * Returns each instruction's share of the kernel's total heat, from 0 to 1. Returns null if the
+ * total heat is zero.
  */
 export function heatShares(code: readonly Instruction[], heat: HeatBy | null): number[] | null {
   const values = heat === null ? [] : code.map((one) => valueOf(one, heat) ?? 0)
@@ -81,7 +81,7 @@ const placesOf = ({ file, line, inlinedFrom = [] }: Instruction): Place[] => [
   ...inlinedFrom,
 ]
 
-/** Returns the instruction's line in a file, even if its code was inlined from there. */
+/** Returns the instruction's line in a file, even if the code was inlined from that file. */
 export const lineIn = (instruction: Instruction, file: string): number | undefined =>
   placesOf(instruction).find((place) => place.file === file)?.line
 
@@ -119,7 +119,8 @@ export function lineHeat(
 }
 
 /**
- * Returns the opcodes without modifiers and how many instructions have each, most frequent first.
+ * Returns the opcodes without modifiers and the number of instructions with each opcode, most
+ * frequent first.
  */
 export function families(code: readonly Instruction[]): [string, number][] {
   const counts = new Map<string, number>()
@@ -147,7 +148,7 @@ export function findCode(code: readonly Instruction[], shown: readonly number[],
 }
 
 /**
- * Number of columns for arrows. If more arrows overlap, the outermost ones share the last column.
+ * Number of columns for arrows. If more arrows overlap, the outermost arrows share the last column.
  */
 export const arrowColumns = 5
 

@@ -18,7 +18,7 @@ const item = (over: Partial<SessionSummary> = {}): SessionSummary => ({
   ...over,
 })
 
-describe('the name of a session', () => {
+describe('a session’s name', () => {
   it.each([
     ['by the reader’s name', item({ title: 'Before the fix' }), 'Before the fix'],
     ['by ladder and problem', item(), 'FP32 matrix multiplication, 4096³ FP32'],
@@ -37,7 +37,7 @@ describe('the name of a session', () => {
       item({ damaged: 'It is not JSON.' }),
       'gemm-fp32-20261121',
     ],
-  ])('a session is named %s', (_how, summary, title) => {
+  ])('is chosen %s', (_how, summary, title) => {
     expect(sessionTitle(summary)).toBe(title)
   })
 })
@@ -65,8 +65,8 @@ describe('a search', () => {
   })
 })
 
-describe('the rungs that a comparison of two sessions opens with', () => {
-  it('are the fastest rung that was timed in both', () => {
+describe('the default pair of rungs in a comparison of two sessions', () => {
+  it('is the fastest rung that was timed in both sessions', () => {
     const a = session([rung('00_ref', 1), rung('01_naive', 9), rung('02_tile', 5)])
     const b = session([
       rung('00_ref', 1),
@@ -77,17 +77,17 @@ describe('the rungs that a comparison of two sessions opens with', () => {
     expect(pairAcross(a, b)).toEqual(['02_tile', '02_tile'])
   })
 
-  it('are the fastest rung of each session if no rung is shared', () => {
+  it('is each session’s fastest rung if no rung is shared', () => {
     const a = session([rung('x', 9), rung('y', 5)])
     expect(pairAcross(a, session([rung('z', 3)]))).toEqual(['y', 'z'])
   })
 
-  it('are the last rung of each session if nothing was timed', () => {
+  it('is each session’s last rung if nothing was timed', () => {
     const a = session([rung('k0', null), rung('k1', null)])
     expect(pairAcross(a, a)).toEqual(['k1', 'k1'])
   })
 
-  it('are missing if a session has no rungs', () => {
+  it('is missing if a session has no rungs', () => {
     expect(pairAcross(session([]), session([rung('z', 3)]))).toBeNull()
   })
 })

@@ -1,6 +1,5 @@
 /**
- * The session list: titles, search, and the pair of rungs that a comparison of two sessions opens
- * with.
+ * The session list: titles, search, and the default pair of rungs for a comparison of two sessions.
  */
 import { t } from '../../ui/words'
 import type { SessionSummary } from '../../../src-main/contract/index'
@@ -10,8 +9,8 @@ import { can, gpuOfTarget } from '../../../src-main/domain/targets/targets'
 import { problemText } from '../../ui/format'
 
 /**
- * Returns the user's name for the session. If there is none, returns the session's ladder and
- * problem. For an unreadable folder, returns the folder's name.
+ * Returns the user's name for the session. If the user gave no name, returns the session's ladder
+ * and problem. For an unreadable folder, returns the folder's name.
  */
 export function sessionTitle(item: SessionSummary): string {
   if (item.title !== null) return item.title
@@ -23,7 +22,7 @@ export function sessionTitle(item: SessionSummary): string {
 
 /**
  * Returns a function that returns the GPU that measured a session. If no GPU measured the session,
- * returns the GPU that the session was emulated or built for, or null if that GPU is unknown.
+ * returns the GPU for which the session was emulated or built, or null if that GPU is unknown.
  */
 export function useGpuWords(): (
   item: Pick<SessionSummary, 'deviceName' | 'target'>,
@@ -62,9 +61,10 @@ const timed = (session: Session): RungResult[] =>
     .sort((a, b) => a.timing!.medianMs - b.timing!.medianMs)
 
 /**
- * Returns the pair of rungs that a comparison opens with: the fastest rung timed in both sessions.
- * If there is none, returns each session's fastest timed rung, or its last rung if none was timed.
- * For programs, returns the kernel pair that changed most. Returns null if a session has no rungs.
+ * Returns the pair of rungs with which a comparison opens: the fastest rung timed in both sessions.
+ * If there is no such rung, returns each session's fastest timed rung, or its last rung if no rung
+ * was timed. For programs, returns the kernel pair that changed most. Returns null if a session has
+ * no rungs.
  */
 export function pairAcross(a: Session, b: Session): [string, string] | null {
   if (![a, b].every(({ target }) => can(target).knowsRun)) {

@@ -11,7 +11,7 @@ export function useImport(): (files: readonly File[]) => Promise<void> {
   return async (files) => {
     if (files.length === 0) return
     const started = management.importFiles(files)
-    // Show the sessions screen during the import, because it shows the progress.
+    // Show the sessions screen during the import, because that screen shows the progress.
     await router.push({ name: 'sessions' })
     const [first, ...more] = await started
     if (files.length === 1 && first !== undefined && more.length === 0)

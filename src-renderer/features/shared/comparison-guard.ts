@@ -5,8 +5,8 @@ import { message } from '../../../src-main/domain/messages/message'
 import type { Session } from '../../../src-main/domain/session/session'
 
 /**
- * Returns whether two sessions can be compared. Unlike in reports, their ladders can differ: any
- * two rungs that solve the same problem are comparable.
+ * Returns whether two sessions can be compared. Unlike in reports, the sessions' ladders can
+ * differ, because any two rungs that solve the same problem are comparable.
  */
 export function guardOf(a: Session, b: Session): Comparability {
   const { refusals, warnings } = comparability(a, { ...b, ladder: a.ladder })

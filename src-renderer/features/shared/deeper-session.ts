@@ -1,4 +1,4 @@
-/** Finds another session of the same ladder, problem, and GPU with a higher profile level. */
+/** Finds another session with the same ladder, problem, and GPU and with a higher profile level. */
 import type { SessionSummary } from '../../../src-main/contract/index'
 import {
   profileLevels,
@@ -20,7 +20,7 @@ const what = ({ ladder, problem, deviceName }: SessionSummary): string =>
 
 /**
  * Returns the session with the highest level that is at least `level` and above the session's own
- * level. If there are several, returns the newest.
+ * level. If several sessions match, returns the newest session.
  */
 export function deeperSession(
   list: readonly SessionSummary[],

@@ -1,6 +1,6 @@
 /**
- * Finds the measured times of each rung for a predicted session. The times are for the same problem
- * on the same GPU.
+ * Finds each rung's measured times for a predicted session. The times are for the same problem on
+ * the same GPU.
  */
 import { computed, watch, type ComputedRef } from 'vue'
 import { sameSizes } from '../../../src-main/domain/task/problem'
@@ -20,15 +20,15 @@ export interface MeasuredBeside {
 }
 
 /**
- * Returns the measured times from the newest measured session of the same ladder, problem, and GPU.
- * Recordings are included. A report has no other sessions.
+ * Returns the measured times from the newest measured session with the same ladder, problem, and
+ * GPU. Recordings are included. A report has no other sessions.
  */
 export function useMeasuredBeside(
   session: () => Session,
 ): ComputedRef<ReadonlyMap<string, MeasuredBeside>> {
   const sessions = useSessionsStore()
   const app = useAppStore()
-  /** Whether other sessions can be requested. A report has none. */
+  /** Whether other sessions can be requested. A report cannot request other sessions. */
   const asks = computed(
     () =>
       session().prediction !== undefined &&

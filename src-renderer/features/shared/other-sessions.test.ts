@@ -21,7 +21,7 @@ describe('a session at a higher level', () => {
   const own = item('own')
   const deep = item('deep', { profile: 'deep' })
 
-  it('has the same ladder, problem and GPU', () => {
+  it('has the same ladder, problem, and GPU as the open session', () => {
     expect(deeperSession([own, deep], 'own')?.ref).toBe('deep')
     const others = [
       item('ladder', { profile: 'deep', ladder: { id: 'other', title: 'Other' } }),
@@ -32,7 +32,7 @@ describe('a session at a higher level', () => {
     expect(deeperSession([own, ...others], 'own')).toBeUndefined()
   })
 
-  it('has the requested level and a higher level than the session itself', () => {
+  it('has at least the requested level and a higher level than the open session', () => {
     const card = item('card', { profile: 'card' })
     expect(deeperSession([own, deep], 'deep')).toBeUndefined()
     expect(deeperSession([card, own], 'card', 'deep')).toBeUndefined()
@@ -40,7 +40,7 @@ describe('a session at a higher level', () => {
     expect(deeperSession([card, own, deep], 'card', 'standard')?.ref).toBe('deep')
   })
 
-  it('is the newest if there are several', () => {
+  it('is the newest session if several sessions match', () => {
     const newer = item('newer', { profile: 'deep', createdAt: '2026-02-01T00:00:00Z' })
     expect(deeperSession([own, deep, newer], 'own')?.ref).toBe('newer')
   })

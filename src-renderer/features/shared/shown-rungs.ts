@@ -13,7 +13,7 @@ import { rungNumbers } from '../../ui/format'
 const wholes = new WeakMap<Session, Session>()
 
 /**
- * Returns a session with only these rungs. If the list contains all rungs, returns the session
+ * Returns a session with only the given rungs. If the list contains all rungs, returns the session
  * itself.
  */
 export function narrowed(session: Session, ids: readonly string[]): Session {
@@ -23,7 +23,9 @@ export function narrowed(session: Session, ids: readonly string[]): Session {
   return narrow
 }
 
-/** Returns the whole session of a filtered one. A rung may build on a rung that is not shown. */
+/**
+ * Returns the whole session for a filtered session. A rung may build on a rung that is not shown.
+ */
 export const wholeOf = (session: Session): Session => wholes.get(session) ?? session
 
 export function numberOf(session: Session, rung: RungResult): string {

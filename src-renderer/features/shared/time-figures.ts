@@ -5,7 +5,9 @@ import type { CacheState, RungResult } from '../../../src-main/domain/session/se
 import { message } from '../../../src-main/domain/messages/message'
 import { useStatement } from '../../ui/statement'
 
-/** Returns the rung's time. If only ncu timed a kernel, returns the total of all its launches. */
+/**
+ * Returns the rung's time. If only ncu timed a kernel, returns the total time of all its launches.
+ */
 export function timeFigure({ timing, profiledTime }: RungResult): MetricValue | null {
   const ms = timing?.medianMs ?? profiledTime?.totalMs
   return ms === undefined ? null : { value: ms, unit: 'ms', evidence: 'measured' }

@@ -42,7 +42,7 @@ export interface ChosenKernel extends NamedKernel {
 }
 
 /**
- * Returns the error for a kernel that has no array parameter. The ladder reads results only from
+ * Returns the error for a kernel that has no array parameter. A ladder can read results only from
  * arrays.
  */
 export const noArray = (file: string, kernel: string) =>
@@ -56,7 +56,7 @@ const listed = (names: Iterable<string>): string => [...new Set(names)].join(', 
 
 /**
  * Returns the chosen kernel. Throws an error if the file has no kernel, or if it has several
- * kernels and the user named none.
+ * kernels and the user named no kernel.
  */
 export function chooseKernel({
   file,

@@ -14,7 +14,7 @@ const mostBytes = 2 ** 20
 
 interface Copy {
   from: string
-  /** Path relative to the folder. */
+  /** Path relative to the ladder folder. */
   to: string
 }
 

@@ -94,7 +94,10 @@ export const sameLaunch = (tried: Tried, chosen: ChosenKernel): boolean | null =
 
 const rungName = (base: string): string => `01_${base.replace(/[^A-Za-z0-9_]/g, '')}`.slice(0, 80)
 
-/** Runs trials to distinguish sizes that have equal values. Marks sizes that remain undecided. */
+/**
+ * Runs trials to distinguish sizes that have equal values. Marks sizes that the trials cannot
+ * distinguish.
+ */
 async function settleSizes(
   proposal: Proposal,
   fits: (proposal: Proposal, sizes: Sizes[]) => Promise<boolean | null>,

@@ -1,4 +1,4 @@
-/** Proposes a ladder folder from a user's .cu file: `init DIR --from FILE.cu`. */
+/** Proposes a ladder folder from a user's .cu file (`init DIR --from FILE.cu`). */
 import { readdir, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { readLadderFolder, shownPath } from '../../../adapters/catalog/ladder-folder'

@@ -44,7 +44,7 @@ const mainSeconds = 20
 interface Recorder {
   /** Path of kl-program. */
   recorder: string
-  /** Arguments that describe the GPU and the kernels. */
+  /** Command-line arguments that describe the GPU and the kernels. */
   words: string[]
 }
 
@@ -92,7 +92,8 @@ export async function learn(
   const shown = shownPath(file)
   const runs = hasMain(sourceFunctions(text))
   const compiler = await bench.compiler()
-  // Start the two builds early, because each build takes seconds and both are needed.
+  // Start building the recorder and the probe early. Each build takes seconds, and both programs
+  // are needed.
   for (const build of [bench.programRecorder, bench.launchProbe]) build().catch(() => undefined)
   const { settings, from } = await compileOptions(file, request)
   if (from !== null) tell(`Compiling it as ${from} says.`)

@@ -8,7 +8,7 @@ import type { Origin, ReferenceArgument } from '../../../domain/proposal/write'
 import type { SourceFunction } from '../../../domain/proposal/source'
 import type { ChosenKernel } from './choose-kernel'
 
-/** Strips casts, `const`, and parentheses from an expression: `(float*)x` becomes `x`. */
+/** Strips casts, `const`, and parentheses from an expression, so that `(float*)x` becomes `x`. */
 const bare = (expression: string): string =>
   expression.replace(/^\s*(?:\([\w\s:*&]+\*?\)\s*)+(?=\w)/, '').trim()
 
@@ -19,9 +19,9 @@ const bare = (expression: string): string =>
 const isProgram = /\bcuda(?:Malloc\w*|Memcpy|Free)\s*\(/
 
 /**
- * Returns the function that launches the kernel if its parameters are all values that the kernel
- * receives. Otherwise returns null. The call's arguments are C++ expressions over the launch
- * struct.
+ * Returns a function that launches the kernel and whose parameters all have known values. Returns
+ * null if there is no such function. The call's arguments are C++ expressions that refer to the
+ * launch struct.
  */
 export function ownLauncher(
   functions: readonly SourceFunction[],
@@ -57,14 +57,15 @@ export function ownLauncher(
 const cpuName = /cpu|host|ref|gold|verify|serial|sequential/i
 
 /**
- * Strips prefixes, because host and device copies of the same array are often named h_x and d_x.
+ * Strips prefixes from array names, because host and device copies of an array `x` are often named
+ * h_x and d_x.
  */
 const stem = (name: string | null): string =>
   (name ?? '').replace(/^(?:d|h|g|dev|host|device|cpu|gpu)_/i, '').toLowerCase()
 
 /**
- * Whether two types are interchangeable for a caller, as are pointers to the same element type and
- * numbers of the same kind.
+ * Whether two types are interchangeable for a caller, such as two pointers to the same element type
+ * or two numbers of the same kind.
  */
 function isAlike(a: string, b: string): boolean {
   const [one, other] = [parameterKind(a), parameterKind(b)]

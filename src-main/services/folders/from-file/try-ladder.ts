@@ -109,7 +109,7 @@ async function emulated<T>(
 
 /**
  * Compares the reference with the rung's result at a small size. Returns the reason for a mismatch,
- * or null if they match.
+ * or null if the results match.
  */
 export async function referenceFault(
   bench: Bench,

@@ -3,7 +3,7 @@
  *
  * The long form has one row per value, `rung,metric,value,unit,evidence,reason`. Rows with an empty
  * rung column contain the provenance. The wide form has one row per rung, with units in the column
- * names. `timing.…`, `verify.…` and `build.…` are names from the session schema.
+ * names. `timing.…`, `verify.…`, and `build.…` are names from the session schema.
  */
 import { message, type Statement } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/english'
@@ -23,7 +23,7 @@ interface Field {
   unit: string
   evidence: 'measured' | 'derived' | 'predicted'
   of: (rung: RungResult) => number | null | undefined
-  /** If known, the reason that the field has no value. */
+  /** Reason that the field has no value, if known. */
   why?: (rung: RungResult) => Statement | null | undefined
 }
 
@@ -39,7 +39,10 @@ const ofPredictions: readonly Field[] = (['ms', 'lowMs', 'highMs'] as const).map
 const evidenceOf = (ms: number | null, predicted: object | null | undefined): string =>
   ms === null ? 'unavailable' : predicted ? 'predicted' : 'measured'
 
-/** Whether one time was predicted and the other measured. Such times have no ratio. */
+/**
+ * Whether a rung's time is predicted in one session and measured in the other. Such times have no
+ * ratio.
+ */
 const isMixed = ({ predicted }: TimeDelta): boolean =>
   predicted !== undefined && (predicted.a === null) !== (predicted.b === null)
 
@@ -180,7 +183,10 @@ const ofBursts: readonly Field[] = [
   },
 ]
 
-/** Returns a session's fields. For a memory-bound task, one field is not in the session schema. */
+/**
+ * Returns a session's fields. For a memory-bound task, the fields include throughput values that
+ * are not in the session schema.
+ */
 function fieldsOf({ session }: ReportModel): readonly Field[] {
   const lead = leadOf(session)
   const has = (holds: (timing: Timing) => unknown): boolean =>

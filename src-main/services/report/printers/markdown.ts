@@ -230,8 +230,8 @@ function publishedSection({ published }: ReportModel): string[] {
 }
 
 /**
- * Prints a session. `pictures` is the folder that contains the charts, next to the file. If this
- * folder is missing, the charts are omitted.
+ * Prints a session. `pictures` is the folder that contains the charts, next to the report file. If
+ * this folder is missing, the charts are omitted.
  */
 function printSession(model: ReportModel, pictures: string | null = null): string {
   const { session, summary, facts, steps, date } = model
@@ -287,8 +287,8 @@ const warningLines = ({ warnings }: ComparisonModel): string[] =>
   warnings.map((warning) => `> **Warning:** ${md(inEnglish(warning))}`)
 
 /**
- * Prints a comparison. `pictures` is the folder that contains the chart, next to the file. If this
- * folder is missing, the chart is omitted.
+ * Prints a comparison. `pictures` is the folder that contains the chart, next to the report file.
+ * If this folder is missing, the chart is omitted.
  */
 function printComparison(model: ComparisonModel, pictures: string | null = null): string {
   const ifWanted = (section: ReportSection, parts: () => string[]): string[] =>

@@ -238,7 +238,7 @@ function ladderLines(model: ReportModel): string[] {
   const headings = figureHeadings(model)
   return [
     '\\begin{table}',
-    // With these sizes, the table fits a text width of 165 mm.
+    // With this font size and column spacing, the table fits a text width of 165 mm.
     '  \\centering\\footnotesize\\setlength{\\tabcolsep}{3pt}',
     `  \\caption{${tex(model.title)}.${subject} ${summary.best.map(texSentence).join(' ')}}`,
     `  \\label{tab:${label(session.id)}}`,
