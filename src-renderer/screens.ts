@@ -26,8 +26,8 @@ const word = (value: unknown): string | undefined => (typeof value === 'string' 
 const isOfSession = ({ path }: Screen): boolean => path.startsWith('/session/:sessionRef/')
 
 /**
- * Returns the screen that home opens next: the session screen requested before a session was open.
- * Only screens with a key qualify, because the other screens need more than the session.
+ * Returns the session screen that was requested before a session was open. Home opens this screen
+ * next. Only screens with a key qualify, because the other screens need more than the session.
  */
 const afterHome = (name: unknown): string =>
   screens.find((screen) => screen.name === name && isOfSession(screen) && screen.meta?.key)?.name ??

@@ -13,8 +13,8 @@ export const useRunStore = defineStore('run', () => {
   const starting = shallowRef(false)
   const cancelling = shallowRef(false)
   /**
-   * Whether the server restarted during the run. The run then has no end message, but nothing is
-   * running.
+   * Whether the server restarted during the run. In that case, the run has no end message, but
+   * nothing is running.
    */
   const orphaned = shallowRef(false)
 
@@ -54,7 +54,7 @@ export const useRunStore = defineStore('run', () => {
     } while (askAgain)
   }
 
-  /** Fetches the whole history. If called during a fetch, fetches once more. */
+  /** Fetches the whole history. A call during a fetch makes the store fetch once more. */
   function resync(): Promise<void> {
     askAgain = resyncing !== undefined
     resyncing ??= fetchHistory()

@@ -15,7 +15,7 @@ export const useSessionManagement = defineStore('session-management', () => {
   const deleted = shallowRef<readonly DeletedSession[]>([])
   /** The error of the last action. The next action clears it. */
   const failure = shallowRef<unknown>(null)
-  /** The name of the file being imported, and the number of waiting files. */
+  /** The name of the file being imported, and the number of files that wait to be imported. */
   const importing = shallowRef<{ file: string; waiting: number } | null>(null)
   const importFailures = shallowRef<readonly ImportFailure[]>([])
 
@@ -51,7 +51,7 @@ export const useSessionManagement = defineStore('session-management', () => {
 
   const restore = (ref: string) => change(useClient().call('sessions.restore', { ref }))
 
-  /** Imports files one after another. Returns the refs of the new sessions. */
+  /** Imports files one after another. Returns the refs of the imported sessions. */
   async function importFiles(files: readonly File[]): Promise<string[]> {
     const { importFile } = useClient()
     if (!importFile || importing.value) return []

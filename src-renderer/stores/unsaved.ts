@@ -6,7 +6,7 @@ import { z } from 'zod'
 
 const keyOf = (name: string): string => `kernel-ladder-unsaved:${name}`
 
-/** Returns the stored edit. Returns null if there is none or the browser denies storage. */
+/** Returns the stored edit, or null if no edit is stored or the browser denies storage. */
 export function readUnsaved<T>(name: string, shape: z.ZodType<T>): T | null {
   try {
     return shape.parse(JSON.parse(sessionStorage.getItem(keyOf(name)) ?? 'null'))

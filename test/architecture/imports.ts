@@ -88,7 +88,8 @@ const mayImport: Record<Layer, readonly Layer[]> = {
 const mayStart: Record<string, readonly string[]> = { cli: ['web', 'mcp'] }
 
 /**
- * The only importers of a library or virtual module. An entry is a file, or a folder ending in `/`.
+ * Owners of libraries and virtual modules: the only files or folders that may import them. A folder
+ * ends in `/`.
  */
 const owners: Record<string, readonly string[]> = {
   execa: ['src-main/adapters/tools/process.ts'],
@@ -275,12 +276,12 @@ function ringsOf(graph: ReadonlyMap<string, ReadonlyMap<string, string>>): strin
 }
 
 /**
- * Returns the cycles between units of one layer. Each sentence lists the imports that close the
+ * Returns the cycles between units of one layer. Each line of text lists the imports that close the
  * cycle.
  */
 export const roomCycles = (imports: readonly Import[]): string[] => ringsOf(roomGraph(imports))
 
-/** Returns the import cycles between files. Includes type imports but not dynamic imports. */
+/** Returns the import cycles between files. Type imports count; dynamic imports do not. */
 export function fileCycles(imports: readonly Import[]): string[] {
   const files = new Set(imports.map(({ from }) => from))
   const graph = new Map<string, Map<string, string>>()

@@ -122,7 +122,7 @@ describe('a copy of a rung', () => {
   })
 })
 
-describe('a connection that is lost during a check', () => {
+describe('a connection lost during a check', () => {
   /** Blocks all calls to the core and returns a function that allows them again. */
   async function cut(page: Page): Promise<() => Promise<void>> {
     await page.route('**/rpc/**', (route) => route.abort('connectionreset'))

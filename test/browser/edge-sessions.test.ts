@@ -1,6 +1,6 @@
 /**
  * Tests unusual sessions: empty, failed, partly measured, overlong, malicious or dissimilar. The
- * page must show each session and execute no code in it.
+ * page must show each session without executing code from it.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

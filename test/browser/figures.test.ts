@@ -41,7 +41,7 @@ describe('occupancy', () => {
       expect(faults).toEqual([])
     })
 
-    it('changes with a field and with the advice, and so does the address', async () => {
+    it('is updated when a field changes or the advice is applied, and so is the address', async () => {
       const { page } = await harness.open(route)
       await page.getByLabel('Registers per thread', { exact: true }).fill('32')
       await page.getByText('100.0 %').first().waitFor()

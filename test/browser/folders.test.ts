@@ -273,7 +273,7 @@ describe('the editor', () => {
     expect(await harness!.core.call('drafts.list', {})).toEqual([])
   })
 
-  it('builds when a key is pressed, and shows compiler messages at their lines', async () => {
+  it('builds on a keyboard shortcut, and shows compiler messages at their lines', async () => {
     const { setup } = await fakeMachine()
     const { page, faults } = await open(setup)
     await editor(page).click()
@@ -290,7 +290,7 @@ describe('the editor', () => {
     expect(faults).toEqual([])
   })
 
-  it('runs the copy after its rung, as a new session', async () => {
+  it('runs the copy after the original rung, in a new session', async () => {
     const { setup } = await fakeMachine()
     const { page } = await open(setup)
     await append(page, like)

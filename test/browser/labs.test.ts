@@ -127,7 +127,7 @@ describe('a student', () => {
         .count(),
     ).toBe(1)
 
-    // The outcome is in the user's language. The author's text is not translated.
+    // The outcome is in the user's language, but the author's text is not translated.
     for (const locale of ['ko', 'zh-CN']) {
       const { page: other } = await harness.open(new URL(page.url()).hash.slice(1), { locale })
       await other.getByRole('tab').nth(2).click()

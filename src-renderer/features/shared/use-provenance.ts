@@ -1,4 +1,4 @@
-/** Explains the origin of a value. Builds all tooltips about numbers. */
+/** Builds every tooltip that explains where a value comes from. */
 import { t } from '../../ui/words'
 import { metricDefinition, type MetricValue } from '../../../src-main/domain/metrics/metrics'
 import type { RungResult, Session, Timing } from '../../../src-main/domain/session/session'
@@ -137,7 +137,7 @@ export function useProvenance() {
   const besideLines = (ms: number | null): string[] =>
     ms === null ? [] : [t('provenance.referenceToo', { ms: figureText(ms, 'ms') })]
 
-  /** Returns a tooltip that explains the kernel time of a program. */
+  /** Returns a tooltip that explains a program's kernel time. */
   function gpuTimeTip({ profile, profiledTime }: RungResult): TipContent {
     if (!profiledTime) return { lines: [t('ladder.program.noGpu')] }
     const { launches } = profiledTime

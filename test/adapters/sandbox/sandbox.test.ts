@@ -178,7 +178,7 @@ describe('the sandbox', async () => {
       for (const file of files) expect(await readFile(file, 'utf8')).toBe('not theirs\n')
     })
 
-    it('can use a tool in a temporary folder, but not see the files next to it', async () => {
+    it('can use a tool in a temporary folder, but cannot see the files next to the tool', async () => {
       const dir = await tempDir()
       await mkdir(join(dir, 'bin'))
       const tool = join(dir, 'bin/nvcc')
@@ -192,7 +192,8 @@ describe('the sandbox', async () => {
       expect(stdout).not.toContain('secret')
     })
 
-    // Regression: copying the target of /etc/alternatives/cuda filled the view and left nvcc empty.
+    // Regression: copying the target of /etc/alternatives/cuda filled the sandbox's file system and
+    // left an empty nvcc file.
     it('sees the links in /etc/alternatives as links', async () => {
       const folder = '/etc/alternatives'
       const entries = existsSync(folder) ? await readdir(folder, { withFileTypes: true }) : []
@@ -246,7 +247,7 @@ describe('the sandbox', async () => {
       expect(said(stopped)).toMatch(/more than \d+ processes/)
     })
 
-    it('cannot exceed its memory limit, even in a memory file system', async () => {
+    it('cannot exceed its memory limit, even in an in-memory file system', async () => {
       const sandbox = found
       const { stopped, stdout } = await attempt(
         sandbox,
@@ -314,7 +315,7 @@ child.stdout.on('data', () => process.stdout.write(String(child.pid)))`,
     })
   })
 
-  it('passes none of our environment variables to a submission', async () => {
+  it('passes none of the grader’s environment variables to a submission', async () => {
     setEnv({ KERNEL_LADDER_SECRET: 'token' })
     const { stdout } = await attempt(openSandbox(), 'env')
     expect(stdout).toContain('KERNEL_LADDER_GRADED=')
@@ -337,7 +338,7 @@ describe('limits that the kernel enforces', async () => {
 
   describe('a control group', () => {
     it.skipIf(make === null)(
-      'kills processes that exceed the memory limit, however quickly',
+      'kills processes that exceed the memory limit, however quickly they allocate',
       async () => {
         const { met, stdout } = await inGroup(
           `${process.execPath} -e 'Buffer.alloc(2 ** 28, 1); console.log("had it")'; exit 0`,
