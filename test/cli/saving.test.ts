@@ -142,7 +142,7 @@ it('the leftovers of a killed run next to --out are removed by the next run ther
   expect(await readdir(place)).toEqual(['b'])
 })
 
-/** Mounts a disk of this many KiB at `folder`. Returns false if the user has no permission. */
+/** Mounts a disk of `size` KiB at `folder`. Returns false if the user may not mount disks. */
 const mount = (folder: string, size: number): boolean =>
   spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}k`, 'tmpfs', folder]).status === 0
 const unmount = (folder: string): void => {

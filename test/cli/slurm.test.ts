@@ -219,7 +219,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       `export XDG_CACHE_HOME='${dir}/remote' KERNEL_LADDER_DATA='${dir}/remote-data' PATH='${path}'`,
       `export KERNEL_LADDER_PATH_ONLY=1 CUDA_VISIBLE_DEVICES=0 FAKE_LOG='${dir}/calls.log'`,
     ]
-    // Use a separate cache, because the fake tools store the fault and the GPU's name in it.
+    // Use a separate cache, because the fake tools store the fault and the GPU's name in the cache.
     const hang = (name: string): string =>
       `export FAKE_FAULTS='02_coalesced=hang' KERNEL_LADDER_CACHE='${dir}/cache-${name}'`
     const machine = (slurm: object, ...more: string[]) => ({ slurm, before: [...before, ...more] })

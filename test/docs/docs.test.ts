@@ -68,7 +68,7 @@ describe('the causes in the docs', async () => {
       expect(textOf(path)).toBe(await documentWith(path, [['causes', part]]))
   })
 
-  it('have a factor that matches the two percentages in that sentence', () => {
+  it('have a factor that matches the two percentages in the same sentence', () => {
     const text = textOf(causesPath)
     const told = [
       ...text.matchAll(
@@ -167,7 +167,7 @@ describe('file names and links', () => {
     ]),
   ]
   const known = new Set(paths)
-  /** All suffixes of the paths. For example, `a/b/c.ts` has `b/c.ts` and `c.ts`. */
+  /** All suffixes of the paths. For example, `a/b/c.ts` has the suffixes `b/c.ts` and `c.ts`. */
   const endings = new Set(
     paths.flatMap((path) => {
       const parts = path.replace(/\/$/, '').split('/')

@@ -55,7 +55,8 @@ export async function keepAllAnswers(): Promise<void> {
 }
 
 /**
- * Returns whether a file is a fake. Each fake refers to this folder by path or through a variable.
+ * Returns whether a file is a fake. Each fake refers to the `test/fakes` folder by path or through
+ * a variable.
  */
 function leadsHere(file: string): boolean {
   try {

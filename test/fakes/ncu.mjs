@@ -74,8 +74,8 @@ export async function ncu(call) {
   if (fault && !isKilled && !ncuFailures[fault])
     throw new Error(`FAKE_NCU names no failure: ${fault}`)
 
-  // Base names of counters that the fake ncu does not support. If one of them is requested, the
-  // fake profiles nothing.
+  // Base names of counters that the fake ncu does not support. If an unsupported counter is
+  // requested, the fake profiles nothing.
   const unknown = (env.FAKE_NCU_UNKNOWN ?? '').split(',').filter(Boolean)
   const refused = (option('--metrics') ?? '')
     .split(',')
@@ -152,8 +152,8 @@ export async function ncu(call) {
   return 0
 }
 
-// Functions for a user's program. The fake ncu runs the program itself. The kernels are from the
-// capture in `$FAKE_PROGRAM`.
+// Functions for a user's program. The fake ncu runs the program itself. The program's kernels are
+// from the capture in `$FAKE_PROGRAM`.
 
 const folder = 'ncu/2025.3.1-h200-programs'
 const files = join(import.meta.dirname, '..', 'captures', folder)
@@ -184,11 +184,11 @@ const notFound = (file) =>
 
 const cell = (line, at) => line.slice(1, -1).split('","')[at]
 
-/** Returns a table row as a launch on another GPU. */
+/** Returns a table row with its launch moved to another GPU. */
 const onGpu = (row, gpu) =>
   row.replace(/("\([^"]*\)","\([^"]*\)",)"\d+"/, (_, extents) => `${extents}"${gpu}"`)
 
-/** Returns the table rows that pass ncu's filters. Renumbers the rows per process. */
+/** Returns the table rows that pass ncu's filters. Renumbers the rows of each process. */
 function chosen(log, option, env) {
   const rows = log
     .split('\n')

@@ -21,7 +21,7 @@ export async function nvcc(call) {
     writeFake(output, program)
     return 0
   }
-  // The fake runner recognizes the library by this marker.
+  // The fake runner recognizes these libraries by their marker text.
   const own = { 'judge/replay.cpp': '// replay\n', 'activity/activity.cpp': '// activity\n' }
   for (const [file, text] of Object.entries(own))
     if (words.includes(file)) {

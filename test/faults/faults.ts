@@ -49,7 +49,10 @@ export interface Stage {
    * times within the usual duration.
    */
   says?: string
-  /** Rungs that already have a time. The stage must save their results after a request to stop. */
+  /**
+   * Rungs that already have a time. After a request to stop, the stage must save the results of
+   * these rungs.
+   */
   saves?: string[]
   /** Whether the stage runs on a remote machine. */
   isRemote?: boolean
@@ -60,9 +63,9 @@ export interface Fault {
   strike?: (child: ChildProcess, bench: Bench) => void
   /** Sets up the environment for the whole command. */
   around?: (bench: Bench) => Around | null
-  /** The stages that the fault applies to; all by default. */
+  /** The stages that the fault applies to. The default is all stages. */
   only?: string[]
-  /** Whether the program has time to save. */
+  /** Whether the program has time to save its results. */
   graceful?: boolean
   /**
    * Whether to run the stage without `lasting` faults, because the program continues after this
@@ -394,7 +397,7 @@ async function timedRungs({ store, dir }: Bench, known: ReadonlySet<string>): Pr
 
 /**
  * Injects the fault once. If no output marks the start of the stage, waits for the fraction `share`
- * of its usual time. Returns the problems that it found.
+ * of the stage's usual time. Returns the problems found.
  */
 async function strike(
   bench: Bench,

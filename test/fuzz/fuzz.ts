@@ -35,8 +35,8 @@ export interface Tally {
 }
 
 /**
- * Time limit per input. A slower input is reported as a bug, because the reader would block the
- * host.
+ * Time limit per input, in milliseconds. An input that takes longer is reported as a bug, because
+ * the reader would block the host.
  */
 export const mostMs = 5000
 
@@ -55,7 +55,8 @@ function misread(value: unknown, depth = 0): string | null {
 const oneInLarge = 500
 
 /**
- * Returns the input with this number. The first inputs are undamaged seeds, including large inputs.
+ * Returns the input with a given number. The first inputs are undamaged seeds, including large
+ * inputs.
  */
 export function inputOf(
   { seeds, large = () => [] }: Pick<Reader, 'seeds' | 'large'>,
@@ -110,7 +111,7 @@ const fresh = (reader: string): Tally => ({
 
 const cached = new WeakMap<Reader, Pick<Reader, 'seeds' | 'large'>>()
 
-/** Returns a reader's inputs. Cuts and unpacks the inputs only once. */
+/** Returns a reader's inputs. Shortens and unpacks the inputs only once. */
 function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
   const known = cached.get(reader)
   if (known) return known
@@ -165,8 +166,9 @@ export async function fuzz(
 const turn = { inputs: 2000, seconds: 0.5 }
 
 /**
- * Feeds the readers in turn until each has received `most` inputs or time runs out. Calls `onTurn` at
- * the start of each turn, so that the caller can find an input that never finishes.
+ * Feeds the readers in rotation until each reader has received `most` inputs or time runs out.
+ * Calls `onTurn` at the start of each turn, so that the caller can find an input that never
+ * finishes.
  */
 export async function campaign(
   all: readonly Reader[],

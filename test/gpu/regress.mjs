@@ -67,7 +67,8 @@ const keptOfRung = [
 ]
 
 /**
- * @param {string[]} ladder and its sizes @param {string} session @param {object} more fields of the line
+ * @param {string[]} ladder and its sizes @param {string} session @param {object} additional fields
+ * of the JSON object
  */
 function measure(ladder, session, more) {
   const words = ['regress', '--ladder', ...ladder, '--against', session, '--trust', '--json']

@@ -55,7 +55,7 @@ describe('derived metrics', () => {
       expect(told(runner)).toEqual(told(ncu))
     })
 
-    it('determines the values that ncu derives without counters, or gives the reason if it cannot', () => {
+    it('determines the values that ncu derives without counters, or gives the reason for a missing value', () => {
       const derived = derivedMetrics(runner, captured.device)
       for (const [id, value] of Object.entries(metrics)) {
         const own = derived[id]!

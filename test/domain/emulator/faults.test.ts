@@ -11,7 +11,7 @@ const kept = packedRow('cubins.jsonl', 'faults.cubin')
 const machineCode = readCubin(kept.bytes)
 const source = kept.source.split('\n')
 
-/** Returns the number of the line whose trailing comment names the fault in a function. */
+/** Returns the number of the line in a function whose trailing comment names the fault. */
 function lineOf(name: string, fault: string): number {
   const first = source.findIndex((line) => line.includes(` ${name}(`))
   return source.findIndex((line, index) => index > first && line.endsWith(`// ${fault}`)) + 1
@@ -21,7 +21,7 @@ interface Setup {
   n: number
   blocks?: number
   threads?: number
-  /** Number of floats in the buffer. `shared` is the number of floats in dynamic shared memory. */
+  /** Number of floats in the buffer. `shared` counts the floats in dynamic shared memory. */
   floats?: number
   shared?: number
   checks?: boolean
@@ -131,7 +131,7 @@ describe('a bulk copy', () => {
     const race = findings.find(({ kind }) => kind === 'race')!
     const lines = [race.line!, race.otherLine!].sort((x, y) => x - y)
     expect(lines[1]).toBe(lineOf('copied', 'race'))
-    // The statement with the copy spans several lines.
+    // The copy statement spans several lines.
     expect(source.slice(lines[0]! - 5, lines[0]).join()).toContain('cp.async.bulk')
   })
 
@@ -144,7 +144,7 @@ describe('a bulk copy', () => {
     ['ownBarriers', (at: number) => 4 * at],
     ['someLanes', (at: number) => (at % 32 < 21 ? 4 * at : -1)],
   ] as const)(
-    'matches the counts on an H200 if many lanes issue copies at once: %s',
+    'has the same counts as on an H200 if many lanes issue copies simultaneously: %s',
     (kernel, expected) => {
       const { out, counts } = run(kernel, { n: 21, checks: false, code, values })
       expect([...out.subarray(0, 64)]).toEqual(values.slice(0, 64).map(expected))

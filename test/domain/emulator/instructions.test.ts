@@ -26,7 +26,7 @@ const replay = new Replay()
 
 /**
  * Matches instructions that this test does not compare. S2R of SR_SWINHI reads an address that only
- * the H200 can provide. MUFU functions use unknown tables.
+ * the H200 can provide. MUFU functions use tables that NVIDIA does not publish.
  */
 const notCompared = /^(@\S+ )?(MUFU|S2R \S+ SR_SWINHI)/
 
@@ -114,7 +114,8 @@ describe('instructions that nvcc emits for sm_90, with varied registers and memo
     for (const way of ['compiled', 'portable'] as const) {
       const seen = new Set<string>()
       const { inputs, unequal } = compare(trials, answers, way, (form) => {
-        // Run one trial per form. The portable mode affects only multiplications and additions.
+        // Run one trial per instruction form. The portable mode affects only multiplications and
+        // additions.
         if (seen.has(form) || (way === 'portable' && !/^F(FMA|MUL|ADD)/.test(form))) return false
         seen.add(form)
         return true
@@ -125,7 +126,7 @@ describe('instructions that nvcc emits for sm_90, with varied registers and memo
   })
 })
 
-describe('encodings that differ by one bit from those that nvcc emits', () => {
+describe('encodings that differ by one bit from an encoding that nvcc emits', () => {
   it('match in every word or are rejected', () => {
     const trials = decodeTrials(read('neighbors-h200.in'))
     const answers = decodeAnswers(read('neighbors-h200.out'))

@@ -150,7 +150,7 @@ describe('problems', () => {
         'f32, f16, bf16',
       ],
     ])(
-      'of %j is rejected with an error that has the name and a remedy',
+      'of %j is rejected with an error that contains the name and a remedy',
       (choice, message, remedy) => {
         expect(() => problemAt(gemm, choice, usual)).toThrow(
           expect.objectContaining({

@@ -73,8 +73,8 @@ uint32_t random32() {
   return state ^= state << 5;
 }
 
-// Returns a random element. The kind determines whether exponents are equal, vary, or include large outliers. Kinds 4
-// and 5 have C = 0.
+// Returns a random element. The kind determines whether exponents are equal, vary, or include large outliers.
+// Operands of kinds 4 and 5 have C = 0.
 uint32_t element(int exponentBits, int mantissaBits, int kind, int place) {
   const int bias = (1 << (exponentBits - 1)) - 1;
   const int spread[] = {1, 6, 20, 3, 3, 12};

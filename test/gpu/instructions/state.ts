@@ -21,7 +21,7 @@ export const [firstRegister, registerCount] = [8, 40]
 export const [firstUniform, uniformCount] = [8, 24]
 export const lanes = 32
 export const stateWords = rows.end * lanes
-/** The number of words in global memory. The parameter words follow them. */
+/** The number of words in global memory. The parameter words follow the words of global memory. */
 export const globalWords = 1024
 export const parameterWords = 60
 /** The offset of the parameter words in constant bank 0. */
