@@ -1,8 +1,8 @@
 /**
  * Replays stored output from a real nvcc for built-in code. The output is stored by content hash in
  * test/captures/nvcc. The same source, headers, flags, and compiler version give the same output,
- * so no code is compiled twice. Other code is compiled if nvcc is available, and cached in .cache
- * until it changes.
+ * so no code is compiled twice. Other code is compiled if nvcc is available, and its build is
+ * cached in .cache until the code changes.
  *
  * A file of stored outputs belongs to one test file. After a change to kernels or flags, use an
  * nvcc of the stored version to update the outputs:

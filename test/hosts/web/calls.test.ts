@@ -66,7 +66,7 @@ describe('calls', () => {
     })
   })
 
-  describe('messages that are not calls', () => {
+  describe('messages to the call endpoint', () => {
     const refused = async (
       status: number,
       body: string | Buffer,
@@ -127,12 +127,15 @@ describe('calls', () => {
       await other.stop()
     })
 
-    it.each(['GET', 'HEAD'])('%s is rejected with the allowed method', async (method) => {
-      const headers = { cookie: await at.signIn() }
-      const answer = await at.ask('/rpc/app.info', { method, headers })
-      expect([answer.status, answer.headers.allow]).toEqual([405, 'POST'])
-      expect(at.core.calls).toEqual([])
-    })
+    it.each(['GET', 'HEAD'])(
+      '%s is rejected with the name of the allowed method',
+      async (method) => {
+        const headers = { cookie: await at.signIn() }
+        const answer = await at.ask('/rpc/app.info', { method, headers })
+        expect([answer.status, answer.headers.allow]).toEqual([405, 'POST'])
+        expect(at.core.calls).toEqual([])
+      },
+    )
   })
 })
 
