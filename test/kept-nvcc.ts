@@ -38,7 +38,7 @@ const cache = join(root, '.cache', 'nvcc')
 const keptVersion = '13.0.88'
 
 interface Kept {
-  /** A description for readers of the file. */
+  /** A description for readers of the stored file. */
   what: string
   stdout: string
   stderr: string

@@ -49,8 +49,8 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
    * tab.
    */
   const other = shallowRef<Version | null>(null)
-  // A save before the reload may have succeeded, although its response was lost. In that case, the
-  // core's version is from this tab.
+  // If a save before the reload succeeded but its response was lost, the core's version is from
+  // this tab.
   const isOwn = unsaved === null || unsaved.sent === opened.source
   const saved = shallowRef<Version>(
     isOwn ? opened : { source: opened.source, savedAt: unsaved.replaces },

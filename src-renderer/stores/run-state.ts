@@ -82,7 +82,7 @@ function withRung(
 }
 
 /**
- * Returns a rung's steps as they are after an event. Starting a step ends the previous one, because
+ * Returns a rung's steps after an event is applied. Starting a step ends the previous one, because
  * a rung's steps run in sequence.
  */
 function withStep(

@@ -13,8 +13,8 @@ export const useRunStore = defineStore('run', () => {
   const starting = shallowRef(false)
   const cancelling = shallowRef(false)
   /**
-   * Whether the server restarted during the run. In that case, the run has no end message, but
-   * nothing is running.
+   * Whether the server restarted during the run. Such a run has no end message, but nothing is
+   * running.
    */
   const orphaned = shallowRef(false)
 
@@ -34,7 +34,7 @@ export const useRunStore = defineStore('run', () => {
   let resyncing: Promise<void> | undefined
   let askAgain = false
 
-  /** Uses a fetched history, unless messages that arrived in the meantime are newer. */
+  /** Uses a fetched history, unless newer messages arrived during the fetch. */
   function reconcile({ messages, active }: CallOutput<'run.current'>, stale: boolean): void {
     const next = replay(messages)
     if (stale && state.value !== null) {

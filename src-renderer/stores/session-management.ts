@@ -1,4 +1,4 @@
-/** Actions on saved sessions. Each change reloads the list. */
+/** Actions on saved sessions. Each change reloads the session list. */
 import { defineStore } from 'pinia'
 import { shallowRef } from 'vue'
 import { useClient } from '../client/client'
@@ -13,7 +13,7 @@ interface ImportFailure {
 export const useSessionManagement = defineStore('session-management', () => {
   const sessions = useSessionsStore()
   const deleted = shallowRef<readonly DeletedSession[]>([])
-  /** The error of the last action. The next action clears it. */
+  /** The error of the last action. The next action clears the error. */
   const failure = shallowRef<unknown>(null)
   /** The name of the file being imported, and the number of files that wait to be imported. */
   const importing = shallowRef<{ file: string; waiting: number } | null>(null)
@@ -26,7 +26,10 @@ export const useSessionManagement = defineStore('session-management', () => {
       .catch(() => [])
   }
 
-  /** Runs a change and reloads the lists. Returns whether the change succeeded. */
+  /**
+   * Runs a change and reloads the lists of saved and deleted sessions. Returns whether the change
+   * succeeded.
+   */
   async function change(work: Promise<unknown>): Promise<boolean> {
     failure.value = null
     const done = await work.then(

@@ -65,8 +65,8 @@ export const useSessionsStore = defineStore('sessions', () => {
   }
 
   /**
-   * Removes a session from the cache. Call this after a deletion, because a new session can reuse
-   * the name.
+   * Removes a session from the cache. Call this function after a deletion, because a new session
+   * can reuse the name.
    */
   function forget(ref: string): void {
     fetched.delete(ref)

@@ -19,7 +19,7 @@ export function keepUnsaved(name: string, edit: unknown): void {
   try {
     sessionStorage.setItem(keyOf(name), JSON.stringify(edit))
   } catch {
-    // Ignore the failure, because the core still saves the edit after the usual pause.
+    // Ignore a storage failure, because the core still saves the edit after the usual pause.
   }
 }
 

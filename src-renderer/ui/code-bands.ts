@@ -1,6 +1,6 @@
 /**
- * Colors that link editor lines to their compiled code. A number has the same color in the editor
- * and next to it. The colors move with the text during editing.
+ * Colors that link editor lines to their compiled code. A band number has the same color in the
+ * editor and in the compiled code next to the editor. The colors move with the text during editing.
  */
 import { StateEffect, StateField, type Extension } from '@codemirror/state'
 import { EditorView, Decoration, type DecorationSet } from '@codemirror/view'

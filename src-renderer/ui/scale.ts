@@ -1,6 +1,6 @@
 /**
  * Linear and logarithmic scales for bars and their axes. A scale converts a value to a fraction of
- * the length.
+ * the axis length.
  */
 export type ScaleKind = 'linear' | 'log'
 

@@ -24,8 +24,8 @@ export const tip: Directive<HTMLElement, Tip> = {
 function setTip(element: HTMLElement, value: Tip): void {
   contents.set(element, value)
   const hasTip = Boolean(value)
-  // Usually only the tip's text changes. In that case, leave the attribute alone, because setting
-  // the attribute triggers a style recalculation.
+  // Set the attribute only if a tip was added or removed, because setting it triggers a style
+  // recalculation.
   if (hasTip !== 'tip' in element.dataset) element.toggleAttribute('data-tip', hasTip)
 }
 

@@ -25,8 +25,8 @@ type Options = Pick<
   Partial<VirtualizerOptions<HTMLElement, HTMLElement>>
 
 /**
- * Returns a function that always returns as many items as the widest range so far. Otherwise, an
- * element would be created each time a row crosses an edge.
+ * Returns a function that always returns as many items as the widest range so far. With a varying
+ * number of items, an element would be created each time a row crosses an edge.
  */
 export function constantRange(): (range: Range) => number[] {
   let widest = 0

@@ -207,7 +207,7 @@ function judgeFile(one: Import, layer: Layer): string | undefined {
   return `${layer} may not import ${targetLayer} (${target})`
 }
 
-/** Returns one error sentence per forbidden import. */
+/** Returns one error message per forbidden import. */
 export function violations(imports: readonly Import[]): string[] {
   return imports.flatMap((one) => {
     const layer = layerOf(one.from)
@@ -281,7 +281,10 @@ function ringsOf(graph: ReadonlyMap<string, ReadonlyMap<string, string>>): strin
  */
 export const roomCycles = (imports: readonly Import[]): string[] => ringsOf(roomGraph(imports))
 
-/** Returns the import cycles between files. Type imports count; dynamic imports do not. */
+/**
+ * Returns the import cycles between files. Type imports count as imports, but dynamic imports do
+ * not.
+ */
 export function fileCycles(imports: readonly Import[]): string[] {
   const files = new Set(imports.map(({ from }) => from))
   const graph = new Map<string, Map<string, string>>()

@@ -60,8 +60,8 @@ const widerThanTheirPlace = (): string[] =>
     })
 
 /**
- * Checks these screens with axe, one after another in the same page, because opening a page takes
- * longer than running axe.
+ * Checks the given screens with axe, one after another in the same page, because opening a page
+ * takes longer than running axe.
  */
 async function lookAtAll(
   shown: readonly [string, Screen][],
@@ -168,7 +168,7 @@ describe('with only the keyboard', () => {
     await arrived(page, '/matrix')
   })
 
-  /** Presses Tab until the element with this name has focus. */
+  /** Presses Tab until the element with the given name has focus. */
   async function tabTo(page: Page, name: RegExp): Promise<void> {
     for (let count = 0; count < 60; count += 1) {
       await page.keyboard.press('Tab')

@@ -143,7 +143,7 @@ describe('a student', () => {
     }
 
     await tab(page, 'Result').click()
-    // The result must list the same causes as the Compare screen for this pair.
+    // The result must list the same causes as the Compare screen for this pair of rungs.
     const causes = await page.locator('.result > .causes').innerText()
     expect(causes).toMatch(/\d+ %/)
     await page.getByRole('region', { name: 'What to change next' }).waitFor()

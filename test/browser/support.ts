@@ -66,8 +66,8 @@ export interface OpenPage {
 export const ignoringSignals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
 
 /**
- * Launches the browser. `npm test` sets the path. A plain `vitest --project built` searches for the
- * browser here.
+ * Launches the browser. `npm test` sets the browser's path. A plain `vitest --project built`
+ * searches for the browser in this function.
  */
 async function launch(): Promise<Browser> {
   const executablePath = await findChromium()
@@ -97,7 +97,7 @@ let shared: Promise<Browser> | undefined
  */
 export const sharedBrowser = (): Promise<Browser> => (shared ??= launch())
 
-/** The session cookie that is set by the link that `serve` prints. */
+/** The session cookie set by the link that `serve` prints. */
 interface Cookie {
   name: string
   value: string

@@ -249,8 +249,8 @@ describe('a live run', () => {
   it.each([
     ['compile-error', run],
     ['wrong', run],
-    // The timeout limits the time without output. It is short only for `hang`, because a busy
-    // machine may start programs slowly.
+    // The timeout limits the time without output. The timeout is short only for `hang`, because a
+    // busy machine may start programs slowly.
     ['hang', run],
     ['crash', run],
     ['flood', runBundle],

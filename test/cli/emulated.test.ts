@@ -23,7 +23,7 @@ afterAll(() => {
   if (keeping) kept.save()
 })
 
-/** Runs a command with the stored nvcc builds for these rungs. */
+/** Runs a command with the stored nvcc builds for the given rungs. */
 const run = async (...words: string[]): Promise<Finished> =>
   runIn({ env, machine: await kept.machine() }, ...words)
 

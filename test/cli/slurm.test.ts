@@ -86,8 +86,8 @@ async function cluster(): Promise<Cluster> {
       'SlurmdTimeout=60\nSlurmctldTimeout=60\nReturnToService=2\nMinJobAge=300\nJobRequeue=1',
       'PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPropagateResourceLimits=NONE',
       'AccountingStorageType=accounting_storage/none\nJobAcctGatherType=jobacct_gather/none',
-      // Read a job's initial environment from a file. Otherwise Slurm would run the test user's
-      // login files.
+      // Read a job's initial environment from a file, because Slurm would otherwise run the test
+      // user's login files.
       'GetEnvTimeout=0',
       ...ports.map((port, index) => node(`n${index + 1}`, port)),
       'PartitionName=gpu Nodes=n1 Default=YES State=UP PriorityTier=1',

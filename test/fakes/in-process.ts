@@ -22,7 +22,7 @@ import { runner } from './runner.mjs'
 
 type Fake = (call: ReturnType<typeof fakeCall>) => Promise<number>
 
-/** The fakes by file name. A test may place these files in any folder. */
+/** The fakes by file name. A test may place the fake tools' files in any folder. */
 const fakes: Record<string, Fake> = {
   nvcc,
   ncu,

@@ -67,7 +67,7 @@ const tableHead = 'NVR preview\n'
 
 export async function ncu(call) {
   const { words, env, option, options, path, say, logCall, callsOf } = call
-  // `counters-busy:2` makes the first two profiling calls fail with this error.
+  // `counters-busy:2` makes the first two profiling calls fail with the named error.
   const [fault = '', times = 'Infinity'] = (env.FAKE_NCU ?? '').split(':')
   const profiled = callsOf('ncu').filter((call) => !call.includes('--version')).length
   const isKilled = env.FAKE_NCU === 'killed'
@@ -217,8 +217,8 @@ function chosen(log, option, env) {
 }
 
 /**
- * Imitates a kernel that waits for a second kernel, which ncu does not start. Hangs until it is
- * killed.
+ * Imitates a kernel that waits for a second kernel, which ncu does not start. The fake hangs until
+ * its process is killed.
  */
 async function hang({ env, signal }, log) {
   writeFileSync(

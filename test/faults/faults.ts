@@ -146,7 +146,7 @@ const twice = (child: ChildProcess): void => {
   setTimeout(() => child.kill('SIGINT'), 1100)
 }
 
-/** Mounts a disk of this many KiB at the store's folder. */
+/** Mounts an in-memory disk with a mount option, such as its size, at the store's folder. */
 function disk({ dir }: Bench, option: string): Around | null {
   const folder = join(dir, 'disk')
   mkdirSync(folder)
@@ -411,7 +411,7 @@ async function strike(
   const wrong: string[] = []
   const lasts = fault.strike !== undefined && !fault.briefly && stage.lasting !== undefined
   const lasting = lasts ? stage.lasting : {}
-  // Other commands must not use these faulty builds, so the cache is separate.
+  // Other commands must not use the faulty builds, so the cache is separate.
   const apart: Record<string, string> = lasts
     ? { KERNEL_LADDER_CACHE: join(bench.dir, 'cache-apart') }
     : {}
@@ -470,7 +470,7 @@ async function recover(bench: Bench): Promise<string[]> {
   return wrong
 }
 
-/** Returns the problems in this cell of the matrix, or an empty list. */
+/** Returns the problems in one cell of the matrix, or an empty list. */
 export async function tryCell(bench: Bench, stage: Stage, fault: Fault): Promise<string[]> {
   // The program takes at least half a second to start.
   const moments = !fault.strike || stage.says ? [200] : [300, 700, 1100, 1600, 2300]

@@ -40,7 +40,10 @@ export interface Tally {
  */
 export const mostMs = 5000
 
-/** Returns a non-finite number in a value as text, or null. JSON cannot represent such numbers. */
+/**
+ * Returns a non-finite number in a value as text, or null. JSON cannot represent non-finite
+ * numbers.
+ */
 function misread(value: unknown, depth = 0): string | null {
   if (typeof value === 'number') return Number.isFinite(value) ? null : String(value)
   if (typeof value !== 'object' || value === null || depth > 12) return null
@@ -129,8 +132,7 @@ const mostKiB = process.resourceUsage().maxRSS + 2 ** 20
 let mostBefore = 0
 
 /**
- * Returns the memory use in megabytes when it exceeds the limit for the first time, and null
- * otherwise.
+ * Returns the memory use in MiB when it exceeds the limit for the first time, and null otherwise.
  */
 function grown(): string | null {
   const [before, now] = [mostBefore, process.resourceUsage().maxRSS]

@@ -8,7 +8,7 @@
  *     node test/gpu/labs.mjs --cli dist/cli/kernel-ladder.mjs --labs cuda-kernels/labs --out FOLDER
  *         [--only 01-coalescing,02-shared-tile] [--name h200] [--target local]
  *
- * Exits with 1 if a row is not as expected.
+ * Exits with 1 if a row differs from its expected result.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -156,7 +156,7 @@ export function useProvenance() {
         }
       : { lines: [rung.reason ? text(rung.reason) : t('provenance.noTime')] }
 
-  /** Returns a tooltip that explains the main value of a session's table. */
+  /** Returns a tooltip that explains the main value in a session's table. */
   function rateTip(session: Session, rung: RungResult): TipContent {
     const lead = leadOf(session)
     if (lead.of === 'operations') return throughputTip(rung)

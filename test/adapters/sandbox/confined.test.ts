@@ -210,8 +210,8 @@ ${named}echo 'built : ${files}' > "$included"; echo code > "$built"
     expect(existsSync(output)).toBe(false)
   })
 
-  // Machine code with line information contains the source file's path and time. Both must be fixed
-  // so that a grade is reproducible.
+  // Machine code with line information contains the source file's path and time. The path and the
+  // time must be fixed so that a grade is reproducible.
   it('is compiled at a fixed path and with a fixed time, regardless of the cache location', async () => {
     const look = `${named}(pwd; stat -c "%n %Y" include/a.h lab.cu) > "$built"\n`
     const sources = new Map([

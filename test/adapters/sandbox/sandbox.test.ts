@@ -269,8 +269,8 @@ describe('the sandbox', async () => {
         },
         ['sh', '-c', 'echo started; exec sleep 60'],
       )
-      // Run a separate grader process. Its children report their process ids in this machine's pid
-      // namespace.
+      // Run a separate grader process. The grader's children report their process ids in this
+      // machine's pid namespace.
       const script = join(dir, 'grader.mjs')
       await writeFile(
         script,

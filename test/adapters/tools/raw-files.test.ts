@@ -187,7 +187,7 @@ describe("a recording's raw output", () => {
     return dir
   }
 
-  /** Creates a recording folder with these bytes as the raw output. */
+  /** Creates a recording folder with the given bytes as the raw output. */
   async function recordingOf(bytes: Buffer): Promise<string> {
     const folder = join(await tempDir(), 'mine')
     await mkdir(join(folder, '../raw'))

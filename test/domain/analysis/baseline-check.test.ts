@@ -184,7 +184,7 @@ describe('the check against a baseline', () => {
       })
       return row(check(now), id).verdict
     }
-    // At nine tenths of the clock, 10 % more time is the same number of cycles.
+    // At nine tenths of the clock, 10 % more time is about the same number of cycles.
     expect([at(1.1), at(1.5)]).toEqual(['unresolved', 'slower'])
   })
 

@@ -1,6 +1,6 @@
 /**
  * Tests the backtest over the shipped recordings. The backtest's tables must match the docs, and
- * its scores must reach these minimums.
+ * its scores must reach the minimums in this file.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

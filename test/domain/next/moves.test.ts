@@ -16,7 +16,7 @@ interface Case {
   move: string
   applies: [recording: string, rung: string, source?: string]
   not: [recording: string, rung: string]
-  /** Matches the move's first evidence. */
+  /** Matches the move's first piece of evidence. */
   evidence: RegExp
 }
 

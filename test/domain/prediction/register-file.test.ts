@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { RegisterFile } from '../../../src-main/domain/prediction/register-file'
 import type { RegisterRead } from '../../../src-main/domain/prediction/timed-code'
 
-/** Returns the reads of an instruction with these source registers. `kept` has positions. */
+/** Returns the reads of an instruction with the given source registers. `kept` has positions. */
 const sources = (registers: readonly number[], kept: readonly number[] = []): RegisterRead[] =>
   registers.map((register, position) => ({
     ...{ register, position, isWide: false },

@@ -88,7 +88,7 @@ describe('statistics', () => {
       const values = [1, 2, 3, 4]
       const { mean, low, high } = meanInterval(values, 0.99)
       expect(mean).toBe(2.5)
-      // The expected bound is 2.5 ± 5.841 · sd / 2.
+      // The expected bounds are 2.5 ± 5.841 · sd / 2.
       expect(high - mean).toBeCloseTo((5.841 * Math.sqrt(5 / 3)) / 2, 3)
       expect(mean - low).toBeCloseTo(high - mean)
       const positive = [1.2, 1.1, 1.3, 1.15]

@@ -1,6 +1,6 @@
 /**
  * Executes trials in the emulator. Each trial runs on one warp in the same state as in runner.cu.
- * Also reads results from a GPU.
+ * Also reads the results that a GPU produced.
  */
 import { segmentCompiler } from '../../../src-main/domain/emulator/compile'
 import { createDevice, deviceHigh } from '../../../src-main/domain/emulator/device'

@@ -1,5 +1,5 @@
 /**
- * The registers and memory before an instruction is executed on a GPU and in the emulator. The
+ * The contents of registers and memory before an instruction, on a GPU and in the emulator. The
  * state is a function of a seed. runner.cu has the same function.
  */
 
