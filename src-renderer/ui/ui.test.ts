@@ -150,7 +150,7 @@ describe('a logarithmic scale', () => {
     expect(share(scale, 51_500)).toBe(1)
   })
 
-  it('places values that it cannot show at its start', () => {
+  it('places values that it cannot show at the start of the scale', () => {
     expect(share(scale, 0)).toBe(0)
     expect(share(scale, 3)).toBe(0)
   })

@@ -190,7 +190,7 @@ describe('rungs with an epilogue', () => {
     await own.remove()
   })
 
-  it('have a mark next to the title in the ladder, and show the reference of the ratio', async () => {
+  it('have a mark next to the title in the ladder, and show the ratio’s reference', async () => {
     const { page, faults } = await harness.visit(ladderRoute(ref))
     const row = page.locator('tr[data-rung="12_rasterized"]')
     const mark = row.locator('.beside')

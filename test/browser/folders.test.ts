@@ -401,7 +401,7 @@ describe("the user's editor", () => {
     expect(faults).toEqual([])
   })
 
-  it('is reported next to its command if it is missing', async () => {
+  it('is reported as missing next to its command', async () => {
     const { page } = await line('/nowhere/editor')
     await button(page).click()
     await page.getByText('The editor /nowhere/editor was not found.').waitFor()

@@ -82,7 +82,7 @@ it('run --ladder seed-rtx3090 shows our stride study next to the author’s stud
     )
 })
 
-it('show prints the rung that a step starts from, if it is not in the previous row', async () => {
+it('show prints the rung that a step starts from, if that rung is not in the previous row', async () => {
   const { stdout } = await run(['show', 'recorded:gemm-fp32-h200-4096'])
   expect(stdout).toMatch(/^09_register_prefetch .* 1\.20× from 08_warp_tile /m)
 })

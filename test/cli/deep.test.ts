@@ -82,7 +82,7 @@ describe('deep profiles', () => {
         )
     })
 
-    it('is one JSON document', async () => {
+    it('prints one JSON document with --json', async () => {
       const { stdout } = await run(['show', deep, '--rung', '01_naive', '--json'])
       const { rung, bottleneck, deep: profile } = JSON.parse(stdout) as RungDocument
       expect(rung.id).toBe('01_naive')
@@ -113,7 +113,7 @@ describe('deep profiles', () => {
       expect((JSON.parse(stdout) as DiffDocument).deep?.identicalSass).toBe(true)
     })
 
-    it('has no machine code below the deep level', async () => {
+    it('shows no machine code below the deep level', async () => {
       const { stdout } = await run(['diff', 'recorded', '05_thread_tile_2d', '06_float4', '--json'])
       expect((JSON.parse(stdout) as DiffDocument).deep).toBeNull()
     })

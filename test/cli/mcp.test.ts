@@ -281,22 +281,28 @@ describe('mistakes', () => {
 })
 
 describe('the conversations in docs/guides/agents.md', { tags: ['thorough'] }, () => {
-  it.skipIf(!hasNvcc)('find a first cause and a bank conflict in four calls each', async () => {
-    const cache = join(root, '.cache', 'agents-doc')
-    const { text, cause, conflict } = await agentsDoc(program, await tempDir(), cache)
-    expect(cause.calls.length).toBeLessThanOrEqual(4)
-    expect(cause.found).toMatch(/^01_gemmCoalesced: 373 µs.* 11\.9× The L1 data stage/)
-    expect(conflict.calls.length).toBeLessThanOrEqual(4)
-    const [, line, found] = /lab\.cu:(\d+) has 100 % of sharedWavefrontsExcess: (.+)$/.exec(
-      conflict.found,
-    )!
-    const lab = await readFile(join(root, 'cuda-kernels/labs/07-bank-conflicts/starter.cu'), 'utf8')
-    expect(lab.split('\n')[Number(line) - 1]).toContain(found)
-    // The finding points to the store to the transposed tile.
-    expect(found).toMatch(/\w+\[.+\] = /)
-    const written = await readFile(join(root, 'docs/guides/agents.md'), 'utf8')
-    expect(written, 'run `npm run readme -- agents`').toBe(text)
-  })
+  it.skipIf(!hasNvcc)(
+    'find a top-ranked cause and a bank conflict in four calls each',
+    async () => {
+      const cache = join(root, '.cache', 'agents-doc')
+      const { text, cause, conflict } = await agentsDoc(program, await tempDir(), cache)
+      expect(cause.calls.length).toBeLessThanOrEqual(4)
+      expect(cause.found).toMatch(/^01_gemmCoalesced: 373 µs.* 11\.9× The L1 data stage/)
+      expect(conflict.calls.length).toBeLessThanOrEqual(4)
+      const [, line, found] = /lab\.cu:(\d+) has 100 % of sharedWavefrontsExcess: (.+)$/.exec(
+        conflict.found,
+      )!
+      const lab = await readFile(
+        join(root, 'cuda-kernels/labs/07-bank-conflicts/starter.cu'),
+        'utf8',
+      )
+      expect(lab.split('\n')[Number(line) - 1]).toContain(found)
+      // The finding points to the store to the transposed tile.
+      expect(found).toMatch(/\w+\[.+\] = /)
+      const written = await readFile(join(root, 'docs/guides/agents.md'), 'utf8')
+      expect(written, 'run `npm run readme -- agents`').toBe(text)
+    },
+  )
 })
 
 describe.skipIf(!hasNvcc)('emulated sessions', () => {

@@ -10,7 +10,7 @@ import { cacheDir, sharedCacheDir, userFolders } from '../../../src-main/adapter
 import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import { ownFolder, sweepAbandoned } from '../../../src-main/adapters/disk/owned-folder'
 
-describe('an owned folder', () => {
+describe('folder ownership', () => {
   const ownerOf = (folder: string): string => join(folder, '.owner.json')
 
   async function editOwner(folder: string, change: Record<string, unknown>): Promise<void> {

@@ -257,7 +257,7 @@ describe('the sandbox', async () => {
       expect(said(stopped)).toMatch(/more than 0\.3 GiB/)
     })
 
-    it('ends with the grader, even if the grader is killed', async () => {
+    it('ends when the grader ends, even if the grader is killed', async () => {
       const dir = await tempDir()
       const sandbox = found
       const work = join(dir, 'work')

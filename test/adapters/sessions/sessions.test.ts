@@ -198,7 +198,7 @@ describe('sources in the store', () => {
     ])
   })
 
-  it('whose content differs from the recorded content are omitted and left unchanged, and the reason is reported', async () => {
+  it('whose content differs from the recorded content are omitted but stay in the store, and the reason is reported', async () => {
     await storeHolds(contentsOf(['// edited\n', tile]))
     const before = await readFile(sourceStore(), 'utf8')
     const { texts, faults } = await readSources(folder, session)

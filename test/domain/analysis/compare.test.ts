@@ -187,7 +187,7 @@ describe('figures', async () => {
       },
     })
 
-    it('are compared by their median launch, or within the usual variation for single launches', () => {
+    it('are compared by their median launch, and are the same if single launches differ within the usual variation', () => {
       expect(compare(kernel(2), kernel(1)).time).toMatchObject({ speedup: 2, verdict: 'better' })
       expect(compare(kernel(1), kernel(1.04)).time.verdict).toBe('same')
       expect(compare(kernel(1, 0.001), kernel(1.04, 0.001)).time.verdict).toBe('worse')

@@ -279,7 +279,7 @@ describe('planned passes', () => {
       expect(three! / one!).toBeCloseTo(3, 1)
     })
 
-    it('includes the compilation of rungs at load time, and one import', () => {
+    it('includes the compilation of rungs at load time, and a single Python import', () => {
       const estimate = (...prepared: { seconds: number; loadSeconds?: number }[]) =>
         planProfile({
           ...{ level: 'card', computeCapability: '9.0' },

@@ -67,7 +67,7 @@ function run(kernel: string, setup: Setup) {
   }
 }
 
-describe('a fault in code from nvcc is reported with its line, thread, and block', () => {
+describe('a fault in code from nvcc', () => {
   it.each([
     ['outsideStore', 'outside-global', { n: 128, blocks: 3, floats: 128, checks: false }, 0, 2],
     ['misalignedLoad', 'misaligned', { n: 0, threads: 32, checks: false }, 0, 0],
@@ -77,7 +77,7 @@ describe('a fault in code from nvcc is reported with its line, thread, and block
     ['unwrittenGlobal', 'unwritten-global', { n: 64 }, 0, 0],
     ['barrierInBranch', 'divergent-barrier', { n: 1, checks: false }, 0, 0],
   ] as [string, string, Setup, number, number][])(
-    '%s: %s',
+    'is reported with its line, thread, and block in %s: %s',
     (kernel, kind, setup, thread, block) => {
       const { findings } = run(kernel, setup)
       const line = lineOf(kernel, kind)
@@ -86,14 +86,14 @@ describe('a fault in code from nvcc is reported with its line, thread, and block
     },
   )
 
-  it('reports both locations of a race', () => {
+  it('is reported with both locations if it is a race', () => {
     const { findings } = run('missingBarrier', { n: 1 })
     const lines = findings.map(({ line, otherLine }) => [line, otherLine])
     const read = lineOf('missingBarrier', 'race')
     expect(lines).toContainEqual([read, read - 1])
   })
 
-  it('stops an endless loop and reports its line', () => {
+  it('is reported with its line if it is an endless loop, which is stopped', () => {
     const kernel = machineCode.kernels.find(({ name }) => name === 'neverEnds')!
     let halt: Halt | null = null
     try {

@@ -90,7 +90,7 @@ describe('instructions that nvcc emits for sm_90, with varied registers and memo
       expect([status, changes.length]).toEqual([0, 0])
   })
 
-  it('match in every word or are rejected', () => {
+  it('match the H200 in every word or are rejected', () => {
     const { forms, refused, inputs, unequal } = compare(trials, answers, 'step')
     expect(unequal).toEqual([])
     expect(inputs).toBeGreaterThanOrEqual(3600)
@@ -127,7 +127,7 @@ describe('instructions that nvcc emits for sm_90, with varied registers and memo
 })
 
 describe('encodings that differ by one bit from an encoding that nvcc emits', () => {
-  it('match in every word or are rejected', () => {
+  it('match the H200 in every word or are rejected', () => {
     const trials = decodeTrials(read('neighbors-h200.in'))
     const answers = decodeAnswers(read('neighbors-h200.out'))
     const { inputs, unequal } = compare(trials, answers, 'step')

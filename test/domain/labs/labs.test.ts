@@ -90,7 +90,7 @@ describe('source tokens', () => {
     expect(normalizedTokens(piece.repeat(500_000)).length).toBe(count)
   })
 
-  it('are similar after renaming, but not if both are the starter', () => {
+  it('are similar after renaming, but not if both sources are the starter', () => {
     const body = Array.from(
       { length: 40 },
       (_, at) => `a[${at}] = b + c * ${at}; if (a) { b -= a; } while (c < ${at}) c++;`,

@@ -100,7 +100,7 @@ describe("a value's inputs", () => {
     expect(valuesOf(far).dramLoadedLatency.value).toBe(value)
   })
 
-  it('do not depend on the order of the lines', () => {
+  it('do not depend on the order of the output lines', () => {
     expect(valuesOf(lines.toReversed())).toEqual(valuesOf(lines))
   })
 })

@@ -20,7 +20,7 @@ test.each([
   { odd: 1, registers: [16, 18, 21], delay: 1 },
   { odd: 0, registers: [16, 18, 20], delay: 2 },
 ])(
-  'after three even registers, an instruction with $odd odd registers delays by $delay',
+  'after three even registers, an instruction with $odd odd registers is delayed by $delay',
   ({ registers, delay }) => {
     const file = new RegisterFile()
     expect(file.read(warp, sources([10, 12, 14]), 0)).toBe(0)

@@ -427,7 +427,7 @@ describe('a command that fails', () => {
   )
 })
 
-it('every JSON document from --json has a test above', () => {
+it('every JSON document from --json has a test in this file', () => {
   // The listed commands start the program again in a new process, so test/cli/ checks their
   // documents.
   const elsewhere = ['lab-grade', 'machine-check', 'machine-runs', 'machine-fetch']

@@ -154,7 +154,7 @@ describe('kernel-ladder without arguments', () => {
 describe('help', () => {
   const names = Object.keys(examples)
 
-  it.each(names)('of %s has an example whose options exist', async (name) => {
+  it.each(names)('for %s has an example whose options exist', async (name) => {
     const { code, stdout } = await run(['help', ...name.split(' ')])
     expect(code).toBe(0)
     const own = examples[name]!

@@ -71,7 +71,7 @@ describe('a call over IPC', () => {
     ['that is null', null],
     ['that is text', 'app.info'],
     ['that is missing', undefined],
-  ])('%s is a typed error and does not reach the core', async (_what, message) => {
+  ])('%s gets a typed error and does not reach the core', async (_what, message) => {
     const { webContents } = await desktop.open()
     const event = { sender: webContents, senderFrame: webContents.mainFrame }
     expect(await invoke(event, message)).toMatchObject({ ok: false, error: { kind: 'input' } })

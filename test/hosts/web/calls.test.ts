@@ -47,7 +47,7 @@ describe('calls', () => {
     })
 
     it.each(['no.such.call', 'toString', '__proto__', 'app.info/x', ''])(
-      'with the unknown name %j is a typed error',
+      'with the unknown name %j gets a typed error',
       async (name) => {
         const answer = await at.call(name)
         expect(answer.status).toBe(200)
@@ -56,7 +56,7 @@ describe('calls', () => {
       },
     )
 
-    it('with input that violates the contract is a typed error', async () => {
+    it('with input that violates the contract gets a typed error', async () => {
       for (const body of ['{"ref":"../../etc"}', '{}', 'null', '[]', '1']) {
         const answer = await at.call('sessions.get', body)
         expect(answer.status).toBe(200)

@@ -623,7 +623,7 @@ describe('access', () => {
       })
 
       it.each(['/sessions', '/sessions/recorded:h200-4096.v1', '/compare/a/b/', '/?tab=sass'])(
-        '%s is a route in the UI and gets its page',
+        '%s is a route in the UI and gets the UI’s page',
         async (path) => {
           const answer = await get(path)
           expect([answer.status, answer.body]).toEqual([200, indexHtml])
