@@ -27,7 +27,7 @@ const isOfSession = ({ path }: Screen): boolean => path.startsWith('/session/:se
 
 /**
  * Returns the session screen that was requested before a session was open. The home screen opens
- * this session screen next. Only screens with a key qualify, because the other screens need more
+ * the requested screen next. Only screens with a key qualify, because the other screens need more
  * than the session.
  */
 const afterHome = (name: unknown): string =>

@@ -20,7 +20,7 @@ export const useSessionManagement = defineStore('session-management', () => {
   const importFailures = shallowRef<readonly ImportFailure[]>([])
 
   async function loadDeleted(): Promise<void> {
-    // A report has no deleted sessions, so its list stays empty.
+    // A report has no deleted sessions, so the list of deleted sessions stays empty.
     deleted.value = await useClient()
       .call('sessions.deleted', {})
       .catch(() => [])

@@ -31,7 +31,8 @@ export const useSessionsStore = defineStore('sessions', () => {
   }
   const sources = shallowReactive(new Map<string, Loadable<Record<string, string>>>())
   /**
-   * Ref of the session that the frame shows. The Ladder and Compare links return to this session.
+   * Ref of the session that the frame shows. The Ladder and Compare links return to the session in
+   * the frame.
    */
   const currentRef = shallowRef<string | null>(null)
 

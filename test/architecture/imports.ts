@@ -20,7 +20,7 @@ export interface SourceFile {
  */
 export const isTest = (path: string): boolean => path.endsWith('.test.ts')
 
-/** Returns the program's source files in these folders. */
+/** Returns the program's source files in the given folders. */
 export const sourcesIn = (...folders: readonly string[]): SourceFile[] =>
   folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

@@ -33,8 +33,8 @@ const open = async (index: number, options: { width?: number; dark?: boolean } =
 it('the compare screen shows both sources, the time saved, and every metric, within the content security policy', async () => {
   const { page, faults, a, b } = await open(0)
   const texts = () => page.locator('.cm-content').allInnerTexts()
-  // The rung's header comments are shown next to the source. The source view shows these comments
-  // only on request.
+  // The rung's header comments are shown next to the source. The source view shows the header
+  // comments only on request.
   expect((await texts()).join('')).not.toContain('@rung')
   await page.getByLabel('Part of the sources shown').selectOption('Whole file')
   await expect.poll(async () => (await texts())[0]).toContain(`@rung    ${a.id}`)

@@ -28,8 +28,8 @@ import type { GradeRow } from '../../src-main/domain/labs/grade-row'
 
 describe('labs with fake tools', () => {
   /**
-   * Options for the fake tools, which replay files from the checkout. With these options, tests
-   * also pass on machines without namespaces.
+   * Options for the fake tools, which replay files from the checkout. With the fake tools' options,
+   * tests also pass on machines without namespaces.
    */
   const overFakes: string[] = []
   let recordings: string
@@ -139,7 +139,7 @@ describe('labs with fake tools', () => {
           [
             ...['lab', 'grade', folder, '--lab', lab, '--csv', '--jobs', '4'],
             // The silence limit is a quarter of the timeout. Even on a busy machine, a program must
-            // start within this limit.
+            // start within the silence limit.
             ...['--timeout', '80', '--memory', '1', ...overFakes],
           ],
           env,

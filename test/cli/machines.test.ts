@@ -77,7 +77,7 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
       'PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes',
       // The default post-quantum key exchange takes as long as starting Node.
       'KexAlgorithms curve25519-sha256',
-      // Use this folder as HOME, because the login files of the test user may be slow.
+      // Use the machine's folder as HOME, because the login files of the test user may be slow.
       `SetEnv HOME=${dir}\n`,
       ...(login === '' ? [] : [`ForceCommand ${login}; eval "$SSH_ORIGINAL_COMMAND"\n`]),
     ].join('\n'),

@@ -28,7 +28,7 @@ let env: Record<string, string> = {}
 
 /**
  * When npm runs the tests, it sets variables for its scripts, such as their folder. The nested npm
- * must not inherit these variables.
+ * must not inherit the variables of the outer npm.
  */
 const withoutNpm = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD$)/i.test(name)),

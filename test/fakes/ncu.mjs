@@ -46,7 +46,7 @@ const deep = 'gemm-fp32-h200-4096-deep'
 
 const baseName = (name) => name.split('.')[0]
 
-/** Returns the recorded text without the columns of counters that this ncu does not support. */
+/** Returns the recorded text without the columns of counters that the fake ncu does not support. */
 function withoutColumns(text, unknown) {
   const lines = text.split('\n')
   const header =
@@ -247,7 +247,8 @@ async function ncuProgram(call) {
   }
   const failed = exit === 0 ? '' : `==ERROR== The application returned an error code (${exit}).\n`
   const log = path(option('--log-file'))
-  // In this call, the program may launch no kernels or different kernels.
+  // When it is profiled, the program may launch no kernels or different kernels than in the
+  // preview.
   const [first, second = first] = (env.FAKE_PROGRAM ?? '').split(',')
   const isPreview = option('--metrics') === 'gpu__time_duration.sum'
   const report = path(option('--export'))

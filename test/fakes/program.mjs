@@ -71,7 +71,7 @@ export function fakeCall(given) {
     },
     /**
      * Returns a rung's fault from `$FAKE_FAULTS`, as in `02_coalesced=hang,…`. Tests that cannot
-     * edit the source set this variable.
+     * edit the source set `$FAKE_FAULTS`.
      */
     faultOf: (rung) =>
       (env.FAKE_FAULTS ?? '')

@@ -45,13 +45,13 @@ export interface Stage {
   /** Faults of the fake tools that keep the stage running until the test injects its own fault. */
   lasting?: Record<string, string>
   /**
-   * Output that marks the start of the stage. Without such output, the fault is injected at several
-   * times within the usual duration.
+   * Output that marks the start of the stage. If no output marks the start, the fault is injected
+   * at several times within the usual duration.
    */
   says?: string
   /**
-   * Rungs that already have a time. After a request to stop, the stage must save the results of
-   * these rungs.
+   * Rungs that already have a time. After a request to stop, the stage must save the results of the
+   * timed rungs.
    */
   saves?: string[]
   /** Whether the stage runs on a remote machine. */
@@ -68,7 +68,7 @@ export interface Fault {
   /** Whether the program has time to save its results. */
   graceful?: boolean
   /**
-   * Whether to run the stage without `lasting` faults, because the program continues after this
+   * Whether to run the stage without `lasting` faults, because the program continues after the
    * fault.
    */
   briefly?: boolean

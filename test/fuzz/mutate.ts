@@ -151,8 +151,8 @@ const ofText: readonly Mutation<string>[] = [
 ]
 
 /**
- * Mutations that produce long texts. A reader takes a hundred times as long for such texts, so few
- * inputs get these mutations.
+ * Mutations that produce long texts. A reader takes a hundred times as long for a long text, so few
+ * inputs are mutated in this way.
  */
 const bulky: readonly Mutation<string>[] = [
   // Repeats a character, because some regular expressions take quadratic time on repeated

@@ -33,7 +33,10 @@ describe('folder ownership', () => {
       () => false,
     )
 
-  /** Creates a folder, changes its owner, sweeps, and returns whether the folder still exists. */
+  /**
+   * Creates a folder, changes its owner, sweeps abandoned folders, and returns whether the folder
+   * still exists.
+   */
   async function survives(change: Record<string, unknown>, days = 0): Promise<boolean> {
     const folder = await ownFolder(await tempDir(), 'session')
     await editOwner(folder.path, change)

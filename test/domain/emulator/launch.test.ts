@@ -14,12 +14,12 @@ interface Setup {
   block?: Extent
   shared?: number
   /**
-   * Contents of the input buffer, in words. The address of this buffer is the kernel's first
+   * Contents of the input buffer, in words. The input buffer's address is the kernel's first
    * parameter.
    */
   input?: number[]
   /**
-   * Number of words in the output buffer. The address of this buffer is the kernel's second
+   * Number of words in the output buffer. The output buffer's address is the kernel's second
    * parameter.
    */
   output?: number
@@ -128,7 +128,7 @@ describe('a divergent warp', () => {
 })
 
 it('a loop with a uniform branch runs in all lanes until the branch condition is false in every lane', () => {
-  // nvcc generates this code for `cp.async.bulk` if every lane executes it.
+  // nvcc generates the following code for a `cp.async.bulk` that every lane executes.
   const { out, count } = run(`
   UMOV UR5, 0x0
   PLOP3.LUT P0, PT, PT, PT, PT, 0x80, 0x0

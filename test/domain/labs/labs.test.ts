@@ -135,7 +135,7 @@ describe('a copy of the solution', () => {
 })
 
 // Tests the verdict of a lab about bank conflicts. If the structural conflicts are known, they
-// decide the verdict. If not, the verdict has a warning.
+// decide the verdict. If the structural conflicts are unknown, the verdict has a warning.
 
 const metric = 'sharedStoreBankConflicts'
 const structural = 'sharedStoreStructuralConflicts'

@@ -30,7 +30,7 @@ describe('the registry', () => {
 
   /**
    * Matches the metrics that ncu derives from the launch or from the limits of a counter.
-   * `--query-metrics` does not list these metrics for any chip.
+   * `--query-metrics` lists none of the derived metrics for any chip.
    */
   const ncuOwn = /^(launch__|sm__maximum_warps_per_active_cycle_pct$)/
 

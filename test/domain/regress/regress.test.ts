@@ -199,7 +199,7 @@ describe('verdicts', () => {
     })
 
     // On an H200, the memory position has a constant effect of 3.6 % on ten-microsecond kernels.
-    // The test simulates this effect.
+    // The test simulates the effect of the memory position.
     it('do not mistake the memory position for a code change', () => {
       const placed: Gpu = { sample: 0.003, process: 0.001, drift: 0.02, places: [0, 0.036, 0.01] }
       const all = verdictsOf(500, 1, 50, placed)

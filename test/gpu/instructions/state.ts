@@ -46,7 +46,10 @@ export interface Trial {
   words: readonly [number, number, number, number]
   seed: number
   palette: Palette
-  /** The instruction's immediate value. Some lanes contain this value or a value close to it. */
+  /**
+   * The instruction's immediate value. Some lanes contain the immediate value or a value close to
+   * it.
+   */
   immediate: number
   overrides: readonly Override[]
 }
