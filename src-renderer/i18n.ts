@@ -1,4 +1,6 @@
-/** Loads the UI languages. English is part of the page. Other languages are loaded on demand. */
+/**
+ * Loads the UI languages. English is bundled with the page; other languages are loaded on demand.
+ */
 import { watch } from 'vue'
 import { keptChoice } from './ui/preferences'
 import { learn, type Translations } from './ui/authored'

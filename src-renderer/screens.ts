@@ -1,6 +1,6 @@
 /**
- * The app's screens. A screen consists of a component, an entry here, and its strings and `title`
- * in each locale. Router, navigation, palette, keys, and help are derived from the entry.
+ * The app's screens. A screen consists of a component, an entry in this file, and its strings and
+ * `title` in each locale. Router, navigation, palette, keys, and help are derived from the entry.
  */
 import type { RouteLocationRaw } from 'vue-router'
 // Import this screen statically, unlike the other screens, because the default session opens
@@ -14,7 +14,7 @@ declare module 'vue-router' {
   interface RouteMeta {
     /** Whether the navigation links to the screen. */
     linked?: true
-    /** The letter that opens the screen after g. */
+    /** The letter that, typed after g, opens the screen. */
     key?: string
     /** The screen whose link is highlighted if this screen has no link. */
     under?: string
@@ -26,8 +26,9 @@ const word = (value: unknown): string | undefined => (typeof value === 'string' 
 const isOfSession = ({ path }: Screen): boolean => path.startsWith('/session/:sessionRef/')
 
 /**
- * Returns the screen that home opens next: the session screen requested before a session was open.
- * Only screens with a key qualify, because the other screens need more than the session.
+ * Returns the session screen that was requested before a session was open. The home screen opens
+ * the requested screen next. Only screens with a key qualify, because the other screens need more
+ * than the session.
  */
 const afterHome = (name: unknown): string =>
   screens.find((screen) => screen.name === name && isOfSession(screen) && screen.meta?.key)?.name ??
@@ -136,8 +137,8 @@ export const screens: readonly Screen[] = [
 ]
 
 /**
- * Returns a screen's location in the open session. Without an open session, returns home, which
- * opens a session and then the screen.
+ * Returns a screen's location in the open session. Without an open session, returns the location of
+ * home, which opens a session and then the screen.
  */
 export function placeOf(screen: Screen, sessionRef: string | null): RouteLocationRaw {
   const { name } = screen

@@ -1,6 +1,6 @@
 /**
  * Reads kernels with ncu's per-instruction counts from a GPU, for comparison with the emulator.
- * `scripts/lib/keep-emulation.ts` makes the captures from sessions with deep profiles.
+ * `scripts/lib/keep-emulation.ts` creates the captures from sessions with deep profiles.
  */
 import { createDevice, type Allocation } from '../src-main/domain/emulator/device'
 import { fillBuffer, type FillRule } from '../src-main/domain/emulator/fills'
@@ -31,7 +31,7 @@ export interface CapturedBuffer {
   name: string
   dtype: string
   bytes: number
-  /** The fill rule. Null if a rung must write the buffer before reading it. */
+  /** The fill rule, or null if a rung must write the buffer before reading it. */
   fill: FillRule | null
   stream: number
 }
@@ -129,7 +129,7 @@ export function emulate(
 export interface KernelComparison {
   kernel: string
   instructions: number
-  /** Per counter, the kernel's totals and the number of instructions that differ. */
+  /** For each counter, the kernel's totals and the number of instructions whose counts differ. */
   totals: Record<
     Counted,
     { emulated: number; measured: number; unequal: number; opcodes: readonly string[] }
@@ -143,8 +143,8 @@ const sum = (values: ArrayLike<number>): number => {
 }
 
 /**
- * Compares the emulated launches with the measured kernels in order. The kernels of each rung were
- * profiled one at a time.
+ * Compares the emulated launches with the measured kernels, in launch order. The kernels of each
+ * rung were profiled one at a time.
  */
 export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): KernelComparison[] {
   return rung.kernels.map(({ name, counts }, index) => {

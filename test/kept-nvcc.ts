@@ -1,8 +1,8 @@
 /**
  * Replays stored output from a real nvcc for built-in code. The output is stored by content hash in
  * test/captures/nvcc. The same source, headers, flags, and compiler version give the same output,
- * so no code is compiled twice. Other code is compiled if nvcc is available, and cached in .cache
- * until it changes.
+ * so no code is compiled twice. Other code is compiled if nvcc is available, and its build is
+ * cached in .cache until the code changes.
  *
  * A file of stored outputs belongs to one test file. After a change to kernels or flags, use an
  * nvcc of the stored version to update the outputs:
@@ -10,7 +10,7 @@
  *     KERNEL_LADDER_KEEP=1 npx vitest run --project=unit <that test file>
  *
  * With `artifacts`, the builds and the probe's output for their launches are also stored. The
- * builds can then be inspected and run without an nvcc. Otherwise the probe runs.
+ * builds can then be inspected and run without an nvcc. Without `artifacts`, the probe runs.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -38,7 +38,7 @@ const cache = join(root, '.cache', 'nvcc')
 const keptVersion = '13.0.88'
 
 interface Kept {
-  /** A description for readers of the file. */
+  /** A description for readers of the stored file. */
   what: string
   stdout: string
   stderr: string
@@ -97,8 +97,8 @@ export interface KeptNvcc {
   /** Returns a compiler that replays stored builds. The artifact is only a placeholder file. */
   compiler(): Promise<Compiler>
   /**
-   * Returns this machine with the replaying compiler and its own folders. The outputs must be
-   * stored with artifacts.
+   * Returns this machine with the replaying compiler and its own folders. The outputs must have
+   * been stored with `artifacts`.
    */
   machine(): Promise<HostMachine>
   /** Builds missing from the store, although this machine's nvcc version matches the stored version. */
@@ -114,7 +114,7 @@ const ended = (stdout: string, stderr: string): ProcessResult => ({
   ...{ stdout, stderr },
 })
 
-/** Error for code that must be compiled without a compiler. */
+/** Error for code that needs to be compiled on a machine without nvcc. */
 class NotKept extends Error {}
 
 /** Skips a test if its inputs have changed since the outputs were stored and there is no nvcc. */
@@ -127,7 +127,7 @@ export const orSkip = <T>(test: TestContext, work: Promise<T>): Promise<T> =>
 const release = async (nvcc: string): Promise<string> =>
   nvccRelease((await runProcess({ file: nvcc, args: ['--version'] })).stdout) ?? 'unknown'
 
-/** Returns the arguments that directly follow this word in a call. */
+/** Returns the arguments that directly follow a given word in a call. */
 const after = ({ args }: ProcessCall, word: string): string[] =>
   args.filter((_, index) => args[index - 1] === word)
 
@@ -293,7 +293,7 @@ export async function keptNvcc(name: string, { artifacts = false } = {}): Promis
   }
 }
 
-/** Returns this machine's nvcc. Builds are cached in .cache by default. */
+/** Returns a compiler that uses this machine's nvcc. Builds are cached in .cache by default. */
 export async function realCompiler(
   cache: BuildCache = diskBuildCache(join(root, '.cache', 'build-of-tests')),
 ): Promise<Compiler> {

@@ -3,8 +3,8 @@ import os from 'node:os'
 import { afterAll, beforeAll } from 'vitest'
 
 /**
- * Sets the number of cores to one in a test file that emulates kernels. One core is the share of a
- * test worker, and each additional emulator thread would compile the same code again.
+ * Sets the number of cores to one in a test file that emulates kernels. A test worker has a share
+ * of one core, and each additional emulator thread would compile the same code again.
  */
 export function useOneCore(): void {
   const { availableParallelism } = os

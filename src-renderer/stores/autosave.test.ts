@@ -78,7 +78,7 @@ describe('autosaved text', () => {
     ])
   })
 
-  it('does not conflict with its own save if the response was lost', async () => {
+  it('does not conflict with its own save whose response was lost', async () => {
     const tab = open()
     answering = false
     tab.source.value = 'sent'

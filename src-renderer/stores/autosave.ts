@@ -1,6 +1,6 @@
 /**
- * Text that is saved while the user types. It survives a reload and never overwrites a version
- * saved in another tab.
+ * Text that is saved while the user types. The text survives a reload and never overwrites a
+ * version saved in another tab.
  */
 import { computed, ref, shallowRef } from 'vue'
 import { z } from 'zod'
@@ -49,8 +49,8 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
    * tab.
    */
   const other = shallowRef<Version | null>(null)
-  // A save before the reload may have succeeded, although its response was lost. The core's version
-  // is then from this tab.
+  // If a save before the reload succeeded but its response was lost, the core's version is from
+  // this tab.
   const isOwn = unsaved === null || unsaved.sent === opened.source
   const saved = shallowRef<Version>(
     isOwn ? opened : { source: opened.source, savedAt: unsaved.replaces },

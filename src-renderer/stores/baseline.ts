@@ -1,6 +1,6 @@
 /**
- * The pinned baseline rung, from any session. Values are compared with this rung. The rung stays
- * pinned until the user removes it.
+ * The pinned baseline rung, from any session. Values are compared with the pinned rung. The rung
+ * stays pinned until the user removes it.
  */
 import { defineStore } from 'pinia'
 import { computed, watch } from 'vue'

@@ -5,8 +5,8 @@ import { track, type Loadable } from './loadable'
 import type { DeepProfile } from '../../src-main/domain/session/deep'
 
 /**
- * Deep profiles by session and rung, fetched on demand. A profile is null if the rung has none. The
- * map is shallowly reactive.
+ * Deep profiles by session and rung, fetched on demand. The entry is null if the rung has no deep
+ * profile. The map is shallowly reactive.
  */
 export const useDeepStore = defineStore('deep', () => {
   const profiles = shallowReactive(new Map<string, Loadable<DeepProfile | null>>())

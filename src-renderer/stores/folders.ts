@@ -8,7 +8,7 @@ import { loading, mapValue, track, valueOf, type Loadable } from './loadable'
 import type { CallInput, CallOutput } from '../../src-main/contract/index'
 import { useRunStore } from './run'
 
-/** A ladder that the user can select. Requests identify it by id or folder. */
+/** A ladder that the user can select. Requests identify the ladder by id or folder. */
 export interface NamedLadder {
   name: string
   ladder: Ladder
@@ -29,7 +29,10 @@ export const useFoldersStore = defineStore('folders', () => {
   const error = shallowRef<unknown>(null)
 
   const recent = computed(() => valueOf(list.value) ?? [])
-  /** The ladders of the user's folders, including untrusted ones, because the form checks trust. */
+  /**
+   * The ladders in the user's folders. Untrusted folders are included, because the form checks
+   * trust.
+   */
   const ladders = computed((): NamedLadder[] =>
     recent.value.flatMap((folder) =>
       folder.ladder ? [{ name: folder.path, ladder: folder.ladder, folder }] : [],

@@ -23,8 +23,8 @@ const turns = /[\u202a-\u202e\u2066-\u2069]/g
 const unturned = (text: string): string => text.replace(turns, '\ufffd')
 
 /**
- * Returns a copy without bidirectional control characters. Strings under the keys above are
- * translated into the UI language.
+ * Returns a copy of the value without bidirectional control characters. Strings under `textKeys`
+ * are translated into the UI language.
  */
 export function inLanguage<T>(value: T, isText = false): T {
   if (typeof value === 'string') return unturned(isText ? own(value) : value) as T
@@ -36,8 +36,8 @@ export function inLanguage<T>(value: T, isText = false): T {
 }
 
 /**
- * Returns a session with translated text. The measurements are not copied, because that would be
- * slow.
+ * Returns a session with translated text. The measurements are not copied, because copying them
+ * would be slow.
  */
 export const sessionInLanguage = (session: Session): Session => ({
   ...session,

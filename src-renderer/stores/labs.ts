@@ -15,7 +15,10 @@ import { language, type Language } from '../ui/language'
 
 const saveAfterMs = 500
 
-/** Translations of the labs. They are long, so they are fetched only when labs are shown. */
+/**
+ * Translations of the labs. The translations are long, so they are fetched only when labs are
+ * shown.
+ */
 const texts: Record<Exclude<Language, 'en'>, () => Promise<{ default: Translations }>> = {
   ko: () => import('../locales/ko/labs.yaml'),
   'zh-CN': () => import('../locales/zh-CN/labs.yaml'),
@@ -46,7 +49,7 @@ export const useLabsStore = defineStore('labs', () => {
   const building = shallowRef(false)
   /** The error of the last action. */
   const error = shallowRef<unknown>(null)
-  /** Run id of the check that was started here. */
+  /** Run id of the check that was started in this tab. */
   const runId = shallowRef<string | null>(null)
 
   let learning: Promise<void>
@@ -93,7 +96,10 @@ export const useLabsStore = defineStore('labs', () => {
     }
   }
 
-  /** Opens the code and the answers for editing. Restores edits that were unsaved at a reload. */
+  /**
+   * Opens the code and the answers for editing. Restores edits that were unsaved when the page was
+   * reloaded.
+   */
   function edit(view: LabView): LabView['answers'] {
     const { ref } = view
     code.value = autosave({
@@ -112,14 +118,12 @@ export const useLabsStore = defineStore('labs', () => {
     return changeAnswers(view.answers, change)
   }
 
-  /**
-   * The last save of answers. Later saves wait for this save, and a check uses the saved answers.
-   */
+  /** The last save of answers. Later saves and checks wait for this save. */
   let saving: Promise<unknown> = Promise.resolve()
 
   /**
-   * Saves an answer. Sends only the changed answers, because another tab may have changed the
-   * others.
+   * Saves an answer. Sends only the changed answers, because another tab may have changed the other
+   * answers.
    */
   async function answer(ref: string, change: LabAnswersChange): Promise<void> {
     const name = unsavedAnswers(ref)

@@ -11,7 +11,7 @@ export const loading = { state: 'loading' } as const
 export const valueOf = <T>(loadable: Loadable<T> | undefined): T | undefined =>
   loadable?.state === 'ready' ? loadable.value : undefined
 
-/** Returns the same state. If it has a value, the value is mapped. */
+/** Returns a loadable with its value mapped. A loadable without a value is returned unchanged. */
 export const mapValue = <T, U>(loadable: Loadable<T>, map: (value: T) => U): Loadable<U> =>
   loadable.state === 'ready' ? { state: 'ready', value: map(loadable.value) } : loadable
 

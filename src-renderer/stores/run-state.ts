@@ -82,8 +82,8 @@ function withRung(
 }
 
 /**
- * Returns the steps after an event. Starting a step ends the previous one, because a rung's steps
- * run in sequence.
+ * Returns a rung's steps after an event is applied. Starting a step ends the previous one, because
+ * a rung's steps run in sequence.
  */
 function withStep(
   steps: RungProgress['steps'],
@@ -96,7 +96,9 @@ function withStep(
   return next
 }
 
-/** Returns the rung with no step marked as running. Nothing is running after a run has ended. */
+/**
+ * Returns a copy of the rung in which no step is marked as running, for use after a run has ended.
+ */
 const withoutRunning = (rung: RungProgress): RungProgress => ({
   ...rung,
   steps: Object.fromEntries(
@@ -187,8 +189,8 @@ export function applyMessage(state: RunState | null, message: RunMessage): Appli
 }
 
 /**
- * Returns the state after a whole history. Stops at the first gap. The next message then reports
- * this gap.
+ * Returns the state after all messages of a history. Stops at the first gap, which the next message
+ * then reports.
  */
 export function replay(messages: readonly RunMessage[]): RunState | null {
   let state: RunState | null = null

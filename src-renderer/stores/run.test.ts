@@ -75,7 +75,7 @@ it('the run store fetches the whole run after a lost connection or an unreadable
   })
 })
 
-it('the run store ends a run that the restarted program does not know', async () => {
+it('the run store ends a run that the program no longer knows after a restart', async () => {
   current = { messages: all, active: false }
   const store = useRunStore()
   store.follow()

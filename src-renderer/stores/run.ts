@@ -13,7 +13,7 @@ export const useRunStore = defineStore('run', () => {
   const starting = shallowRef(false)
   const cancelling = shallowRef(false)
   /**
-   * Whether the server restarted during the run. The run then has no end message, but nothing is
+   * Whether the server restarted during the run. Such a run has no end message, but nothing is
    * running.
    */
   const orphaned = shallowRef(false)
@@ -34,7 +34,7 @@ export const useRunStore = defineStore('run', () => {
   let resyncing: Promise<void> | undefined
   let askAgain = false
 
-  /** Uses a fetched history, unless messages that arrived in the meantime are newer. */
+  /** Uses a fetched history, unless newer messages arrived during the fetch. */
   function reconcile({ messages, active }: CallOutput<'run.current'>, stale: boolean): void {
     const next = replay(messages)
     if (stale && state.value !== null) {
@@ -54,7 +54,7 @@ export const useRunStore = defineStore('run', () => {
     } while (askAgain)
   }
 
-  /** Fetches the whole history. If called during a fetch, fetches once more. */
+  /** Fetches the whole history. A call during a fetch makes the store fetch once more. */
   function resync(): Promise<void> {
     askAgain = resyncing !== undefined
     resyncing ??= fetchHistory()

@@ -1,6 +1,7 @@
 /**
- * The rungs of the open session that tables and charts highlight together. They are the rung under
- * the pointer or keys, the picked rungs, and the rungs that match the filter.
+ * The rungs of the open session that tables and charts highlight together. The highlighted rungs
+ * are the rung under the pointer or keyboard focus, the picked rungs, and the rungs that match the
+ * filter.
  */
 import { defineStore } from 'pinia'
 import { watch, ref } from 'vue'

@@ -1,4 +1,4 @@
-/** Actions on saved sessions. Each change reloads the list. */
+/** Actions on saved sessions. Each change reloads the session list. */
 import { defineStore } from 'pinia'
 import { shallowRef } from 'vue'
 import { useClient } from '../client/client'
@@ -13,20 +13,23 @@ interface ImportFailure {
 export const useSessionManagement = defineStore('session-management', () => {
   const sessions = useSessionsStore()
   const deleted = shallowRef<readonly DeletedSession[]>([])
-  /** The error of the last action. The next action clears it. */
+  /** The error of the last action. The next action clears the error. */
   const failure = shallowRef<unknown>(null)
-  /** The name of the file being imported, and the number of waiting files. */
+  /** The name of the file being imported, and the number of files that wait to be imported. */
   const importing = shallowRef<{ file: string; waiting: number } | null>(null)
   const importFailures = shallowRef<readonly ImportFailure[]>([])
 
   async function loadDeleted(): Promise<void> {
-    // A report has no deleted sessions, so its list stays empty.
+    // A report has no deleted sessions, so the list of deleted sessions stays empty.
     deleted.value = await useClient()
       .call('sessions.deleted', {})
       .catch(() => [])
   }
 
-  /** Runs a change and reloads the lists. Returns whether the change succeeded. */
+  /**
+   * Runs a change and reloads the lists of saved and deleted sessions. Returns whether the change
+   * succeeded.
+   */
   async function change(work: Promise<unknown>): Promise<boolean> {
     failure.value = null
     const done = await work.then(
@@ -51,7 +54,7 @@ export const useSessionManagement = defineStore('session-management', () => {
 
   const restore = (ref: string) => change(useClient().call('sessions.restore', { ref }))
 
-  /** Imports files one after another. Returns the refs of the new sessions. */
+  /** Imports files one after another. Returns the refs of the imported sessions. */
   async function importFiles(files: readonly File[]): Promise<string[]> {
     const { importFile } = useClient()
     if (!importFile || importing.value) return []

@@ -31,7 +31,8 @@ export const useSessionsStore = defineStore('sessions', () => {
   }
   const sources = shallowReactive(new Map<string, Loadable<Record<string, string>>>())
   /**
-   * Ref of the session that the frame shows. The Ladder and Compare links return to this session.
+   * Ref of the session that the frame shows. The Ladder and Compare links return to the session in
+   * the frame.
    */
   const currentRef = shallowRef<string | null>(null)
 
@@ -65,8 +66,8 @@ export const useSessionsStore = defineStore('sessions', () => {
   }
 
   /**
-   * Removes a session from the cache. Call this after a deletion, because a new session can reuse
-   * the name.
+   * Removes a session from the cache. Call this function after a deletion, because a new session
+   * can reuse the name.
    */
   function forget(ref: string): void {
     fetched.delete(ref)

@@ -6,7 +6,7 @@ import { z } from 'zod'
 
 const keyOf = (name: string): string => `kernel-ladder-unsaved:${name}`
 
-/** Returns the stored edit. Returns null if there is none or the browser denies storage. */
+/** Returns the stored edit, or null if no edit is stored or the browser denies storage. */
 export function readUnsaved<T>(name: string, shape: z.ZodType<T>): T | null {
   try {
     return shape.parse(JSON.parse(sessionStorage.getItem(keyOf(name)) ?? 'null'))
@@ -19,7 +19,7 @@ export function keepUnsaved(name: string, edit: unknown): void {
   try {
     sessionStorage.setItem(keyOf(name), JSON.stringify(edit))
   } catch {
-    // Ignore the failure, because the core still saves the edit after the usual pause.
+    // Ignore a storage failure, because the core still saves the edit after the usual pause.
   }
 }
 

@@ -30,7 +30,10 @@ export function translationsIn(words: Translations, path: readonly string[] = []
   })
 }
 
-/** Returns the text's FNV-1a hash as eight hex digits. Line breaks do not affect it. */
+/**
+ * Returns the text's FNV-1a hash as eight hex digits. Whitespace differences do not affect the
+ * hash.
+ */
 export function hashOf(text: string): string {
   let hash = 0x811c9dc5
   for (const character of text.trim().replaceAll(/\s+/g, ' '))
@@ -66,8 +69,8 @@ export function learn(part: 'ladders' | 'labs', words: Translations | null): voi
 export const isTranslating = (): boolean => parts.size > 0
 
 /**
- * Returns the translation of a string. If this exact wording has no translation, returns the string
- * itself.
+ * Returns the translation of a string, or the string itself if its exact wording has no
+ * translation.
  */
 export function own(text: string): string {
   if (!isTranslating()) return text

@@ -1,6 +1,6 @@
 /**
- * Colors that link editor lines to their compiled code. The same number has the same color on both
- * sides. The colors move with the text during editing.
+ * Colors that link editor lines to their compiled code. A band number has the same color in the
+ * editor and in the compiled code next to the editor. The colors move with the text during editing.
  */
 import { StateEffect, StateField, type Extension } from '@codemirror/state'
 import { EditorView, Decoration, type DecorationSet } from '@codemirror/view'
@@ -10,7 +10,10 @@ export const bandCount = 6
 
 export type LineBands = ReadonlyMap<number, number>
 
-/** Sets the colors by line, from 1. Lines outside the document are ignored. */
+/**
+ * Sets the color of each line, keyed by 1-based line number. Lines outside the document are
+ * ignored.
+ */
 export const setBands = StateEffect.define<LineBands>()
 
 const bands = StateField.define<DecorationSet>({

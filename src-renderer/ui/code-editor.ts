@@ -1,7 +1,7 @@
 /**
  * A CodeMirror source editor that shows compiler messages at their lines. The editor is in a shadow
- * root, because CodeMirror adopts style sheets there. In the document, it would add a <style>
- * element, which the content security policy blocks.
+ * root, because CodeMirror adopts style sheets there. In the document, CodeMirror would add a
+ * <style> element, which the content security policy blocks.
  */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/language'
@@ -27,7 +27,7 @@ import { syntaxOf } from './code-syntax'
 import { lineBands, setBands, type LineBands } from './code-bands'
 import { editorTheme } from './code-editor-theme'
 
-/** A message at a line, from 1. A message without a line is shown at the first line. */
+/** A message at a 1-based line number. A message without a line is shown at the first line. */
 export interface CodeDiagnostic {
   severity: 'error' | 'warning' | 'note'
   line: number | null
@@ -46,18 +46,18 @@ interface CodeEditorOptions {
   onChange: (text: string) => void
   /** Called on Ctrl+Enter or ⌘Enter. */
   onRun: () => void
-  /** Called on Ctrl+S or ⌘S. The browser's save dialog does not open. */
+  /** Called on Ctrl+S or ⌘S. The browser's save dialog stays closed. */
   onSave: () => void
-  /** Called with the cursor's line, from 1, whenever it changes. */
+  /** Called with the cursor's 1-based line number whenever the line changes. */
   onLine: (line: number) => void
 }
 
 export interface CodeEditor {
-  /** Replaces the text if it differs. The user can undo the change. */
+  /** Replaces the editor's text if the new text differs. The user can undo the replacement. */
   setText(text: string): void
   setReadOnly(readOnly: boolean): void
   setDiagnostics(diagnostics: readonly CodeDiagnostic[]): void
-  /** Moves the cursor to a line, from 1, and scrolls to that line. */
+  /** Moves the cursor to a 1-based line number, and scrolls to that line. */
   goToLine(line: number): void
   goToNextDiagnostic(): void
   setBands(bands: LineBands): void

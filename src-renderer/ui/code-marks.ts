@@ -1,13 +1,13 @@
 /**
- * Marks editor lines, for example the current change. A selection would be hidden below a diff's
- * own marks.
+ * Marks editor lines, such as the lines of the current change. A selection would be hidden below a
+ * diff's own marks.
  */
 import { StateEffect, StateField, type Extension } from '@codemirror/state'
 import { EditorView, Decoration, type DecorationSet } from '@codemirror/view'
 
 /**
- * Sets the marked document lines, from 1 and in ascending order. Lines outside the document are
- * ignored.
+ * Sets the marked document lines, as 1-based line numbers in ascending order. Lines outside the
+ * document are ignored.
  */
 export const markLines = StateEffect.define<readonly number[]>()
 

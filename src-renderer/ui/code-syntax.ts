@@ -23,8 +23,8 @@ export const syntaxOf = (file: string): Extension =>
   isPythonFile(file) ? new LanguageSupport(pythonLanguage) : isYaml(file) ? [] : cpp()
 
 /**
- * Maximum number of cached trees. It is large enough for the pairs before and after the current
- * pair.
+ * Maximum number of cached syntax trees, enough for the current pair of rungs and the pairs before
+ * and after it.
  */
 const most = 16
 
@@ -77,15 +77,15 @@ const keptCpp = keeping(cppLanguage)
 const keptPython = keeping(pythonLanguage)
 
 /**
- * Returns the cached syntax for read-only source. Do not use it for edited source, because every
- * version would be cached.
+ * Returns the cached syntax for read-only source. Do not use this function for edited source,
+ * because every version would be cached.
  */
 export const cachedSyntaxOf = (file: string): LanguageSupport =>
   isPythonFile(file) ? keptPython : keptCpp
 
 /**
  * Parses and caches a source before an editor shows it. Without this call, the editor would parse
- * the source before drawing.
+ * the source before its first draw.
  */
 export const parseAhead = (text: string, file: string): void =>
   void cachedSyntaxOf(file).language.parser.parse(text)

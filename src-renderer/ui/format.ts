@@ -20,8 +20,8 @@ const countUnits: readonly Unit[] = ['inst', 'wavefronts', 'conflicts']
 const isCountUnit = (unit: Unit) => countUnits.includes(unit)
 
 /**
- * Returns a value with its unit in the UI language, such as `3.88 waves` or `34.0 M wavefronts`.
- * Other strings are unchanged.
+ * Returns a value with its unit in the UI language, such as `3.88 waves` or `34.0 M wavefronts`. A
+ * string without a translatable unit is returned unchanged.
  */
 export const unitInLanguage = (text: string): string =>
   text.replace(
@@ -39,7 +39,7 @@ export const figureText = (value: number, unit: Unit): string =>
 export function bareFigure(value: number, unit: Unit): string {
   if (isCountUnit(unit)) return formatCount(value)
   if (unit === '%') return withDecimals(value, 1)
-  // Two decimals are needed to distinguish a ratio of 4 sectors from 3.99.
+  // Distinguishing 4 sectors from 3.99 sectors takes two decimals.
   if (unit === 'waves' || unit === 'sectors' || unit === 'warps') return withDecimals(value, 2)
   if (unit === 'registers') return String(Math.round(value))
   return formatValue(value, unit)
@@ -123,15 +123,18 @@ export function formatDate(iso: string, timeZone?: string): string {
   }).format(date)
 }
 
-/** Returns `4096³ FP32`, or `4096³ FP32, beta 1` if scalars differ from the task's defaults. */
+/**
+ * Returns the problem's label, such as `4096³ FP32`. Scalars that differ from the task's defaults
+ * are appended: `4096³ FP32, beta 1`.
+ */
 export const problemText = (problem: Problem, unusual: Scalars = {}): string =>
   [`${problemLabel(problem)} ${optionsLabel(problem)}`.trimEnd(), named(unusual)]
     .filter(Boolean)
     .join(', ')
 
 /**
- * Returns the number at the start of a rung's id: `05_thread_tile_2d` → `05`. If the id has none,
- * returns the rung's position.
+ * Returns the number at the start of a rung's id (`05_thread_tile_2d` → `05`), or the rung's
+ * position if the id has no number.
  */
 export const rungNumber = (id: string, index: number): string =>
   numberOfId(id) ?? String(index).padStart(2, '0')

@@ -2,7 +2,7 @@
 import { computed, type WritableComputedRef } from 'vue'
 import { storedText } from './preferences'
 
-/** Maximum number of stored lists. The list that was changed longest ago is removed first. */
+/** Maximum number of stored lists. The least recently changed list is removed first. */
 const mostLists = 50
 
 type Lists = readonly (readonly [key: string, words: readonly string[]])[]

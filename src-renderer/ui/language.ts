@@ -11,7 +11,7 @@ export const isLanguage = (name: string): name is Language => Object.hasOwn(lang
 export const language = ref<Language>('en')
 
 /**
- * Returns the first preferred language that is available. Any Chinese variant gets Simplified
+ * Returns the first preferred language that is available. All variants of Chinese map to Simplified
  * Chinese.
  */
 export function pickLanguage(wanted: readonly string[]): Language {

@@ -31,8 +31,8 @@ const splitPair = (pair: string): [string, string] => {
 }
 
 /**
- * Returns the result, or undefined if the browser denies storage. A choice then lasts only until
- * the page closes.
+ * Returns the result of `use`, or undefined if the browser denies storage. Without storage, a
+ * choice lasts only until the page closes.
  */
 function stored<T>(use: () => T): T | undefined {
   try {

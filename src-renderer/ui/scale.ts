@@ -1,6 +1,6 @@
 /**
  * Linear and logarithmic scales for bars and their axes. A scale converts a value to a fraction of
- * the length.
+ * the axis length.
  */
 export type ScaleKind = 'linear' | 'log'
 
@@ -25,7 +25,7 @@ export function makeScale(kind: ScaleKind, values: readonly number[]): Scale {
 
 /**
  * Returns a value's position from 0 to 1. On a linear scale, a positive value is always visible. On
- * a logarithmic scale, its position is never negative.
+ * a logarithmic scale, the position is never negative.
  */
 export function share(scale: Scale, value: number): number {
   if (!(value > 0)) return 0

@@ -40,15 +40,17 @@ export function useStatement() {
   }
 
   return {
-    /** Returns a sentence that marks names as code. */
+    /** Returns a statement as a sentence in which names are marked as code. */
     sentence: (statement: Statement): Sentence => settledSentence(pieces(statement, own)),
     text: (statement: Statement): string => settled(plain(pieces(statement, own))),
-    /** Returns several sentences as one paragraph. */
+    /** Returns several statements as one paragraph. */
     passage: (parts: readonly Statement[]): Sentence => settledSentence(paragraph(parts, own)),
   }
 }
 
-/** The text of an error: the core's own message, or a key below `errors.` in the locale. */
+/**
+ * The source of an error's text: the core's own message, or a key under `errors.` in the locale.
+ */
 type ErrorWords =
   | { from: 'core'; message: Statement; remedy: Statement | undefined }
   | { from: 'line'; key: LineError['fault']; call: string }

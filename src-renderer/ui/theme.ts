@@ -1,6 +1,6 @@
 /**
- * The light or dark theme: the system's theme unless the user chose one. Style sheets use
- * `data-theme`.
+ * The light or dark theme: the system's theme unless the user chose one. Style sheets select the
+ * theme by the `data-theme` attribute.
  */
 import { computed, ref, watch } from 'vue'
 import { keptChoice } from './preferences'

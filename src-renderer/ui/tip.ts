@@ -9,8 +9,8 @@ export interface TipContent {
   lines: readonly string[]
 }
 /**
- * The content of a tip. A function is called only when the tip is shown, because most tips in a
- * table are never opened.
+ * The content of a tip. Content given as a function is computed only when the tip is shown, because
+ * most tips in a table are never opened.
  */
 export type Tip = string | TipContent | null | undefined | (() => TipContent)
 
@@ -24,8 +24,8 @@ export const tip: Directive<HTMLElement, Tip> = {
 function setTip(element: HTMLElement, value: Tip): void {
   contents.set(element, value)
   const hasTip = Boolean(value)
-  // Usually only the tip's text changes. Skip the attribute then, because setting it triggers a
-  // style recalculation.
+  // Set the attribute only if a tip was added or removed, because setting it triggers a style
+  // recalculation.
   if (hasTip !== 'tip' in element.dataset) element.toggleAttribute('data-tip', hasTip)
 }
 

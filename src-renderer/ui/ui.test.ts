@@ -104,12 +104,12 @@ describe('columns', () => {
 })
 
 describe('names', () => {
-  it('show dates with the month in letters, and leave other texts unchanged', () => {
+  it('spell out the month of a date, and leave text that is not a date unchanged', () => {
     expect(formatDate('2026-11-21T02:30:00.000Z', 'UTC')).toBe('21 Nov 2026')
     expect(formatDate('unknown')).toBe('unknown')
   })
 
-  it('get a rung’s number from its id, or else from its position', () => {
+  it('number a rung by its id, or by its position if the id has no number', () => {
     expect(rungNumber('05_thread_tile_2d', 3)).toBe('05')
     expect(rungNumber('softmax', 3)).toBe('03')
     expect(rungNumber('03_a', 1)).toBe('03')
@@ -150,7 +150,7 @@ describe('a logarithmic scale', () => {
     expect(share(scale, 51_500)).toBe(1)
   })
 
-  it('places values that it cannot show at its start', () => {
+  it('places values that it cannot show at the start of the scale', () => {
     expect(share(scale, 0)).toBe(0)
     expect(share(scale, 3)).toBe(0)
   })
@@ -170,7 +170,7 @@ it('a scale without values can still be drawn', () => {
 })
 
 describe('stored lists', () => {
-  it('have separate keys, and are removed with null', () => {
+  it('are stored separately for each key, and are removed with null', () => {
     const one = writeLists([], 'a', ['x'])
     const two = writeLists(readLists(one), 'b', ['y', 'z'])
     expect(readLists(two)).toEqual([
@@ -180,7 +180,7 @@ describe('stored lists', () => {
     expect(readLists(writeLists(readLists(two), 'a', null))).toEqual([['b', ['y', 'z']]])
   })
 
-  it('are limited to the fifty most recently changed lists', () => {
+  it('are limited to the fifty that changed most recently', () => {
     let text = ''
     for (let index = 0; index < 60; index += 1)
       text = writeLists(readLists(text), `${index}`, ['x'])
@@ -210,7 +210,7 @@ describe('recycled rows', () => {
   const places = (list: readonly RecycledItem[]) =>
     list.map(({ slot, index }) => `${slot}:${index}`)
 
-  it('are as many at the ends of the list as in the middle', () => {
+  it('are equal in number at the ends and in the middle of the list', () => {
     const range = constantRange()
     const lengths = [
       [0, 4],
@@ -227,7 +227,7 @@ describe('recycled rows', () => {
     ])
   })
 
-  it('reuse the elements of removed rows while scrolling, in the same places', () => {
+  it('keep their elements in place while scrolling, and reuse the elements of removed rows', () => {
     const before = inSlots([], items(0, 4), false)
     expect(places(before)).toEqual(['0:0', '1:1', '2:2', '3:3', '4:4'])
     const further = inSlots(before, items(2, 6), true)

@@ -8,8 +8,8 @@ import { ref, watch } from 'vue'
 export function useFind(show: (text: string, at: number) => number | Promise<number>) {
   const sought = ref('')
   /**
-   * The index of the current match, from 1, and the number of matches. The index is 0 if there is
-   * none.
+   * The index of the current match, from 1, and the number of matches. The index is 0 if nothing
+   * matches.
    */
   const found = ref({ index: 0, count: 0 })
   let at = 0

@@ -14,7 +14,7 @@ import {
 import { computed, onBeforeUpdate, onUpdated, type ComputedRef, type Ref } from 'vue'
 
 export interface RecycledItem extends VirtualItem {
-  /** Number of the element that shows the item. Use it as the `v-for` key. */
+  /** Number of the element that shows the item. Use this number as the `v-for` key. */
   slot: number
 }
 
@@ -25,8 +25,8 @@ type Options = Pick<
   Partial<VirtualizerOptions<HTMLElement, HTMLElement>>
 
 /**
- * Returns a function that always returns as many items as the widest range so far. Otherwise, an
- * element would be created each time a row crosses an edge.
+ * Returns a function that always returns as many items as the widest range so far. With a varying
+ * number of items, an element would be created each time a row crosses an edge.
  */
 export function constantRange(): (range: Range) => number[] {
   let widest = 0
@@ -40,9 +40,9 @@ export function constantRange(): (range: Range) => number[] {
 }
 
 /**
- * Returns the items in the order of their elements in the document. The caller must place them by
- * position. No element moves during scrolling. At rest, items are in list order again, because
- * reading and Tab follow the document order.
+ * Returns the items in the order of their elements in the document. The caller must place the items
+ * by position. During scrolling, no element moves within the document. At rest, items are in list
+ * order again, because reading and Tab follow the document order.
  */
 export function inSlots(
   before: readonly RecycledItem[],
@@ -66,7 +66,7 @@ const isSame = (one: RecycledItem, other: RecycledItem | undefined) =>
 
 export function useRecycled(options: () => Options): {
   virtual: Ref<Virtualizer<HTMLElement, HTMLElement>>
-  /** The items to render. The array stays the same while nothing in it changes. */
+  /** The items to render. The array keeps its identity until an item changes. */
   items: ComputedRef<RecycledItem[]>
 } {
   const rangeExtractor = constantRange()
@@ -83,8 +83,8 @@ export function useRecycled(options: () => Options): {
 }
 
 /**
- * Keeps the focus on an item when elements are reused, for rows that can have the focus. `idAt`
- * returns the id of the item in an element.
+ * Keeps the focus on an item when elements are reused, for focusable rows. `idAt` returns the id of
+ * the item in an element.
  */
 export function useOwnFocus(
   container: Ref<HTMLElement | undefined>,

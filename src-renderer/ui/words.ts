@@ -31,12 +31,12 @@ export function speak(name: Language, words?: Words, way?: Settle): void {
   current.value = words ? new Map(byKey(words)) : english
 }
 
-/** Returns the template for a key. Returns undefined if the current language has none. */
+/**
+ * Returns the template for a key, or undefined if the current language has no template for the key.
+ */
 export const wordsAt = (key: string): string | undefined => current.value.get(key)
 
-/**
- * Returns the string for a key with its values inserted. If there is no string, returns the key.
- */
+/** Returns the string for a key with its values inserted, or the key itself if no string exists. */
 export const t = (key: string, values: Values = {}): string => {
   const template = wordsAt(key) ?? english.get(key)
   return template === undefined ? key : settled(fill(template, values, language.value).join(''))

@@ -65,7 +65,7 @@ describe.skipIf(!shippedPlatform())('shipped builds', () => {
       return runIn({ env, machine: await machine() }, ...words)
     }
 
-    it('run a shipped rung at any size', async () => {
+    it('are used to run a shipped rung at any size', async () => {
       const rung = ['--ladder', 'gemm-fp32', '--rungs', '03_shared_tile', '--target', 'emulated']
       const size = ['--m', '65', '--n', '70', '--k', '33']
       const { code, stdout, stderr } = await run('run', ...rung, ...size)
@@ -74,7 +74,7 @@ describe.skipIf(!shippedPlatform())('shipped builds', () => {
       expect(stdout).toMatch(/has no nvcc, so the builds that come with this program were used/)
     })
 
-    it('check the starter of a lab', async () => {
+    it('are used to check a lab’s starter', async () => {
       const file = join(shippedKernels, 'labs/01-coalescing/starter.cu')
       const check = [
         'lab',
@@ -91,7 +91,7 @@ describe.skipIf(!shippedPlatform())('shipped builds', () => {
       expect(checks.find(({ id }) => id === 'right')?.status).toBe('passed')
     })
 
-    it('are not used for another source, and the error suggests the next step', async () => {
+    it('are not used for a different source, and the error suggests the next step', async () => {
       const folder = join(await tempDir(), 'changed')
       await cp(join(root, 'resources/templates/blank'), folder, { recursive: true })
       const { code, stderr } = await run(

@@ -37,10 +37,10 @@ describe('the command line', () => {
   })
 })
 
-describe('cycles between folders', () => {
+describe('import cycles', () => {
   const edge = (from: string, specifier: string) => ({ from, specifier, typeOnly: true })
 
-  it('are reported with the imports that close each cycle', () => {
+  it('between folders are reported with the imports that close each cycle', () => {
     expect(
       roomCycles([
         edge('src-main/services/run/a.ts', '../sessions/b'),
@@ -61,7 +61,7 @@ describe('cycles between folders', () => {
     ).toHaveLength(1)
   })
 
-  it('are found between files in one folder, through type imports but not dynamic imports', () => {
+  it('between files in one folder are found through type imports but not dynamic imports', () => {
     const back = edge('src-main/services/run/b.ts', './index')
     const there = edge('src-main/services/run/index.ts', './b')
     expect(fileCycles([there, back])).toEqual([
@@ -72,7 +72,7 @@ describe('cycles between folders', () => {
     expect(fileCycles([there, { ...back, onDemand: true }])).toEqual([])
   })
 
-  it('are not reported within a folder, between layers, or if two folders use a third folder', () => {
+  it('between folders are not reported for imports within a folder or between layers, or if two folders use a third folder', () => {
     expect(
       roomCycles([
         edge('src-main/services/run/a.ts', './b'),

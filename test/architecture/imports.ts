@@ -20,7 +20,7 @@ export interface SourceFile {
  */
 export const isTest = (path: string): boolean => path.endsWith('.test.ts')
 
-/** Returns the program's source files in these folders. */
+/** Returns the program's source files in the given folders. */
 export const sourcesIn = (...folders: readonly string[]): SourceFile[] =>
   folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -88,7 +88,8 @@ const mayImport: Record<Layer, readonly Layer[]> = {
 const mayStart: Record<string, readonly string[]> = { cli: ['web', 'mcp'] }
 
 /**
- * The only importers of a library or virtual module. An entry is a file, or a folder ending in `/`.
+ * Owners of libraries and virtual modules: the only files or folders that may import them. A folder
+ * ends in `/`.
  */
 const owners: Record<string, readonly string[]> = {
   execa: ['src-main/adapters/tools/process.ts'],
@@ -206,7 +207,7 @@ function judgeFile(one: Import, layer: Layer): string | undefined {
   return `${layer} may not import ${targetLayer} (${target})`
 }
 
-/** Returns one error sentence per forbidden import. */
+/** Returns one error message per forbidden import. */
 export function violations(imports: readonly Import[]): string[] {
   return imports.flatMap((one) => {
     const layer = layerOf(one.from)
@@ -275,12 +276,15 @@ function ringsOf(graph: ReadonlyMap<string, ReadonlyMap<string, string>>): strin
 }
 
 /**
- * Returns the cycles between units of one layer. Each sentence lists the imports that close the
+ * Returns the cycles between units of one layer. Each line of text lists the imports that close the
  * cycle.
  */
 export const roomCycles = (imports: readonly Import[]): string[] => ringsOf(roomGraph(imports))
 
-/** Returns the import cycles between files. Includes type imports but not dynamic imports. */
+/**
+ * Returns the import cycles between files. Type imports count as imports, but dynamic imports do
+ * not.
+ */
 export function fileCycles(imports: readonly Import[]): string[] {
   const files = new Set(imports.map(({ from }) => from))
   const graph = new Map<string, Map<string, string>>()

@@ -54,14 +54,14 @@ describe('target kinds', () => {
     new RegExp(`\\/\\^?\\(?(${words}):`),
   ]
 
-  /** Code in which these words are not target kinds. */
+  /** Patterns for code in which the names of target kinds have another meaning. */
   const others = [
     // Lab checks of kind `static` examine only the build.
     /\b(check|item)\.kind === 'static'/,
     /case 'static':/,
-    // How a figure was obtained.
+    // The origin of a figure.
     /evidence === '(emulated|predicted)'/,
-    // How a time was obtained.
+    // The origin of a time.
     /clock !== 'predicted'/,
     // A memory space.
     /space === 'local'/,
@@ -126,7 +126,7 @@ describe('the task', () => {
     ['the library it is measured against', /cublas/i],
   ]
 
-  /** Files that may use one of these words, with the reason. */
+  /** Files that may use a word of the matrix-product task, with the reason. */
   const allowed: readonly [RegExp, RegExp, string][] = [
     [
       /doctor\/doctor\.ts$|contract\/index\.ts$|english\/sessions\.ts$|locales\/[^/]+\/(?:screens|statements)\.json$/,
@@ -155,7 +155,7 @@ describe('the task', () => {
       .filter(({ name }) => !isTest(name))
       .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
 
-  /** Returns the text without comments. Line numbers do not change. */
+  /** Returns the text without comments, with the same line numbers. */
   const withoutComments = (text: string): string =>
     text
       .replaceAll(/\/\*[\s\S]*?\*\/|<!--[\s\S]*?-->/g, (comment) =>
@@ -250,7 +250,7 @@ describe('styles', () => {
     expect(takenTwice(components)).toEqual([])
   })
 
-  it('are distinguished from scoped styles', () => {
+  it('that are global are distinguished from scoped styles', () => {
     const user = { path: 'labs/Help.vue', text: '<div class="help narrow" />' }
     const style = (kind: string) => `<style${kind}>\n.help {\n  top: 8vh;\n}\n</style>\n`
     const sheet = (kind: string) => ({ path: 'palette/Sheet.vue', text: style(kind) })

@@ -10,7 +10,7 @@ import { isTest } from './imports'
 const root = join(import.meta.dirname, '../..')
 
 const said = '(?:reason|remedy|sentence|explanation|warnings?|statement|detail|headline)'
-/** Patterns for code that compares message text with a string or searches in it. */
+/** Patterns for code that compares or searches message text. */
 const steered = [
   new RegExp(`(?<!typeof )\\b${said}\\b\\)?\\s*[!=]==\\s*['"\`]`),
   new RegExp(`['"\`]\\s*[!=]==\\s*[\\w.?]*\\b${said}\\b`),

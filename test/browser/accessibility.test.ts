@@ -27,8 +27,8 @@ type Theme = (typeof themes)[number]
 type Found = Record<Theme, Record<string, string[]>>
 
 /**
- * Checks a page with axe in both themes. Switches the theme in place, because opening a page takes
- * as long as axe. The page keeps the last theme for the next check.
+ * Checks a page with axe in both themes. Switches the theme without reloading, because opening a
+ * page takes as long as running axe. The page keeps the last theme for the next check.
  */
 async function lookAt(
   page: Page,
@@ -60,8 +60,8 @@ const widerThanTheirPlace = (): string[] =>
     })
 
 /**
- * Checks these screens with axe, one after another in the same page, because opening a page takes
- * longer than axe.
+ * Checks the given screens with axe, one after another in the same page, because opening a page
+ * takes longer than running axe.
  */
 async function lookAtAll(
   shown: readonly [string, Screen][],
@@ -73,7 +73,7 @@ async function lookAtAll(
   const found: Found = { light: {}, dark: {} }
   let touched = false
   for (const [name, { route, ready, act }] of shown) {
-    // Leave the last screen first. Otherwise, its panels would remain open on the same route.
+    // Leave the previous screen first, because its panels would remain open on the same route.
     if (touched) await leaveScreen(page)
     await page.goto(`${harness.origin}/#${route}`)
     await page.locator(ready).first().waitFor()
@@ -87,7 +87,7 @@ async function lookAtAll(
   return found
 }
 
-describe('in both themes', () => {
+describe('accessibility', () => {
   const noScreenHasFaults = async (theme: Theme): Promise<void> => {
     const found = await lookAtAll(Object.entries(screens), [theme])
     expect(Object.keys(found[theme])).toEqual(Object.keys(screens))
@@ -98,12 +98,16 @@ describe('in both themes', () => {
     noScreenHasFaults('dark'),
   )
 
-  it('no panel or dialog on a screen has a serious fault', { tags: ['thorough'] }, async () => {
-    const found = await lookAtAll(Object.entries(states))
-    expect(found).toEqual(noFaults(found))
-  })
+  it(
+    'no panel or dialog on a screen has a serious fault in either theme',
+    { tags: ['thorough'] },
+    async () => {
+      const found = await lookAtAll(Object.entries(states))
+      expect(found).toEqual(noFaults(found))
+    },
+  )
 
-  it('the palette, the help sheet and the menus have no serious fault', async () => {
+  it('the palette, the help sheet and the menus have no serious fault in either theme', async () => {
     const { page } = await harness.visit('/doctor')
     const found: Found = { light: {}, dark: {} }
     await page.getByRole('heading', { level: 1 }).waitFor()
@@ -164,7 +168,7 @@ describe('with only the keyboard', () => {
     await arrived(page, '/matrix')
   })
 
-  /** Presses Tab until the element with this name has focus. */
+  /** Presses Tab until the element with the given name has focus. */
   async function tabTo(page: Page, name: RegExp): Promise<void> {
     for (let count = 0; count < 60; count += 1) {
       await page.keyboard.press('Tab')

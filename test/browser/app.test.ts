@@ -148,7 +148,7 @@ describe('languages', () => {
     const found: Record<string, string[]> = {}
     let touched = false
     for (const { name, route, ready, act } of all) {
-      // Leave the last screen first. Otherwise, its panels would remain open on the same route.
+      // Leave the previous screen first, because its panels would remain open on the same route.
       if (touched) await leaveScreen(page)
       await page.goto(`${harness.origin}/#${route}`)
       await page.locator(ready).first().waitFor()

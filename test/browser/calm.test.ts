@@ -34,8 +34,8 @@ const shifts = (page: Page): Promise<string[]> =>
   )
 
 /**
- * Delays and reorders the core's responses, as a busy machine would. The order is the same in every
- * run.
+ * Delays and reorders the core's responses, as a busy machine would. The responses arrive in the
+ * same order in every run.
  */
 async function answerLate(page: Page): Promise<void> {
   let asked = 0

@@ -20,7 +20,7 @@ describe('charts', async () => {
     harness.core.call('sessions.get', { ref: `recorded:${recording}` })
 
   const climb = 'gemm-fp32-h200-4096'
-  /** This recording has the card profile level. */
+  /** A recording made at the card profile level. */
   const card = 'gemm-fp32-h200-8192'
   const study = 'seed-rtx3090-h200-1024'
 
@@ -166,7 +166,7 @@ describe('charts', async () => {
       expect(faults).toEqual([])
     })
 
-    it('mention clicking a rung only if there is a rung to click', async () => {
+    it('come with a hint about clicking a rung only if there is a rung to click', async () => {
       const how = 'Click a rung to open it'
       const { page } = await open(climb, 'roofline')
       await page.getByText(how).waitFor()
@@ -198,8 +198,7 @@ describe('charts', async () => {
       expect(shown).toBeLessThan(rungs.length)
       await page.locator('tr[data-rung]').first().focus()
       await page.keyboard.press('p')
-      // The user chooses the columns. The chosen columns are stored in the same way as the pinned
-      // rungs.
+      // The columns that the user chooses are stored in the same way as the pinned rungs.
       const headings = () => page.locator('th.metric').count()
       const before = await headings()
       await page.getByRole('button', { name: 'Columns', exact: true }).click()
@@ -233,7 +232,7 @@ describe('charts', async () => {
       }
     })
 
-    it("shows the figures of a study's author next to ours", async () => {
+    it("shows the figures of a study's author next to our own figures", async () => {
       const { page } = await open(study, 'study')
       await page.getByText('Table', { exact: true }).click()
       const text = await page.locator('table.figures').innerText()
@@ -336,7 +335,7 @@ describe('the instruction mix', () => {
     expect(text).toMatch(/FP32 operations:\s*2\.15 GFLOP/)
     expect(text).toContain('of the product')
     await expect.poll(() => details.getByRole('img', { name: /FP32 89\.2/ }).count()).toBe(1)
-    // The deep profile gives a verdict. The card level gives no verdict.
+    // Unlike the card level, the deep profile gives a verdict.
     expect(text).toContain('The last wave')
     expect(faults).toEqual([])
   })

@@ -33,8 +33,8 @@ const open = async (index: number, options: { width?: number; dark?: boolean } =
 it('the compare screen shows both sources, the time saved, and every metric, within the content security policy', async () => {
   const { page, faults, a, b } = await open(0)
   const texts = () => page.locator('.cm-content').allInnerTexts()
-  // The rung's header comments are shown next to the source. The source view shows them only on
-  // request.
+  // The rung's header comments are shown next to the source. The source view shows the header
+  // comments only on request.
   expect((await texts()).join('')).not.toContain('@rung')
   await page.getByLabel('Part of the sources shown').selectOption('Whole file')
   await expect.poll(async () => (await texts())[0]).toContain(`@rung    ${a.id}`)
@@ -100,7 +100,8 @@ it('the compare screen opens at the first code change, and n and p step through 
   const at = async () => Number(/^change (\d+) of \d+$/.exec(await count.innerText())?.[1])
   await expect.poll(at).toBeGreaterThan(0)
   const first = await at()
-  // The change begins with comments and includes. The view must scroll to its first line of code.
+  // The change begins with comments and includes. The view must scroll to the change's first line
+  // of code.
   const code = page.locator('.cm-merge-b .cm-markedLine', { hasText: /^(?!\s*(\/\/|#|$))/ }).first()
   const lines = await page.locator('.host').boundingBox()
   const { y } = (await code.boundingBox())!
@@ -190,7 +191,7 @@ it('the compare screen links to the same pair in the recording that has line hea
   expect(faults).toEqual([])
 })
 
-it('the compare screen shows the cause, the lines, and the machine code in three clicks', async () => {
+it('the compare screen shows the cause, its source lines, and their machine code within three clicks', async () => {
   const { page, faults } = await harness.open()
   let clicks = 0
   const click = async (at: Locator) => {

@@ -79,7 +79,7 @@ describe('the code in a lab', () => {
     await mine.waitFor({ state: 'detached' })
   })
 
-  it('is checked once after two clicks, and the verdict shows whether the code has changed since', async () => {
+  it('is checked only once after two clicks, and the verdict shows whether the code has changed since', async () => {
     const page = await lab()
     let checks = 0
     await page.route('**/rpc/labs.check', async (route) => {
@@ -122,7 +122,7 @@ describe('a copy of a rung', () => {
   })
 })
 
-describe('a connection that is lost during a check', () => {
+describe('a connection lost during a check', () => {
   /** Blocks all calls to the core and returns a function that allows them again. */
   async function cut(page: Page): Promise<() => Promise<void>> {
     await page.route('**/rpc/**', (route) => route.abort('connectionreset'))

@@ -1,6 +1,6 @@
 /**
  * Tests unusual sessions: empty, failed, partly measured, overlong, malicious or dissimilar. The
- * page must show each session and execute no code in it.
+ * page must show each session without executing code from it.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -207,7 +207,7 @@ describe.each(Object.entries(unlike))(
 )
 
 describe('messages', () => {
-  it('for a session without rungs: the missing rungs, with a possible reason', async () => {
+  it('for a session without rungs mention the missing rungs and a possible reason', async () => {
     const { page } = await harness.visit('/session/no-rungs/ladder')
     await page.getByRole('heading', { name: 'This session has no rungs' }).waitFor()
     await page.goto(`${harness.origin}/#/session/no-rungs/compare`)
@@ -216,7 +216,7 @@ describe('messages', () => {
     await page.getByRole('heading', { name: 'No values to show' }).waitFor()
   })
 
-  it('for failed rungs: the compiler’s error at its line', async () => {
+  it('for failed rungs show the compiler’s error at its line', async () => {
     const { page } = await harness.visit('/session/all-failed/ladder')
     const row = page.locator('tr[data-rung="06_float4"]')
     await row.waitFor()
@@ -224,7 +224,7 @@ describe('messages', () => {
     await expect.poll(() => row.innerText()).toContain('gemm/06_float4.cu:12')
   })
 
-  it('for missing figures: whether they were not collected or are unavailable, while zero is shown as zero', async () => {
+  it('for missing figures state whether the figures were not collected or are unavailable, while zero is shown as zero', async () => {
     const { page } = await harness.visit('/session/half-missing/matrix')
     await page.locator('[role="gridcell"]').first().waitFor()
     for (const kind of ['value', 'unavailable', 'absent'])
@@ -237,7 +237,7 @@ describe('messages', () => {
       .toBe('n/a')
   })
 
-  it('for names that reverse the text direction: unchanged text after each name', async () => {
+  it('for names that reverse the text direction leave the text after each name unchanged', async () => {
     const { page } = await harness.visit('/session/any-script/ladder')
     await page.locator('tr[data-rung]').first().waitFor()
     const all = await page.locator('body').innerText()
@@ -245,7 +245,7 @@ describe('messages', () => {
     expect(all).not.toContain('\u202e')
   })
 
-  it('for counts without times: no time columns', async () => {
+  it('for counts without times come without time columns', async () => {
     const { page } = await harness.visit('/session/counts-alone/ladder')
     await page.locator('tr[data-rung]').first().waitFor()
     const headings = await page.getByRole('columnheader').allInnerTexts()
@@ -256,7 +256,7 @@ describe('messages', () => {
     expect(await page.locator('.legend .reference').count()).toBe(0)
   })
 
-  it('for counts without times: the largest change as the reason, and one note about missing times', async () => {
+  it('for counts without times show the largest change as the reason, and one note about missing times', async () => {
     const pair = '01_naive/02_coalesced'
     const { page } = await harness.visit(`/session/counts-alone/compare/${pair}`)
     expect(await page.locator('.figures .headline').innerText()).toMatch(/^Stalled: dispatch .* → /)
@@ -275,7 +275,7 @@ describe('messages', () => {
     expect(await page.locator('.figures').innerText()).not.toMatch(/has no time|No time to compare/)
   })
 
-  it('for an emulated GPU: a mark above the screen and in the session list', async () => {
+  it('for an emulated GPU include a mark above the screen and in the session list', async () => {
     const { page } = await harness.visit('/session/counts-alone/ladder')
     const bar = page.locator('header.frame')
     await expect.poll(() => bar.innerText()).toContain('Emulated on H200')
@@ -286,7 +286,7 @@ describe('messages', () => {
     await expect.poll(() => row.innerText()).toContain('emulated H200')
   })
 
-  it('for emulated counts: a mark in the matrix, as described in the legend', async () => {
+  it('for emulated counts include a mark in the matrix, as described in the legend', async () => {
     const { page } = await harness.visit('/session/counts-alone/matrix')
     const cell = page.locator('[role="gridcell"].emulated').first()
     await cell.waitFor()
@@ -294,7 +294,7 @@ describe('messages', () => {
     expect(await page.locator('[role="gridcell"].measured').count()).toBe(0)
   })
 
-  it('for malicious names: the names as plain text', async () => {
+  it('for malicious names show the names as plain text', async () => {
     const { page } = await harness.visit('/session/hostile/ladder')
     await page.locator('tr[data-rung="06_float4"]').waitFor()
     await expect

@@ -41,7 +41,7 @@ describe('occupancy', () => {
       expect(faults).toEqual([])
     })
 
-    it('changes with a field and with the advice, and so does the address', async () => {
+    it('is updated when a field changes or the advice is applied, and so is the address', async () => {
       const { page } = await harness.open(route)
       await page.getByLabel('Registers per thread', { exact: true }).fill('32')
       await page.getByText('100.0 %').first().waitFor()
@@ -190,7 +190,7 @@ describe('rungs with an epilogue', () => {
     await own.remove()
   })
 
-  it('have a mark next to the title in the ladder, and show the reference of the ratio', async () => {
+  it('have a mark next to the title in the ladder, and show the ratio’s reference', async () => {
     const { page, faults } = await harness.visit(ladderRoute(ref))
     const row = page.locator('tr[data-rung="12_rasterized"]')
     const mark = row.locator('.beside')

@@ -273,7 +273,7 @@ describe('the editor', () => {
     expect(await harness!.core.call('drafts.list', {})).toEqual([])
   })
 
-  it('builds when a key is pressed, and shows compiler messages at their lines', async () => {
+  it('builds on a keyboard shortcut, and shows compiler messages at their lines', async () => {
     const { setup } = await fakeMachine()
     const { page, faults } = await open(setup)
     await editor(page).click()
@@ -290,7 +290,7 @@ describe('the editor', () => {
     expect(faults).toEqual([])
   })
 
-  it('runs the copy after its rung, as a new session', async () => {
+  it('runs the copy after the original rung, in a new session', async () => {
     const { setup } = await fakeMachine()
     const { page } = await open(setup)
     await append(page, like)
@@ -401,7 +401,7 @@ describe("the user's editor", () => {
     expect(faults).toEqual([])
   })
 
-  it('is reported next to its command if it is missing', async () => {
+  it('is reported as missing next to its command', async () => {
     const { page } = await line('/nowhere/editor')
     await button(page).click()
     await page.getByText('The editor /nowhere/editor was not found.').waitFor()

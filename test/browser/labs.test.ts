@@ -127,7 +127,7 @@ describe('a student', () => {
         .count(),
     ).toBe(1)
 
-    // The outcome is in the user's language. The author's text is not translated.
+    // The outcome is in the user's language, but the author's text is not translated.
     for (const locale of ['ko', 'zh-CN']) {
       const { page: other } = await harness.open(new URL(page.url()).hash.slice(1), { locale })
       await other.getByRole('tab').nth(2).click()
@@ -143,7 +143,7 @@ describe('a student', () => {
     }
 
     await tab(page, 'Result').click()
-    // The result must list the same causes as the Compare screen for this pair.
+    // The result must list the same causes as the Compare screen for this pair of rungs.
     const causes = await page.locator('.result > .causes').innerText()
     expect(causes).toMatch(/\d+ %/)
     await page.getByRole('region', { name: 'What to change next' }).waitFor()

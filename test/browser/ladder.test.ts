@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop())
 
 const row = (id: string) => `tr[data-rung="${id}"]`
-/** Returns the last timed rung that builds on another rung, together with that other rung. */
+/** Returns the last timed rung that has a previous rung, together with the previous rung. */
 const pair = () => {
   const b = session.rungs.filter((rung) => rung.timing && rungBefore(session, rung.id)).at(-1)!
   return { a: rungBefore(session, b.id)!, b }
@@ -47,7 +47,7 @@ describe('the first view', () => {
   })
 
   it.each(['reduction-h200', 'gemm-fp32-h200-4096'])(
-    'shows every heading of %s in full in the narrowest common window',
+    'shows every heading of %s in full in the narrowest common window size',
     async (name) => {
       const { page } = await harness.visit(ladderRoute(`recorded:${name}`))
       await page.locator('tr[data-rung]').first().waitFor()
@@ -60,7 +60,7 @@ describe('the first view', () => {
     },
   )
 
-  it('shows its instructions in full even if the ladder has a long title', async () => {
+  it('shows its hint in full even if the ladder has a long title', async () => {
     const { page } = await harness.visit(ladderRoute('recorded:seed-cutlass-h200'))
     const hint = page.locator('.hint')
     await expect.poll(() => hint.innerText()).toBe('Pick two to compare')
@@ -115,7 +115,7 @@ describe('a figure', () => {
     await page.locator('tr[data-rung] [data-tip]').last().hover()
     await tip.waitFor()
     const before = await tip.innerText()
-    // The rows below move down, so the mouse is over a different row.
+    // The rows below the expanded row move down, so the mouse is over a different row.
     const details = page
       .locator(row(session.rungs[0]!.id))
       .getByRole('button', { name: /^Details/ })
@@ -159,7 +159,7 @@ describe('a row', () => {
     await expect.poll(() => details.locator('circle').count()).toBe(b.timing!.samplesMs.length)
   })
 
-  it('expands to the registers of the launched kernel, and the maximum over all compiled kernels', async () => {
+  it('expands to the launched kernel’s registers and the maximum over all compiled kernels', async () => {
     const { title, build, metrics } = session.rungs.find(({ id }) => id === '09_register_prefetch')!
     const launched = metrics['registersPerThread']!.value!
     expect(build!.registersPerThread).toBeGreaterThan(launched)
@@ -276,7 +276,7 @@ it('a missing session is reported once', async () => {
 })
 
 describe('an address opened while the first view is still loading', () => {
-  it('remains the address after loading', async () => {
+  it('is still the page’s address after loading', async () => {
     const { page } = await harness.open()
     for (const [first, afterMs] of ['', '#/labs'].flatMap((first) =>
       [0, 8, 24].map((afterMs) => [first, afterMs] as const),

@@ -76,7 +76,7 @@ describe('a large session', () => {
 describe('a large table', () => {
   /**
    * Marks the rendered rows and cells, then scrolls. Returns the number of new rows and cells, and
-   * whether all are in order.
+   * whether all of them are in order.
    */
   const scrolled = (page: Page, scroller: string, rows: string, step: { x?: number; y?: number }) =>
     page
@@ -106,7 +106,7 @@ describe('a large table', () => {
     await page.waitForTimeout(400)
     const rows = await scrolled(page, ladder.scroller, 'tbody.rung', { y: 60 })
     expect(rows.ordered).toBe(true)
-    // One row at each edge may be counted in addition.
+    // The count may include one more row at each edge.
     expect(rows.fresh).toBeLessThan(3)
     expect(rows.count).toBeLessThan(40)
 

@@ -42,7 +42,7 @@ it("a rung's details on the ladder screen show its recommended steps", async () 
   expect(faults).toEqual([])
 })
 
-it("a line under each rung except the reference shows the rung's first recommended step, and opens the rung", async () => {
+it("a line under each rung except the reference shows the rung's first recommended step, and opens the rung on a click", async () => {
   const { page, faults } = await harness.visit(ladderRoute(ref))
   const session = await harness.core.call('sessions.get', { ref })
   const line = (rung: string) => page.locator(`tr[data-rung="${rung}"] .next`)

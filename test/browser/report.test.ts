@@ -1,6 +1,6 @@
 /**
- * Tests that an HTML report is self-contained. It must open from disk, without a network, even
- * years later.
+ * Tests that an HTML report is self-contained. The report must open from disk, without a network,
+ * even years later.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ beforeAll(async () => {
   template = await readTemplate(await assets())
 })
 
-/** Opens a report. Returns its errors and all requested addresses. */
+/** Opens a report. Returns the page, its errors, and all requested addresses. */
 async function open(
   samples: [HtmlSource] | [HtmlSource, HtmlSource],
   options: Parameters<typeof reportHtml>[1] = {},
@@ -190,7 +190,7 @@ describe('a PDF', () => {
   })
 
   it(
-    'of two sessions is also tagged, and its table of contents links to the changes',
+    'of two sessions is tagged, and its table of contents links to the changes',
     { tags: ['thorough'] },
     async () => {
       const after = slowed(recording(), '06_float4', 1.5)

@@ -39,7 +39,7 @@ describe('replays and the doctor', () => {
         expect(live).toContain(rung.title)
         if (rung.timing) expect(live).toContain(figureText(rung.timing.gflops!, 'GFLOP/s'))
       }
-      // In the narrowest common window, no figure may be cut off.
+      // In a window of the narrowest common width, no figure may be cut off.
       expect(
         await page
           .getByRole('region', { name: 'Run progress' })
@@ -238,7 +238,7 @@ describe('live runs', () => {
       expect(faults).toEqual([])
     })
 
-    it("runs a copy with its session's scalars and options", async () => {
+    it('runs a copy with the scalars and options of the copied rung’s session', async () => {
       const { setup } = await fakeMachine(['nvidia-smi', 'ncu'])
       harness = await startHarness(setup.machine)
       const ref = 'recorded:softmax-h200-bf16-8192x8192'

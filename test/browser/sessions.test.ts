@@ -30,7 +30,7 @@ const open = async (): Promise<{ page: Page; faults: string[] }> => {
 const row = (page: Page, ref: string) => page.locator(`tr[data-session="${ref}"]`)
 
 describe('the list', () => {
-  it('shows all sessions, or those that match a search', async () => {
+  it('shows all sessions, or only the sessions that match a search', async () => {
     const { page, faults } = await open()
     const all = await harness.core.call('sessions.list', {})
     await expect.poll(() => page.locator('tr[data-session]').count()).toBe(all.length)

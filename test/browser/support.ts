@@ -32,15 +32,15 @@ export interface Harness {
   /** The address of the web host. */
   origin: string
   /**
-   * Returns a signed-in page at this hash route and the page's errors. The page is closed after the
-   * test, so that later tests cannot see its state.
+   * Opens a signed-in page at a hash route, and returns the page with its errors. The page is
+   * closed after the test, so that later tests cannot see its state.
    */
   open(route?: string, options?: OpenOptions): Promise<OpenPage>
   /**
-   * Navigates an open page to this route, which takes a quarter of the time that a new page takes.
-   * Use this function only to test the content of a screen. The test must not filter or select
-   * anything that several screens share. The page is reused only if the test passed and changed no
-   * stored choices.
+   * Navigates an open page to a route, in a quarter of the time that a new page takes. Use this
+   * function only to test the content of a screen. The test must not filter or select anything that
+   * several screens share. The page is reused only if the test passed and changed no stored
+   * choices.
    */
   visit(route: string, options?: OpenOptions): Promise<OpenPage>
   stop(): Promise<void>
@@ -66,8 +66,8 @@ export interface OpenPage {
 export const ignoringSignals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
 
 /**
- * Launches the browser. `npm test` sets the path. A plain `vitest --project built` searches for the
- * browser here.
+ * Launches the browser. `npm test` sets the browser's path. A plain `vitest --project built`
+ * searches for the browser in this function.
  */
 async function launch(): Promise<Browser> {
   const executablePath = await findChromium()
@@ -83,7 +83,7 @@ async function launch(): Promise<Browser> {
       // A streamed script is compiled at each load. Without streaming, the process reuses the
       // compiled script.
       '--disable-features=ScriptStreaming,PaintHolding',
-      // Optimized JavaScript does not pay off, because pages are closed soon.
+      // Optimizing JavaScript does not pay off, because pages are closed soon.
       '--js-flags=--invocation-count-for-maglev=4000,--invocation-count-for-turbofan=30000',
     ],
   })
@@ -97,7 +97,7 @@ let shared: Promise<Browser> | undefined
  */
 export const sharedBrowser = (): Promise<Browser> => (shared ??= launch())
 
-/** The session cookie that is set by the link that `serve` prints. */
+/** The session cookie set by the link that `serve` prints. */
 interface Cookie {
   name: string
   value: string
@@ -141,14 +141,14 @@ async function forget(context: BrowserContext): Promise<void> {
 
 /**
  * Browser contexts by language. A context caches compiled scripts by address, so a worker uses one
- * context per language. For the same reason, every web host uses the first host's port.
+ * context per language. For the same reason, every web host uses the port of the first host.
  */
 const contexts = new Map<string, Promise<BrowserContext>>()
 const inUse = new Set<string>()
 const usualLocale = 'en-US'
 /** Empty pages that keep the renderer process of each context alive. */
 const keepers = new WeakSet<Page>()
-/** Pages that an earlier visit left open for reuse. */
+/** Pages that an earlier `visit` left open for reuse. */
 const left = new WeakSet<Page>()
 let usualPort = 0
 
@@ -185,7 +185,7 @@ async function leave(page: Page): Promise<boolean> {
   )
 }
 
-/** Returns a page in a context that no other page is using. */
+/** Returns a page in a browser context that no other page is using. */
 async function newPage(locale: string, cookie: Cookie): Promise<{ page: Page; isShared: boolean }> {
   const isShared = !inUse.has(locale)
   inUse.add(locale)
@@ -202,7 +202,7 @@ async function newPage(locale: string, cookie: Cookie): Promise<{ page: Page; is
   })
   await context.addCookies([cookie])
   // A page opened through the browser API would start in its own process and then move to the
-  // shared one.
+  // shared process.
   const keeper = context.pages().find((one) => keepers.has(one))!
   const [page] = await Promise.all([
     context.waitForEvent('page'),
@@ -222,7 +222,7 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
   const setup = await setUp()
   const core = createCore(machine ? { ...setup, machine } : setup, { host: 'web' })
   const start = (port: number) => startWebHost({ core, rendererDir, port })
-  // Fall back to another port, because another harness or program may use this port.
+  // Fall back to another port, because another harness or program may use the first host's port.
   const host = await start(usualPort).catch(() => start(0))
   if (usualPort === 0) usualPort = Number(new URL(host.origin).port)
   const [browser, cookie] = await Promise.all([sharedBrowser(), signIn(host)])
@@ -238,7 +238,10 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
     afterTest(() => page.off('pageerror', onError).off('console', onConsole))
     return faults
   }
-  /** Sets the window size and theme per page, because all kinds of pages share a context. */
+  /**
+   * Sets the window size and theme per page, because pages of all sizes and themes share a browser
+   * context.
+   */
   async function show(
     page: Page,
     route: string,
@@ -338,7 +341,7 @@ export async function seriousFaults(
   runOnly: readonly string[] = everyRule,
 ): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
-  // Transfer only the violations from the page to the test.
+  // Transfer only axe's violations from the page to the test.
   const violations = await page.evaluate<AxeResults['violations']>(
     `axe.run(document, ${JSON.stringify({ runOnly, resultTypes: ['violations'] })}).then(({ violations }) => violations)`,
   )
@@ -347,8 +350,8 @@ export async function seriousFaults(
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
 }
 
-// Functions that find English sentences on a page in another language. Such a sentence indicates a
-// missing translation.
+// Functions that find English sentences on a page in another language. An English sentence
+// indicates a missing translation.
 
 /** Returns a page's text without code, including text for assistive technology. */
 const textsOf = (page: Page): Promise<string[]> =>

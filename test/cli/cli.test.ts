@@ -82,7 +82,7 @@ it('run --ladder seed-rtx3090 shows our stride study next to the author’s stud
     )
 })
 
-it('show prints the rung that a step starts from, if it is not in the previous row', async () => {
+it('show prints the rung that a step starts from, if that rung is not in the previous row', async () => {
   const { stdout } = await run(['show', 'recorded:gemm-fp32-h200-4096'])
   expect(stdout).toMatch(/^09_register_prefetch .* 1\.20× from 08_warp_tile /m)
 })
@@ -161,7 +161,7 @@ describe('invalid usage and input exit with 2 and an error message, and print no
   })
 })
 
-describe('anything missing on this machine exits with 3 and prints its name and a remedy', () => {
+describe('a command that lacks something on this machine exits with 3, and prints what is missing and a remedy', () => {
   it.each([
     ['nvcc', /nvcc was not found.*CUDA toolkit/s],
     [
@@ -249,8 +249,8 @@ describe('a live run', () => {
   it.each([
     ['compile-error', run],
     ['wrong', run],
-    // These timeouts limit only the time without output, because a busy machine may start programs
-    // slowly.
+    // The timeout limits the time without output. The timeout is short only for `hang`, because a
+    // busy machine may start programs slowly.
     ['hang', run],
     ['crash', run],
     ['flood', runBundle],

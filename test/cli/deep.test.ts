@@ -53,7 +53,7 @@ describe('deep profiles', () => {
       expect(stdout).toMatch(/FP32 operations: \S+ MFLOP; the tensor pipe does the work/)
     })
 
-    it('prints the available data below the deep level, and the level that has the remaining data', async () => {
+    it('prints the available data below the deep level, and the level that collects the remaining data', async () => {
       const { code, stdout } = await run([
         'show',
         'recorded:gemm-fp32-h200-8192',
@@ -82,7 +82,7 @@ describe('deep profiles', () => {
         )
     })
 
-    it('is one JSON document', async () => {
+    it('prints one JSON document with --json', async () => {
       const { stdout } = await run(['show', deep, '--rung', '01_naive', '--json'])
       const { rung, bottleneck, deep: profile } = JSON.parse(stdout) as RungDocument
       expect(rung.id).toBe('01_naive')
@@ -113,7 +113,7 @@ describe('deep profiles', () => {
       expect((JSON.parse(stdout) as DiffDocument).deep?.identicalSass).toBe(true)
     })
 
-    it('has no machine code below the deep level', async () => {
+    it('shows no machine code below the deep level', async () => {
       const { stdout } = await run(['diff', 'recorded', '05_thread_tile_2d', '06_float4', '--json'])
       expect((JSON.parse(stdout) as DiffDocument).deep).toBeNull()
     })
@@ -169,7 +169,7 @@ describe('memory and race checks', () => {
       expect(report.rungs.find(({ id }) => id === '02_coalesced')?.checks[0]?.total).toBe(65)
     })
 
-    it('launches rungs with the requested inputs', async () => {
+    it('launches rungs with the requested input type', async () => {
       const { code, stdout } = await run(
         [...['sanitize', '--ladder', 'gemm-fp32', '--rungs', '01_naive'], '--dtype', 'f16'],
         fakeTools(await tempDir()),

@@ -23,7 +23,7 @@ afterAll(() => {
   if (keeping) kept.save()
 })
 
-/** Runs a command with the stored nvcc builds for these rungs. */
+/** Runs a command with the stored nvcc builds for the given rungs. */
 const run = async (...words: string[]): Promise<Finished> =>
   runIn({ env, machine: await kept.machine() }, ...words)
 
@@ -121,7 +121,7 @@ it('attention handles scores of -infinity like the reference', { tags: ['thoroug
   for (const name of ['q', 'k', 'v']) {
     task.buffers[name].fill = { kind: 'file', path: `${name}.npy` }
     // Write BF16 values from -2 to 2. Every row of q scores -infinity for keys 100 and above. The
-    // rungs process those keys first.
+    // rungs process the keys from 100 first.
     const values = Uint16Array.from({ length: tokens * head }, (_, i) => {
       if (name !== 'v' && i % head === 0)
         return name === 'q' ? one : i < 100 * head ? 0 : minusInfinity
@@ -141,8 +141,8 @@ it('attention handles scores of -infinity like the reference', { tags: ['thoroug
 })
 
 /**
- * Loops for rungs in which one thread divides each row by its sum. One loop has no check. The
- * others divide only if the sum is finite.
+ * Loops for rungs in which one thread divides each row by its sum. One loop does not check the sum.
+ * The other loops divide only if the sum is finite.
  */
 const quotients = {
   '01_plain': 'for (long long c = 0; c < n; ++c) y[c] = x[c] / sum;',
@@ -253,7 +253,7 @@ it.each([
   ['run', 'softmax', 'ROWS=2000000', '01_thread_per_row needs 30.5 GiB'],
   ['sanitize', 'scan', 'N=4294967296', '01_hillis_steele needs 32.0 GiB'],
 ])(
-  '%s of %s beyond the memory of the emulated GPU is rejected before anything is built',
+  '%s of %s that exceeds the emulated GPU’s memory is rejected before anything is built',
   async (command, ladder, at, said) => {
     const rungs = said.slice(0, said.indexOf(' '))
     const sizes = at.split(',').flatMap((size) => ['--at', size])
@@ -324,8 +324,8 @@ it('a rung can print, and sees the values copied to its device variables', async
 })
 
 /**
- * Returns a rung's source. The kernel executes `each` per element, and `launch` launches the
- * kernel.
+ * Returns a rung's source. In the source, the kernel executes `each` for each element, and `launch`
+ * launches the kernel.
  */
 const faulty = (id: string, each: string, launch: string): string => `// @rung    ${id}
 // @title   Faulty

@@ -28,8 +28,8 @@ import type { GradeRow } from '../../src-main/domain/labs/grade-row'
 
 describe('labs with fake tools', () => {
   /**
-   * Options for the fake tools, which replay files from the checkout. With these options, tests
-   * also pass on machines without namespaces.
+   * Options for the fake tools, which replay files from the checkout. With the fake tools' options,
+   * tests also pass on machines without namespaces.
    */
   const overFakes: string[] = []
   let recordings: string
@@ -139,7 +139,7 @@ describe('labs with fake tools', () => {
           [
             ...['lab', 'grade', folder, '--lab', lab, '--csv', '--jobs', '4'],
             // The silence limit is a quarter of the timeout. Even on a busy machine, a program must
-            // start within this limit.
+            // start within the silence limit.
             ...['--timeout', '80', '--memory', '1', ...overFakes],
           ],
           env,
@@ -188,7 +188,8 @@ describe('labs with fake tools', () => {
       expect(JSON.parse(refused.stdout)).toMatchObject({ error: { kind: 'missing' } })
       expect(refused.stderr).toMatch(/submissions run with your permissions/)
       expect(refused.stderr).toMatch(/pass --unisolated/)
-      // With `--unisolated`, grading runs. The test uses recorded outcomes, which need no tools.
+      // With `--unisolated`, grading proceeds without isolation. The test uses recorded outcomes,
+      // which need no tools.
       const shipped = '02-shared-tile'
       const solutionOf = join(kernels, '../labs', shipped, 'solution.cu')
       await copyFile(solutionOf, join(folder, 'one.cu'))
@@ -373,7 +374,7 @@ describe('labs with recordings', () => {
       },
     )
 
-    // Use the one-file program. Its judge processes read the files that it unpacked.
+    // Use the one-file program, whose judge processes read the files that the program unpacked.
     it('grades a shipped lab, and regrades a row from its stored record', async () => {
       const id = '02-shared-tile'
       const folder = join(dir, 'handed-in')

@@ -77,7 +77,7 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
       'PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes',
       // The default post-quantum key exchange takes as long as starting Node.
       'KexAlgorithms curve25519-sha256',
-      // Use this folder as HOME, because the login files of the test user may be slow.
+      // Use the machine's folder as HOME, because the login files of the test user may be slow.
       `SetEnv HOME=${dir}\n`,
       ...(login === '' ? [] : [`ForceCommand ${login}; eval "$SSH_ORIGINAL_COMMAND"\n`]),
     ].join('\n'),
@@ -103,7 +103,8 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
   const path = [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter)
   const commands = [
     `export XDG_CACHE_HOME='${join(dir, 'remote')}' KERNEL_LADDER_DATA='${join(dir, 'remote-data')}' PATH='${path}'`,
-    // The cache is in the default folder. This variable only gives each fake machine its own GPU.
+    // The remote cache is in the default folder. KERNEL_LADDER_CACHE only gives each fake machine
+    // its own GPU.
     `export KERNEL_LADDER_PATH_ONLY=1 KERNEL_LADDER_CACHE='${remote('')}'`,
     `export FAKE_LOG='${join(dir, 'calls.log')}' NODE_COMPILE_CACHE='${process.env['NODE_COMPILE_CACHE']}'`,
     ...before,
@@ -163,7 +164,7 @@ const ladder = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced', '--
 describe.skipIf(!hasSshd)('a machine over ssh', () => {
   beforeAll(async () => {
     base = await mkdtemp(join(tmpdir(), 'kl-machines-'))
-    // The program, unpacked as an earlier run left it.
+    // Unpack the program in the same way as an earlier run.
     const program = join(base, 'agents', (await agentProgram()).hash, 'kernel-ladder.mjs')
     await mkdir(dirname(program), { recursive: true })
     await copyFile(bundle, program)
@@ -185,7 +186,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     const wrong = await runBundle([...own.words, '--fingerprint', 'SHA256:other'], own.env)
     expect(wrong.code).toBe(2)
     expect(existsSync(join(own.env.KERNEL_LADDER_CONFIG!, 'machines.yaml'))).toBe(false)
-    // A trusted key alone does not grant access.
+    // A trusted host key alone does not grant access.
     await writeFile(join(own.dir, 'keys'), '')
     const trusted = [...own.words, '--fingerprint', own.fingerprint]
     const locked = await runBundle(trusted, own.env)

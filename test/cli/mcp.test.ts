@@ -140,7 +140,7 @@ describe('an agent', () => {
     expect(JSON.stringify(sass['entries'])).toMatch(/LDS|STS/)
   })
 
-  it('finds sessions and recordings as resources, and compares two', async () => {
+  it('finds sessions and recordings as resources, and compares two of them', async () => {
     const { client, call } = await sharedDesk()
     const { resources } = await client.listResources()
     const recorded = resources.find(({ name }) => name === 'recorded:gemm-fp32-h200-4096')!
@@ -201,7 +201,7 @@ describe('an agent may not', () => {
     const { call } = await sharedDesk()
     for (const [tool, given] of [
       ['run', { ladder: 'gemm-fp32', target: 'local' }],
-      // `titan` is a machine that the user added. Its GPU also requires permission.
+      // `titan` is a machine that the user added. The machine's GPU also requires permission.
       ['run', { ladder: 'gemm-fp32', target: 'titan' }],
       ['lab_check', { lab: '01-coalescing', file: 'lab.cu', target: 'local' }],
     ] as const)
@@ -217,7 +217,7 @@ describe('an agent may not', () => {
 })
 
 describe('mistakes', () => {
-  it('get an error message with the closest name', async () => {
+  it('in a name get an error message with the closest name', async () => {
     const { call } = await sharedDesk()
     const named = async (tool: string, given: Record<string, unknown>) =>
       (await call(tool, given)).error?.remedy
@@ -233,7 +233,7 @@ describe('mistakes', () => {
     expect((await call('why', { session, rung: '06_float4', extra: 1 })).error).toBeDefined()
   })
 
-  it('in the protocol do not stop the server; it answers or rejects each request of a flood', async () => {
+  it('in the protocol do not stop the server, which answers or rejects each request of a flood', async () => {
     const { call, client } = await desk()
     const asked = Array.from({ length: 200 }, () => call('ladders', { limit: 1 }))
     const answers = await Promise.all(asked)
@@ -281,26 +281,32 @@ describe('mistakes', () => {
 })
 
 describe('the conversations in docs/guides/agents.md', { tags: ['thorough'] }, () => {
-  it.skipIf(!hasNvcc)('find a first cause and a bank conflict in four calls each', async () => {
-    const cache = join(root, '.cache', 'agents-doc')
-    const { text, cause, conflict } = await agentsDoc(program, await tempDir(), cache)
-    expect(cause.calls.length).toBeLessThanOrEqual(4)
-    expect(cause.found).toMatch(/^01_gemmCoalesced: 373 µs.* 11\.9× The L1 data stage/)
-    expect(conflict.calls.length).toBeLessThanOrEqual(4)
-    const [, line, found] = /lab\.cu:(\d+) has 100 % of sharedWavefrontsExcess: (.+)$/.exec(
-      conflict.found,
-    )!
-    const lab = await readFile(join(root, 'cuda-kernels/labs/07-bank-conflicts/starter.cu'), 'utf8')
-    expect(lab.split('\n')[Number(line) - 1]).toContain(found)
-    // The finding points to the store to the transposed tile.
-    expect(found).toMatch(/\w+\[.+\] = /)
-    const written = await readFile(join(root, 'docs/guides/agents.md'), 'utf8')
-    expect(written, 'run `npm run readme -- agents`').toBe(text)
-  })
+  it.skipIf(!hasNvcc)(
+    'find a top-ranked cause and a bank conflict in four calls each',
+    async () => {
+      const cache = join(root, '.cache', 'agents-doc')
+      const { text, cause, conflict } = await agentsDoc(program, await tempDir(), cache)
+      expect(cause.calls.length).toBeLessThanOrEqual(4)
+      expect(cause.found).toMatch(/^01_gemmCoalesced: 373 µs.* 11\.9× The L1 data stage/)
+      expect(conflict.calls.length).toBeLessThanOrEqual(4)
+      const [, line, found] = /lab\.cu:(\d+) has 100 % of sharedWavefrontsExcess: (.+)$/.exec(
+        conflict.found,
+      )!
+      const lab = await readFile(
+        join(root, 'cuda-kernels/labs/07-bank-conflicts/starter.cu'),
+        'utf8',
+      )
+      expect(lab.split('\n')[Number(line) - 1]).toContain(found)
+      // The finding points to the store to the transposed tile.
+      expect(found).toMatch(/\w+\[.+\] = /)
+      const written = await readFile(join(root, 'docs/guides/agents.md'), 'utf8')
+      expect(written, 'run `npm run readme -- agents`').toBe(text)
+    },
+  )
 })
 
 describe.skipIf(!hasNvcc)('emulated sessions', () => {
-  it('show the counters that changed first', async () => {
+  it('list the counters that changed most', async () => {
     const dir = await tempDir()
     const kernelLadder = (...words: string[]): void => {
       const { status, stderr } = spawnSync(process.execPath, [program, ...words], {

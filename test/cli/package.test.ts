@@ -18,7 +18,7 @@ import { runBundle, start, type Running } from './support'
 const exec = promisify(execFile)
 const folder = join(root, 'dist/package')
 
-/** One memcheck finding in the format that the tool writes. */
+/** A memcheck finding in the format that compute-sanitizer writes. */
 const memcheckXml = `<ComputeSanitizerOutput><record><kind>Precise</kind><level>Error</level><what><text>Invalid __global__ read</text></what><where><func>k</func><path>k.cu</path><line>7</line></where></record></ComputeSanitizerOutput>`
 
 let home = ''
@@ -28,7 +28,7 @@ let env: Record<string, string> = {}
 
 /**
  * When npm runs the tests, it sets variables for its scripts, such as their folder. The nested npm
- * must not inherit these variables.
+ * must not inherit the variables of the outer npm.
  */
 const withoutNpm = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD$)/i.test(name)),
@@ -36,7 +36,7 @@ const withoutNpm = Object.fromEntries(
 
 /**
  * Returns a server's output once the server is ready. The output includes the link, which the
- * server prints on another stream. Throws an error if the server ended instead.
+ * server prints on another stream. Throws an error if the server ended before it was ready.
  */
 const outputWhenReady = ({ says, finished }: Running): Promise<string> =>
   Promise.race([
@@ -236,7 +236,7 @@ describe('the library in the package', () => {
     },
   )
 
-  it('prints the hottest lines with the documented program of at most ten lines', async () => {
+  it('prints the hottest lines with a documented program of at most ten lines', async () => {
     const text = await readFile(join(root, 'docs/reference/library.md'), 'utf8')
     const code = /```js\n([\s\S]*?)```/.exec(text)![1]!
     expect(code.split('\n').filter(Boolean).length).toBeLessThanOrEqual(10)

@@ -48,7 +48,7 @@ const startHanging = ({ dir, env }: Machine, ...more: string[]): Running =>
   start([...short, '--timeout', '600', ...more], {
     ...env,
     FAKE_FAULTS: '02_coalesced=hang',
-    // The build contains the injected fault, so other programs must not share this cache.
+    // The build contains the injected fault, so other programs must not share the cache.
     KERNEL_LADDER_CACHE: join(dir, 'cache-hanging'),
   })
 
@@ -87,8 +87,8 @@ const unshare = ['--pid', '--fork', '--mount-proc']
 const mayUnshare = spawnSync('unshare', [...unshare, 'true']).status === 0
 
 /*
- * Without permission for namespaces, test/adapters/disk/disk.test.ts covers this case with an owner
- * file from a simulated namespace.
+ * Without permission for namespaces, test/adapters/disk/disk.test.ts covers containers with an
+ * owner file from a simulated namespace.
  */
 describe.skipIf(!mayUnshare)('a program in a container that shares the store', () => {
   const contained = (args: readonly string[], env: Record<string, string>): number | null =>
@@ -142,7 +142,7 @@ it('the leftovers of a killed run next to --out are removed by the next run ther
   expect(await readdir(place)).toEqual(['b'])
 })
 
-/** Mounts a disk of this many KiB at `folder`. Returns false if the user has no permission. */
+/** Mounts a disk of `size` KiB at `folder`. Returns false if the user may not mount disks. */
 const mount = (folder: string, size: number): boolean =>
   spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}k`, 'tmpfs', folder]).status === 0
 const unmount = (folder: string): void => {
@@ -194,7 +194,7 @@ describe.skipIf(!mayMount)('a disk that fills up during a run', () => {
     })
   })
 
-  it('that holds the session store itself: the session is saved in the temporary folder', async () => {
+  it('that also holds the session store leaves the session in the temporary folder', async () => {
     await small(300, async (disk, { env }) => {
       const ended = await run(ladder, { ...env, KERNEL_LADDER_DATA: disk })
       expect(ended.code).toBe(1)

@@ -86,8 +86,8 @@ async function cluster(): Promise<Cluster> {
       'SlurmdTimeout=60\nSlurmctldTimeout=60\nReturnToService=2\nMinJobAge=300\nJobRequeue=1',
       'PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPropagateResourceLimits=NONE',
       'AccountingStorageType=accounting_storage/none\nJobAcctGatherType=jobacct_gather/none',
-      // Read a job's initial environment from a file. Otherwise Slurm would run the test user's
-      // login files.
+      // Read a job's initial environment from a file, because Slurm would otherwise run the test
+      // user's login files.
       'GetEnvTimeout=0',
       ...ports.map((port, index) => node(`n${index + 1}`, port)),
       'PartitionName=gpu Nodes=n1 Default=YES State=UP PriorityTier=1',
@@ -219,7 +219,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       `export XDG_CACHE_HOME='${dir}/remote' KERNEL_LADDER_DATA='${dir}/remote-data' PATH='${path}'`,
       `export KERNEL_LADDER_PATH_ONLY=1 CUDA_VISIBLE_DEVICES=0 FAKE_LOG='${dir}/calls.log'`,
     ]
-    // Use a separate cache, because the fake tools store the fault and the GPU's name in it.
+    // Use a separate cache, because the fake tools store the fault and the GPU's name in the cache.
     const hang = (name: string): string =>
       `export FAKE_FAULTS='02_coalesced=hang' KERNEL_LADDER_CACHE='${dir}/cache-${name}'`
     const machine = (slurm: object, ...more: string[]) => ({ slurm, before: [...before, ...more] })

@@ -18,7 +18,7 @@ export interface Finished {
 
 export interface Running {
   pid: number
-  /** Resolves with all output once the text has appeared on stderr or stdout. */
+  /** Resolves with all output once a given text has appeared on stderr or stdout. */
   says(text: string): Promise<string>
   signal(signal: NodeJS.Signals): void
   finished: Promise<Finished>

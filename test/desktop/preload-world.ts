@@ -119,7 +119,8 @@ function preloadSide(): void {
       })
     },
   }
-  // Electron knows the path of a File object. The fake derives the path from the file's name.
+  // Electron knows the path of a File object. The fake Electron derives the path from the file's
+  // name.
   const webUtils = { getPathForFile: (file: File) => `/files/${file.name}` }
   own.require = (name) => {
     if (name !== 'electron') throw new Error(`A sandboxed preload cannot load ${name}`)

@@ -119,7 +119,7 @@ describe("the desktop program's page", () => {
   })
 
   it('prints a report with the hidden window, and saves the PDF', async () => {
-    // Imitates Electron's Chromium, which prints the document that the window has loaded.
+    // Imitate Electron's Chromium, which prints the document that the window has loaded.
     vi.spyOn(FakeWebContents.prototype, 'printToPDF').mockImplementation(async (options) => {
       const document = electron.partitions.at(-1)!.schemes.get('print')!({} as Request)
       const hidden = await browser.newPage({ javaScriptEnabled: false })

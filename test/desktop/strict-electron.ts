@@ -1,6 +1,6 @@
 /**
  * A fake Electron with exactly the members that Electron declares. Reading, calling or setting
- * another member throws an error. The fake from the host tests implements the behavior.
+ * another member throws an error. The fake Electron from the host tests implements the behavior.
  */
 import { type FakeElectron } from '../hosts/electron/fake-electron'
 import { membersOf } from './electron-members'

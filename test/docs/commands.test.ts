@@ -42,8 +42,8 @@ const allOf = (line: string): string =>
   / \[.*\]/.test(line) ? line.replaceAll(/ \| /g, ' ').replaceAll(/[[\]]/g, '') : line
 
 /**
- * Matches a command with an option but without the program's name, such as `run --watch`. Sentences
- * use this form.
+ * Matches a command with an option but without the program's name, such as `run --watch` in a
+ * sentence.
  */
 const commandNames = new RegExp(
   `^(?:${[...new Set(Object.keys(examples).map((name) => name.split(' ')[0]))].join('|')}) .*--[a-z]`,
@@ -126,7 +126,7 @@ describe('commands in documents', () => {
     expect(await faultOf({ words, isMention: false })).toContain(fault)
   })
 
-  it('that call npm scripts name scripts in package.json', () => {
+  it('that call npm scripts use script names from package.json', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>
     }

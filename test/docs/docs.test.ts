@@ -46,7 +46,7 @@ it('a rung is called faster only if all sessions and all timing methods agree', 
   }
 })
 
-it('docs/evidence/results.md has the best rung of each recording, and published results of others', async () => {
+it('docs/evidence/results.md has the best rung of each recording, and the published results of other projects', async () => {
   const recorded = await recordedLadders(join(root, 'resources/recordings'))
   const published = publishedPart(recorded, publishedFigures(root))
   expect(published).toMatch(/G80.*`07_grid_stride`.* 62\.7 GB\/s /)
@@ -68,7 +68,7 @@ describe('the causes in the docs', async () => {
       expect(textOf(path)).toBe(await documentWith(path, [['causes', part]]))
   })
 
-  it('have a factor that matches the two percentages in that sentence', () => {
+  it('have a factor that matches the two percentages in the same sentence', () => {
     const text = textOf(causesPath)
     const told = [
       ...text.matchAll(
@@ -96,7 +96,7 @@ describe('the causes in the docs', async () => {
   })
 })
 
-it('docs/evidence/emulation.md has the totals of docs/evidence/tables/counters.md', async () => {
+it('docs/evidence/emulation.md has the totals from docs/evidence/tables/counters.md', async () => {
   const summary = countersSummary(textOf(countersPath))
   expect(summary).toMatch(/gemm-fp32, .* \| 15 \| 105 \| 105 \| none \|/)
   expect(textOf(emulationPath)).toBe(await documentWith(emulationPath, [['counters', summary]]))
@@ -167,7 +167,7 @@ describe('file names and links', () => {
     ]),
   ]
   const known = new Set(paths)
-  /** All suffixes of the paths. For example, `a/b/c.ts` has `b/c.ts` and `c.ts`. */
+  /** All suffixes of the paths. For example, `a/b/c.ts` has the suffixes `b/c.ts` and `c.ts`. */
   const endings = new Set(
     paths.flatMap((path) => {
       const parts = path.replace(/\/$/, '').split('/')

@@ -68,7 +68,7 @@ describe('a message', () => {
     ])
   })
 
-  it("is joined with others into a paragraph by the language's rules", () => {
+  it("is joined with other messages into a paragraph by the language's rules", () => {
     expect(plain(paragraph([differs, 'Foreign.']))).toBe(`${inEnglish(differs)} Foreign.`)
     expect(plain(paragraph(['甲。', '乙。']))).toBe('甲。乙。')
   })
@@ -113,14 +113,14 @@ describe('a stored statement', () => {
       expect(Statement.safeParse(wrong).success, JSON.stringify(wrong)).toBe(false)
   })
 
-  it('identifies its message, with any values', () => {
+  it('matches its message’s key, regardless of the values', () => {
     expect(says(nested, 'summary.jump')).toBe(true)
     expect(says(nested, 'summary.best')).toBe(false)
     for (const other of ['summary.jump', undefined, null, together(nested, 'More.')])
       expect(says(other, 'summary.jump')).toBe(false)
   })
 
-  it('is joined only from the parts that exist', () => {
+  it('is joined with other statements, and missing parts are skipped', () => {
     expect(together('One.', null, undefined, '')).toBe('One.')
     expect(inEnglish(together('One.', nested.values.from as AnyMessage))).toBe(
       'One. The metric is derived from DRAM traffic, which has no value: The run ended before it reached this rung. Segmentation fault.',
@@ -133,7 +133,7 @@ describe('a stored statement', () => {
       ...document,
       rungs: [{ reason: withText(nested), note: 'as it is' }],
     })
-    // Nested messages also get text.
+    // Nested messages are converted to text too.
     const reached = message('records.notReached')
     const one = message('records.runnerLost', { why: reached })
     expect(withText(one)).toEqual({

@@ -55,7 +55,7 @@ export async function computeSanitizer(call) {
     line({ event: 'launched', rung: id })
   }
   if (guilty) {
-    // Move the findings to the corresponding lines of this rung, because the capture is from
+    // Move the findings to the corresponding lines of the checked rung, because the capture is from
     // another source.
     const { saved: xml, stdout, exit } = capturedCall(captures, finding.capture)
     writeFileSync(

@@ -22,7 +22,7 @@ import { runner } from './runner.mjs'
 
 type Fake = (call: ReturnType<typeof fakeCall>) => Promise<number>
 
-/** The fakes by file name. A test may place these files in any folder. */
+/** The fakes by file name. A test may place the fake tools' files in any folder. */
 const fakes: Record<string, Fake> = {
   nvcc,
   ncu,
@@ -55,7 +55,8 @@ export async function keepAllAnswers(): Promise<void> {
 }
 
 /**
- * Returns whether a file is a fake. Each fake refers to this folder by path or through a variable.
+ * Returns whether a file is a fake. Each fake refers to the `test/fakes` folder by path or through
+ * a variable.
  */
 function leadsHere(file: string): boolean {
   try {

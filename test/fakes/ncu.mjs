@@ -46,7 +46,7 @@ const deep = 'gemm-fp32-h200-4096-deep'
 
 const baseName = (name) => name.split('.')[0]
 
-/** Returns the recorded text without the columns of counters that this ncu does not support. */
+/** Returns the recorded text without the columns of counters that the fake ncu does not support. */
 function withoutColumns(text, unknown) {
   const lines = text.split('\n')
   const header =
@@ -67,15 +67,15 @@ const tableHead = 'NVR preview\n'
 
 export async function ncu(call) {
   const { words, env, option, options, path, say, logCall, callsOf } = call
-  // `counters-busy:2` makes the first two profiling calls fail with this error.
+  // `counters-busy:2` makes the first two profiling calls fail with the named error.
   const [fault = '', times = 'Infinity'] = (env.FAKE_NCU ?? '').split(':')
   const profiled = callsOf('ncu').filter((call) => !call.includes('--version')).length
   const isKilled = env.FAKE_NCU === 'killed'
   if (fault && !isKilled && !ncuFailures[fault])
     throw new Error(`FAKE_NCU names no failure: ${fault}`)
 
-  // Base names of counters that the fake ncu does not support. If one of them is requested, the
-  // fake profiles nothing.
+  // Base names of counters that the fake ncu does not support. If an unsupported counter is
+  // requested, the fake profiles nothing.
   const unknown = (env.FAKE_NCU_UNKNOWN ?? '').split(',').filter(Boolean)
   const refused = (option('--metrics') ?? '')
     .split(',')
@@ -152,8 +152,8 @@ export async function ncu(call) {
   return 0
 }
 
-// Functions for a user's program. The fake ncu runs the program itself. The kernels are from the
-// capture in `$FAKE_PROGRAM`.
+// Functions for a user's program. The fake ncu runs the program itself. The program's kernels are
+// from the capture in `$FAKE_PROGRAM`.
 
 const folder = 'ncu/2025.3.1-h200-programs'
 const files = join(import.meta.dirname, '..', 'captures', folder)
@@ -184,11 +184,11 @@ const notFound = (file) =>
 
 const cell = (line, at) => line.slice(1, -1).split('","')[at]
 
-/** Returns a table row as a launch on another GPU. */
+/** Returns a table row with its launch moved to another GPU. */
 const onGpu = (row, gpu) =>
   row.replace(/("\([^"]*\)","\([^"]*\)",)"\d+"/, (_, extents) => `${extents}"${gpu}"`)
 
-/** Returns the table rows that pass ncu's filters. Renumbers the rows per process. */
+/** Returns the table rows that pass ncu's filters. Renumbers the rows of each process. */
 function chosen(log, option, env) {
   const rows = log
     .split('\n')
@@ -217,8 +217,8 @@ function chosen(log, option, env) {
 }
 
 /**
- * Imitates a kernel that waits for a second kernel, which ncu does not start. Hangs until it is
- * killed.
+ * Imitates a kernel that waits for a second kernel, which ncu does not start. The fake hangs until
+ * its process is killed.
  */
 async function hang({ env, signal }, log) {
   writeFileSync(
@@ -247,7 +247,8 @@ async function ncuProgram(call) {
   }
   const failed = exit === 0 ? '' : `==ERROR== The application returned an error code (${exit}).\n`
   const log = path(option('--log-file'))
-  // In this call, the program may launch no kernels or different kernels.
+  // When it is profiled, the program may launch no kernels or different kernels than in the
+  // preview.
   const [first, second = first] = (env.FAKE_PROGRAM ?? '').split(',')
   const isPreview = option('--metrics') === 'gpu__time_duration.sum'
   const report = path(option('--export'))

@@ -21,7 +21,7 @@ export async function nvcc(call) {
     writeFake(output, program)
     return 0
   }
-  // The fake runner recognizes the library by this marker.
+  // The fake runner recognizes the replay and activity libraries by their text.
   const own = { 'judge/replay.cpp': '// replay\n', 'activity/activity.cpp': '// activity\n' }
   for (const [file, text] of Object.entries(own))
     if (words.includes(file)) {
@@ -35,7 +35,7 @@ export async function nvcc(call) {
   const script = source.endsWith('.py.cpp') ? source.slice(0, -'.cpp'.length) : null
   const text = readFileSync(path(script ?? source), 'utf8').replace(/^# /gm, script ? '// ' : '# ')
   const rung = recordedVariant(source, words)
-  /** Returns whether the build sets this parameter value, as for a point in a sweep. */
+  /** Returns whether the build sets a given parameter value, as for a point in a sweep. */
   const isAt = (word) => words.includes(`-D${word}`)
   const faultAt = [...text.matchAll(/^\/\/ fault-at: (\S+) (\S+)/gm)].find(([, at]) => isAt(at))
   const fault = faultAt?.[2] ?? faultIn(text) ?? call.faultOf(rung)
@@ -66,7 +66,7 @@ export async function nvcc(call) {
   const slower = fastest
     ? 1 + fastest.filter((word) => !isAt(word)).length / 10
     : /^\/\/ slower: (\S+)/m.exec(text)?.[1]
-  // The fake runner reads these lines when it loads the rung.
+  // The fake runner reads the `prepares` and `path` lines when it loads the rung.
   const prepares = /^\/\/ prepares: .+/m.exec(text)?.[0]
   const paths = (text.match(/^\/\/ path: .+/gm) ?? []).join('\n')
   writeFileSync(

@@ -71,7 +71,7 @@ export function fakeCall(given) {
     },
     /**
      * Returns a rung's fault from `$FAKE_FAULTS`, as in `02_coalesced=hang,…`. Tests that cannot
-     * edit the source set this variable.
+     * edit the source set `$FAKE_FAULTS`.
      */
     faultOf: (rung) =>
       (env.FAKE_FAULTS ?? '')
@@ -97,8 +97,8 @@ export function fakeCall(given) {
 // frequent answers are stored as shell scripts in the folder $FAKE_ANSWERS.
 
 /**
- * The stored answer of each fake: its arguments, the environment variables that it depends on, and
- * a file that disables it.
+ * For each fake, the arguments of the stored answer, the environment variables that determine the
+ * answer, and a file that disables the answer.
  */
 export const answers = {
   nvcc: { words: ['--version'], variables: [] },
@@ -157,7 +157,7 @@ function answering(name, folder) {
   ].join('\n')
 }
 
-/** Runs the fake with this name as a program. The test has already put the program on PATH. */
+/** Runs the fake with a given name as a program. The test has already put the program on PATH. */
 export async function asProgram(name, main) {
   const { env } = process
   let said = ''
@@ -196,7 +196,7 @@ export async function asProgram(name, main) {
   }
 }
 
-/** Writes a program that runs the fake with this name through tool.mjs. */
+/** Writes a program that runs the fake with a given name through tool.mjs. */
 export function writeFake(path, name) {
   const { FAKE_ANSWERS: folder } = process.env
   const tool = `"${process.execPath}" "${join(import.meta.dirname, 'tool.mjs')}" ${name}`

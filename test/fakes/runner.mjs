@@ -30,8 +30,8 @@ async function misbehave(fault, artifact, { env, isProcess, complain, logWords, 
       `The fault "${fault}" takes a machine of processes: fakeMachine({ processes: true }).`,
     )
   if (fault === 'write') writeElsewhere(artifact, path, complain)
-  // Create folders with a path above the maximum path length. The last folder has no access
-  // permissions.
+  // Create folders with a path longer than the maximum path length. The innermost folder has no
+  // access permissions.
   if (fault === 'bury')
     spawnSync(process.execPath, ['-e', buried], { cwd: env.TMPDIR, stdio: 'ignore' })
   if (fault === 'stay') spawn('sleep', ['300'], { detached: true, stdio: 'ignore' }).unref()
@@ -248,7 +248,7 @@ export async function runner(call) {
       line({ event: 'start', rung, stage: 'load' })
       line({ event: 'start', rung, stage: isBlind ? 'time' : 'verify' })
     }
-    // A replayed plan contains no host code of the submission.
+    // A replayed plan contains no host code from the submission.
     if (fault !== 'write' || !isReplay(library)) await misbehave(fault, artifact, call)
     if (fault?.startsWith('gpu-lost:')) writeFileSync(goneFile, fault.slice('gpu-lost:'.length))
     if (fault?.startsWith('gpu-lost:') || fault === 'crash') die('SIGSEGV')
@@ -280,7 +280,7 @@ export async function runner(call) {
       else line(event)
       if (event.event === 'start' && event.stage === 'load') await prepare(artifact, rung, line)
       if (event.event === 'timing') tellLaunches(rung, like)
-      // Bursts are a tenth faster than single launches. The reference is a fifth faster.
+      // Bursts are a tenth faster than single launches. The reference's bursts are a fifth faster.
       if (event.event === 'timing' && words.includes('--bursts'))
         line({
           event: 'burst',

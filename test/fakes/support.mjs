@@ -39,8 +39,8 @@ const definitions = (words) =>
     .join(' ')
 
 /**
- * Returns the rung recorded for this source and these parameters. Returns the source's own name if
- * there is no such rung.
+ * Returns the name of the rung recorded for a source and its parameters, or the source's own name
+ * if there is no such rung.
  */
 export function recordedVariant(source, words) {
   const found = rowsOf(usual).find(
@@ -84,13 +84,16 @@ export const recordedLaunches = once((rung) => {
 
 export const faultIn = (text) => /^\/\/ fault: (\S+)/m.exec(text)?.[1]
 
-/** Returns the recorded rung that an unrecorded source replays, such as a lab submission. */
+/** Returns the recorded rung that an unrecorded source, such as a lab submission, replays. */
 export const likeOf = (text) => /^\/\/ like: (\S+)/m.exec(text)?.[1]
 
 /** Returns whether a library replays a plan instead of running the submission's host code. */
 export const isReplay = (path) => readFileSync(path, 'utf8').startsWith('// replay')
 
-/** Imitates host code that writes to another user's files. The library contains their paths. */
+/**
+ * Imitates host code that writes to another user's files. The library contains the paths of the
+ * files.
+ */
 export function writeElsewhere(library, path, complain) {
   for (const [, file] of library.matchAll(/^\/\/ path: (.+)/gm))
     try {

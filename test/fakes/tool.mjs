@@ -6,7 +6,7 @@ const fakes = {
   ncu: async () => (await import('./ncu.mjs')).ncu,
   'nvidia-smi': async () => (await import('./nvidia-smi.mjs')).nvidiaSmi,
   'compute-sanitizer': async () => (await import('./compute-sanitizer.mjs')).computeSanitizer,
-  // Outside tests, nvcc builds these programs.
+  // Outside tests, nvcc builds the following programs.
   'kl-runner': async () => (await import('./runner.mjs')).runner,
   'kl-launches': async () => (await import('./launches.mjs')).launches,
   'kl-calibrate': async () => (await import('./calibrate.mjs')).calibrate,

@@ -45,11 +45,14 @@ export interface Stage {
   /** Faults of the fake tools that keep the stage running until the test injects its own fault. */
   lasting?: Record<string, string>
   /**
-   * Output that marks the start of the stage. Without such output, the fault is injected at several
-   * times within the usual duration.
+   * Output that marks the start of the stage. If no output marks the start, the fault is injected
+   * at several times within the usual duration.
    */
   says?: string
-  /** Rungs that already have a time. The stage must save their results after a request to stop. */
+  /**
+   * Rungs that already have a time. After a request to stop, the stage must save the results of the
+   * timed rungs.
+   */
   saves?: string[]
   /** Whether the stage runs on a remote machine. */
   isRemote?: boolean
@@ -60,12 +63,12 @@ export interface Fault {
   strike?: (child: ChildProcess, bench: Bench) => void
   /** Sets up the environment for the whole command. */
   around?: (bench: Bench) => Around | null
-  /** The stages that the fault applies to; all by default. */
+  /** The stages that the fault applies to. The default is all stages. */
   only?: string[]
-  /** Whether the program has time to save. */
+  /** Whether the program has time to save its results. */
   graceful?: boolean
   /**
-   * Whether to run the stage without `lasting` faults, because the program continues after this
+   * Whether to run the stage without `lasting` faults, because the program continues after the
    * fault.
    */
   briefly?: boolean
@@ -143,7 +146,7 @@ const twice = (child: ChildProcess): void => {
   setTimeout(() => child.kill('SIGINT'), 1100)
 }
 
-/** Mounts a disk of this many KiB at the store's folder. */
+/** Mounts an in-memory disk with a mount option, such as its size, at the store's folder. */
 function disk({ dir }: Bench, option: string): Around | null {
   const folder = join(dir, 'disk')
   mkdirSync(folder)
@@ -394,7 +397,7 @@ async function timedRungs({ store, dir }: Bench, known: ReadonlySet<string>): Pr
 
 /**
  * Injects the fault once. If no output marks the start of the stage, waits for the fraction `share`
- * of its usual time. Returns the problems that it found.
+ * of the stage's usual time. Returns the problems found.
  */
 async function strike(
   bench: Bench,
@@ -408,7 +411,7 @@ async function strike(
   const wrong: string[] = []
   const lasts = fault.strike !== undefined && !fault.briefly && stage.lasting !== undefined
   const lasting = lasts ? stage.lasting : {}
-  // Other commands must not use these faulty builds, so the cache is separate.
+  // Other commands must not use the faulty builds, so the cache is separate.
   const apart: Record<string, string> = lasts
     ? { KERNEL_LADDER_CACHE: join(bench.dir, 'cache-apart') }
     : {}
@@ -467,7 +470,7 @@ async function recover(bench: Bench): Promise<string[]> {
   return wrong
 }
 
-/** Returns the problems in this cell of the matrix, or an empty list. */
+/** Returns the problems in one cell of the matrix, or an empty list. */
 export async function tryCell(bench: Bench, stage: Stage, fault: Fault): Promise<string[]> {
   // The program takes at least half a second to start.
   const moments = !fault.strike || stage.says ? [200] : [300, 700, 1100, 1600, 2300]

@@ -35,12 +35,15 @@ export interface Tally {
 }
 
 /**
- * Time limit per input. A slower input is reported as a bug, because the reader would block the
- * host.
+ * Time limit per input, in milliseconds. An input that takes longer is reported as a bug, because
+ * the reader would block the host.
  */
 export const mostMs = 5000
 
-/** Returns a non-finite number in a value as text, or null. JSON cannot represent such numbers. */
+/**
+ * Returns a non-finite number in a value as text, or null. JSON cannot represent non-finite
+ * numbers.
+ */
 function misread(value: unknown, depth = 0): string | null {
   if (typeof value === 'number') return Number.isFinite(value) ? null : String(value)
   if (typeof value !== 'object' || value === null || depth > 12) return null
@@ -55,7 +58,8 @@ function misread(value: unknown, depth = 0): string | null {
 const oneInLarge = 500
 
 /**
- * Returns the input with this number. The first inputs are undamaged seeds, including large inputs.
+ * Returns the input with a given number. The first inputs are undamaged seeds, including large
+ * inputs.
  */
 export function inputOf(
   { seeds, large = () => [] }: Pick<Reader, 'seeds' | 'large'>,
@@ -110,7 +114,7 @@ const fresh = (reader: string): Tally => ({
 
 const cached = new WeakMap<Reader, Pick<Reader, 'seeds' | 'large'>>()
 
-/** Returns a reader's inputs. Cuts and unpacks the inputs only once. */
+/** Returns a reader's inputs. Shortens and unpacks the inputs only once. */
 function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
   const known = cached.get(reader)
   if (known) return known
@@ -128,8 +132,7 @@ const mostKiB = process.resourceUsage().maxRSS + 2 ** 20
 let mostBefore = 0
 
 /**
- * Returns the memory use in megabytes when it exceeds the limit for the first time, and null
- * otherwise.
+ * Returns the memory use in MiB when it exceeds the limit for the first time, and null otherwise.
  */
 function grown(): string | null {
   const [before, now] = [mostBefore, process.resourceUsage().maxRSS]
@@ -165,8 +168,9 @@ export async function fuzz(
 const turn = { inputs: 2000, seconds: 0.5 }
 
 /**
- * Feeds the readers in turn until each has received `most` inputs or time runs out. Calls `onTurn` at
- * the start of each turn, so that the caller can find an input that never finishes.
+ * Feeds the readers in rotation until each reader has received `most` inputs or time runs out.
+ * Calls `onTurn` at the start of each turn, so that the caller can find an input that never
+ * finishes.
  */
 export async function campaign(
   all: readonly Reader[],

@@ -151,11 +151,12 @@ const ofText: readonly Mutation<string>[] = [
 ]
 
 /**
- * Mutations that produce long texts. A reader takes a hundred times as long for such texts, so few
- * inputs get these mutations.
+ * Mutations that produce long texts. A reader takes a hundred times as long for a long text, so few
+ * inputs are mutated in this way.
  */
 const bulky: readonly Mutation<string>[] = [
-  // Repeats a character, because some patterns take quadratic time on it.
+  // Repeats a character, because some regular expressions take quadratic time on repeated
+  // characters.
   (text, random) => {
     const at = random(text.length + 1)
     const long = pick(random, [...' \t=\'"-_.,:;#/\\0a(<[{']).repeat(
@@ -240,8 +241,8 @@ export const mutate = <T extends string | Uint8Array>(input: T, random: Random):
     ? several<string>(input, random, ofText, bulky).slice(0, mostLetters)
     : several<Uint8Array>(input, random, ofBytes)) as T
 
-// Functions that cut down real inputs, so that a reader takes microseconds per input. A campaign
-// can then test a million inputs.
+// Functions that shorten real inputs, so that a reader takes microseconds per input and a fuzzing
+// campaign can test a million inputs.
 
 /** Returns the value with only the first items of every list and some entries of large records. */
 export function lean(value: unknown, items = 1, figures = 12): unknown {
@@ -283,7 +284,10 @@ export const withoutElements = (xml: string, tags: readonly string[]): string =>
     xml,
   )
 
-/** Yields the fields of a protobuf message. Each field has its tag and unchanged bytes. */
+/**
+ * Yields the fields of a protobuf message. Each yielded field includes its tag and its unchanged
+ * bytes.
+ */
 function* fieldsOf(bytes: Uint8Array): Generator<{ number: number; whole: Uint8Array }> {
   let at = 0
   const varint = (): number => {

@@ -57,7 +57,7 @@ const saying = ({ guard, mnemonic, modifiers, operands }: Instruction): string =
 /** Returns whether an instruction always stops the kernel. */
 const stops = ({ mnemonic }: Instruction): boolean => mnemonic === 'BPT'
 
-/** A nonexistent modifier. A step that accepts this modifier ignores all modifiers. */
+/** A nonexistent modifier. A step that accepts the nonexistent modifier ignores all modifiers. */
 const unheardOf = 'UNHEARDOF'
 
 /** Throws an error if an executed instruction has a bit that has no meaning. */

@@ -20,7 +20,7 @@ import { parseJsonWithin } from '../../src-main/parsers/json-within'
 import { alike, text, type Reader } from './reader'
 import { JobLine } from '../../src-main/domain/remote/job-protocol'
 
-/** Returns a machine on which every script prints these lines. */
+/** Returns a machine on which every script prints the given lines. */
 const answering = (lines: readonly string[]): Shell => ({
   name: 'titan',
   run: () =>

@@ -8,7 +8,7 @@
  *     node test/gpu/labs.mjs --cli dist/cli/kernel-ladder.mjs --labs cuda-kernels/labs --out FOLDER
  *         [--only 01-coalescing,02-shared-tile] [--name h200] [--target local]
  *
- * Exits with 1 if a row is not as expected.
+ * Exits with 1 if a row differs from its expected result.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -92,7 +92,7 @@ const ids = readdirSync(values.labs)
   .sort()
 const jobs = ids.flatMap((id) => ['starter', 'solution'].map((which) => ({ id, which })))
 
-// Compile all labs in parallel without the GPU. The runs below reuse these builds.
+// Compile all labs in parallel without the GPU. The checks below reuse the builds.
 if (values.target === 'local') {
   const queue = [...jobs]
   const hidden = { CUDA_VISIBLE_DEVICES: '-1' }

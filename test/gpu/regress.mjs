@@ -9,8 +9,8 @@
  * `planted`: the kernels of planted/ with 0, 0.5, 1, 2, and 5 % more work. Each amount of added
  * work is compared with a session without added work. `same`: complete ladders are compared with a
  * session of the same code until time runs out. `--part 1/4` takes every fourth ladder or amount of
- * work, starting with the second. Use this option to distribute the test over four GPUs. With
- * `same`, both builds have the same machine code, so regress reports neither slower nor faster. Use
+ * work, starting with the second. Use `--part` to distribute the test over four GPUs. With `same`,
+ * both builds have the same machine code, so regress reports neither slower nor faster. Use
  * `byTimes`, the verdict based only on the times. Writes one JSON object per measurement to
  * regress.jsonl in DIR. docs/evidence/reliability.md shows the stored results.
  */
@@ -67,7 +67,8 @@ const keptOfRung = [
 ]
 
 /**
- * @param {string[]} ladder and its sizes @param {string} session @param {object} more fields of the line
+ * @param {string[]} ladder and its sizes @param {string} session @param {object} additional fields
+ * of the JSON object
  */
 function measure(ladder, session, more) {
   const words = ['regress', '--ladder', ...ladder, '--against', session, '--trust', '--json']

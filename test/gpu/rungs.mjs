@@ -1,8 +1,9 @@
 // @ts-check
 /**
  * Tests rungs with their own setup, and rungs that were compiled elsewhere, on a GPU with nvcc.
- * Runs, verifies, times, compares, and sanitizes the rungs. Their faults must be found. Run this
- * script manually. Prints one line per expectation, and exits with 1 if an expectation is not met.
+ * Runs, verifies, times, compares, and sanitizes the rungs. The faults of incorrect rungs must be
+ * found. Run this script manually. Prints one line per expectation, and exits with 1 if an
+ * expectation is not met.
  *
  *     node test/gpu/rungs.mjs <the one-file program>
  */
@@ -80,7 +81,7 @@ const plain =
   'extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t s) { launch(p->x, p->y, p, s); return cudaGetLastError(); }'
 
 /**
- * The host code of the rungs, and the expected outcome of each.
+ * The host code and the expected outcome of each rung.
  * @type {Record<string, [string, RegExp]>}
  */
 const sources = {

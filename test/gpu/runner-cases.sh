@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Tests the runner on a GPU with nvcc. Builds the runner, rungs of the built-in task, and the small tasks of
-# runner-cases/, and compares the runner's output with the expected output. Some results must pass. The runner must
-# find one fault of every kind. Run this script manually. Prints one line per expectation, and exits with 1 if an
-# expectation is not met. Tests without a GPU run first. If there is no GPU, the other tests are skipped and the exit
-# code is 3.
+# Tests the runner on a GPU with nvcc. Builds the runner, rungs of the built-in task, and the small
+# tasks of runner-cases/, and compares the runner's output with the expected output. Some cases must
+# pass. In the other cases, the runner must find one fault of each kind. Run this script manually.
+# Prints one line per expectation, and exits with 1 if an expectation is not met. Tests without a
+# GPU run first. If there is no GPU, the other tests are skipped and the exit code is 3.
 #
 #     bash runner-cases.sh [folder to build in]
 set -euo pipefail

@@ -6,7 +6,8 @@
  *     node test/gpu/sass-pairs.mjs LISTING…
  *
  * Writes test/captures/sass/pairs.tsv.br. Instructions that differ only in registers, numbers, and
- * scheduling have the same kind. Stores at most twelve encodings per kind, with the total count.
+ * scheduling have the same kind. Stores at most twelve encodings per kind, with the number of
+ * encodings of that kind.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Tests on a GPU with nvcc that a run reports other processes that compute on the same GPU. If
- * there is no such process, the run must not report one. Run this script manually.
+ * Tests on a GPU with nvcc that a run reports other processes that compute on the same GPU. Without
+ * other processes on the GPU, the run must not report any. Run this script manually.
  *
  *     node test/gpu/shared.mjs <the one-file program>
  */

@@ -3,7 +3,7 @@
  * Forty lab submissions, including several of every misbehaving kind, and the expected contents of
  * their rows. Each submission is real CUDA code that adds a misbehavior around the launch in the
  * lab's solution. For the fake tools in test/fakes, the comment `// fault:` describes the effect on
- * a GPU. The same files therefore work with and without a GPU.
+ * a GPU. As a result, the same files work with and without a GPU.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,12 +12,12 @@ import { join } from 'node:path'
  * @typedef {object} Kind
  * @property {number} count
  * @property {string[]} status the accepted statuses of the row
- * @property {'passed' | 'failed'} right the row's result check
+ * @property {'passed' | 'failed'} right the outcome of the row's result check
  * @property {RegExp} reason
  * @property {string} [fault] the fault that the fake tools simulate
- * @property {string} [before] C++ before the launch, at file level
+ * @property {string} [before] C++ code at file level, before the launch function
  * @property {string} [answers] answers submitted with the code
- * @property {string} [launch] C++ instead of `return solution(p, stream);`
+ * @property {string} [launch] C++ code that replaces `return solution(p, stream);`
  */
 
 const passes = { status: ['passed'], right: /** @type {const} */ ('passed'), reason: /^$/ }
@@ -29,8 +29,8 @@ const headers = [
   ...['mount.h', 'prctl.h', 'ptrace.h', 'stat.h', 'wait.h'].map((name) => `sys/${name}`),
 ]
 
-// The misbehavior is bounded. If the grader does not stop it, the test fails without harm to the
-// machine.
+// The misbehavior is bounded. If the grader does not stop a submission, the test fails without harm
+// to the machine.
 /** @type {Record<string, Kind>} */
 export const kinds = {
   right: { count: 4, ...passes },
@@ -96,7 +96,7 @@ export const kinds = {
   },
   fork: {
     count: 2,
-    // The submission first reaches the limit on processes, memory, or silence.
+    // The submission may first reach the limit on processes, on memory, or on silence.
     status: ['failed', 'stopped'],
     right: 'failed',
     reason: /more than 256 processes|more than [\d.]+ GiB|stopped after|Hung/,
@@ -115,7 +115,7 @@ export const kinds = {
     count: 2,
     ...passes,
     fault: 'stay',
-    // Fork only once. Otherwise, a profiler would wait for each launch's child process.
+    // Fork only once, because a profiler would wait for the child process of each launch.
     launch: `char mark[4096];
   snprintf(mark, sizeof mark, "%s/left", getenv("TMPDIR"));
   const int first = open(mark, O_CREAT | O_EXCL, 0600);
@@ -197,8 +197,8 @@ export const kinds = {
   },
   eat: {
     count: 2,
-    // The submission exceeds the memory limit. On a machine with slow memory allocation, it exceeds
-    // the silence limit instead.
+    // The submission exceeds the memory limit. On a machine with slow memory allocation, the
+    // submission exceeds the silence limit instead.
     status: ['stopped', 'failed'],
     right: 'failed',
     reason: /more than [\d.]+ GiB|Hung/,
@@ -228,8 +228,8 @@ export const submissionCount = Object.values(kinds).reduce((sum, { count }) => s
 export const kindOf = (student) => kinds[student.split('-')[0] ?? '']
 
 /**
- * Returns processes with this folder in their environment. A submission's environment contains the
- * grader's cache folder.
+ * Returns the processes that have a given folder in their environment. A submission's environment
+ * contains the grader's cache folder.
  *
  * @param {string} folder
  */
@@ -278,7 +278,7 @@ function misbehave(source, { before = '', launch, fault }, victims) {
 }
 
 /**
- * Writes all submissions to a folder that must not exist.
+ * Writes all submissions to a new folder. The folder must not exist yet.
  *
  * @param {string} folder
  * @param {{ starter: string, solution: string }} lab

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 /**
- * Times the best rung of each built-in ladder against its library on a GPU. Interleaved single
- * launches run in three sessions with a cold L2 and one with a warm L2. One cold session also times
- * bursts and sustained launches. Each round covers all ladders, so that the sessions of one ladder
- * are minutes apart. Writes one line per run, with the arguments, the seconds, and the printed
- * document.
+ * Times the best rung of each built-in ladder against the ladder's library kernel on a GPU.
+ * Interleaved single launches are timed in three sessions with a cold L2 and in one session with a
+ * warm L2. One cold session also times bursts and sustained launches. Each round covers all
+ * ladders, so that the sessions of one ladder are minutes apart. Writes one line per run, with the
+ * arguments, the seconds, and the printed document.
  *
  *     node test/gpu/timing.mjs --cli dist/cli/kernel-ladder.mjs --out timing-h200.jsonl [--only gemm-fp32] [--no-large] [--rounds all,cold,warm,cold]
  *
- * Exits with 1 if any run did not exit with 0.
+ * Exits with 1 unless all runs exit with 0.
  */
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, writeFileSync } from 'node:fs'

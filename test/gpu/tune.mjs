@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Measures how much faster a sweep is on two GPUs than on one, with all builds cached. Also
- * measures the winner's speedup over the rung's own values. Run this script manually.
+ * Measures how much faster a sweep is on two GPUs than on one GPU, with all builds cached. Also
+ * measures the winner's speedup over the rung's default values. Run this script manually.
  *
  *     node test/gpu/tune.mjs path/to/kernel-ladder.mjs [--gpus 0,1] [--seconds 0.03]
  *

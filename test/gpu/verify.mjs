@@ -2,9 +2,9 @@
 // @ts-check
 /**
  * Verifies every rung of every ladder on a GPU. The sizes include 1, sizes that are not a multiple
- * of any tile, and more than 2^31 elements. Run this script manually. Prints a line for each ladder
- * and shape. Also prints a line for each rung that is wrong or does not support the shape. Exits
- * with 1 if a rung is wrong.
+ * of any tile size, and sizes of more than 2^31 elements. Run this script manually. Prints a line
+ * for each ladder and shape. Also prints a line for each rung that is wrong or does not support the
+ * shape. Exits with 1 if a rung is wrong.
  *
  *     node verify.mjs path/to/kernel-ladder.mjs [LADDER …]
  *

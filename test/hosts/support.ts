@@ -73,8 +73,8 @@ export const script = `console.log(${JSON.stringify('ladder '.repeat(400))})\n`
 export const secret = 'nobody may read this'
 
 /**
- * Creates a built UI, a file outside its folder, and links to that file. No request may reach that
- * file.
+ * Creates a built UI, a file outside its folder, and links to that file. No request may reach the
+ * file outside the folder.
  */
 export function createRendererDir(): { dir: string; remove(): void } {
   const base = mkdtempSync(join(tmpdir(), 'kl-host-'))

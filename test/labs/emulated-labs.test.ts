@@ -56,17 +56,16 @@ const unjudgedOf = ({ checks }: LabFolder['lab']): string[] =>
       : [],
   )
 
-/**
- * The labs that are always tested: one with sums of products, one with a sum, and one with a race.
- */
+/** The labs that are always tested, which include sums of products, a sum, and a race. */
 const usual = new Set(['01-coalescing', '02-shared-tile', '13-reduction'])
 
 const emulates = (id: string, lab: LabFolder): void => {
   const unjudged = unjudgedOf(lab.lab)
-  // True if every check that distinguishes the starter from the solution depends on time.
+  // `isAboutTime` is true if only checks that the emulator cannot judge distinguish the starter
+  // from the solution.
   const isAboutTime = lab.lab.starterFails!.every((check) => unjudged.includes(check))
 
-  it('depends only on time if and only if it is the lab on prefetching', () => {
+  it('is decided by time alone only if it is the lab on prefetching', () => {
     if (isAboutTime) expect(id).toBe('08-prefetch')
   })
 
@@ -78,7 +77,7 @@ const emulates = (id: string, lab: LabFolder): void => {
     if (isAboutTime) expect(said(outcome.reason)).toMatch(/depends on times \(waiting, fast\)/)
   })
 
-  it('fails its starter at the checks in its list', async () => {
+  it('fails its starter at exactly the checks that the lab lists', async () => {
     const fails = lab.lab.starterFails!
     // A wrong result also fails the time check.
     const left = fails.includes('right') ? [] : unjudged
@@ -97,7 +96,7 @@ describe.each(each.filter(([id]) => !usual.has(id)))(
   emulates,
 )
 
-/** Returns the outcome of the lab's solution with a change. */
+/** Returns the outcome of a lab's solution after a change to its source. */
 const changedSolution =
   (id: string) =>
   async (change: (text: string) => string): Promise<LabOutcome> => {
@@ -135,7 +134,7 @@ describe('a submission for lab 7 other than its solution', { tags: ['thorough'] 
     expect(outcome.status).toBe('passed')
   })
 
-  it('has no conflict with padding, but more shared memory than the lab allows', async () => {
+  it('avoids conflicts with padding, but uses more shared memory than the lab allows', async () => {
     const outcome = await written((text) => text.replace('kLayout = 2', 'kLayout = 1'))
     expect(idsOf(outcome, 'failed')).toEqual(['no-padding'])
   })
@@ -154,7 +153,7 @@ describe('a submission for lab 7 other than its solution', { tags: ['thorough'] 
 describe('a submission for lab 16 other than its solution', { tags: ['thorough'] }, () => {
   const written = changedSolution('16-attention')
 
-  it('passes if it gets the maximum from each lane separately and uses exp2f for weights', async () => {
+  it('passes if it gets the maximum from each lane separately and computes the weights with exp2f', async () => {
     const outcome = await written((text) =>
       text
         .replace(

@@ -34,7 +34,7 @@ const both = labs.flatMap((lab) =>
 )
 
 describe('the published schema of a lab', () => {
-  it('accepts every shipped lab, and no unknown key', async () => {
+  it('accepts every shipped lab, and rejects an unknown key', async () => {
     for (const { id, folder } of labs) {
       const text = await readFile(join(folder, 'lab.md'), 'utf8')
       const front = parseYaml(text.split(/^---$/m)[1] ?? '') as object
@@ -83,7 +83,7 @@ describe('the shipped labs', () => {
     }
   })
 
-  it('have an answer to every question that requires no measurement, on the recorded H200', async () => {
+  it('have an answer for the recorded H200 to every question that requires no measurement', async () => {
     const { device } = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
     for (const { id, lab } of labs)
       for (const { id: question, answer } of lab.questions) {
@@ -134,7 +134,7 @@ afterAll(() => {
 })
 
 describe('stored nvcc output of the shipped labs', () => {
-  it('every starter and solution compiles without a warning, and each solution satisfies its static bounds', async (test) => {
+  it('shows that every starter and solution compiles without a warning, and that each solution satisfies its static bounds', async (test) => {
     const compiler = await kept.compiler()
     const work = inParallel(both, async ({ lab, which, what }) => {
       const source = await readFile(sourceOf(lab, which), 'utf8')

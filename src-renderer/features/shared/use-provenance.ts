@@ -1,4 +1,4 @@
-/** Explains the origin of a value. Builds all tooltips about numbers. */
+/** Builds every tooltip that explains where a value comes from. */
 import { t } from '../../ui/words'
 import { metricDefinition, type MetricValue } from '../../../src-main/domain/metrics/metrics'
 import type { RungResult, Session, Timing } from '../../../src-main/domain/session/session'
@@ -137,7 +137,7 @@ export function useProvenance() {
   const besideLines = (ms: number | null): string[] =>
     ms === null ? [] : [t('provenance.referenceToo', { ms: figureText(ms, 'ms') })]
 
-  /** Returns a tooltip that explains the kernel time of a program. */
+  /** Returns a tooltip that explains a program's kernel time. */
   function gpuTimeTip({ profile, profiledTime }: RungResult): TipContent {
     if (!profiledTime) return { lines: [t('ladder.program.noGpu')] }
     const { launches } = profiledTime
@@ -156,7 +156,7 @@ export function useProvenance() {
         }
       : { lines: [rung.reason ? text(rung.reason) : t('provenance.noTime')] }
 
-  /** Returns a tooltip that explains the main value of a session's table. */
+  /** Returns a tooltip that explains the main value in a session's table. */
   function rateTip(session: Session, rung: RungResult): TipContent {
     const lead = leadOf(session)
     if (lead.of === 'operations') return throughputTip(rung)

@@ -25,7 +25,7 @@ describe('the tuning screen', () => {
     expect(timesAsFast(again.at(-1)!)).toBeNull()
   })
 
-  it('draws one bar per time, and no bar for a point without a time', () => {
+  it('draws a bar for each point that has a time, and none for the other points', () => {
     const slowest = Math.max(...report.rows.map(({ medianMs }) => medianMs ?? 0))
     const bars = report.rows.map((row) => barOf(row, slowest))
     expect(bars.filter((bar) => bar === null)).toHaveLength(12)

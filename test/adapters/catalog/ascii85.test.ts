@@ -10,7 +10,7 @@ it.each([0, 1, 2, 3, 4, 5, 1023, 4096])('%i bytes survive a round trip', (length
   expect(text.length).toBe(Math.ceil((length * 5) / 4))
 })
 
-it('the largest group and zeros survive a round trip', () => {
+it('the largest four-byte group and an all-zero group survive a round trip', () => {
   const bytes = new Uint8Array([255, 255, 255, 255, 0, 0, 0, 0, 255])
   expect(fromAscii85(toAscii85(bytes))).toEqual(bytes)
 })

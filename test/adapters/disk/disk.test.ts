@@ -10,7 +10,7 @@ import { cacheDir, sharedCacheDir, userFolders } from '../../../src-main/adapter
 import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import { ownFolder, sweepAbandoned } from '../../../src-main/adapters/disk/owned-folder'
 
-describe('an owned folder', () => {
+describe('folder ownership', () => {
   const ownerOf = (folder: string): string => join(folder, '.owner.json')
 
   async function editOwner(folder: string, change: Record<string, unknown>): Promise<void> {
@@ -33,7 +33,10 @@ describe('an owned folder', () => {
       () => false,
     )
 
-  /** Creates a folder, changes its owner, sweeps, and returns whether the folder still exists. */
+  /**
+   * Creates a folder, changes its owner, sweeps abandoned folders, and returns whether the folder
+   * still exists.
+   */
   async function survives(change: Record<string, unknown>, days = 0): Promise<boolean> {
     const folder = await ownFolder(await tempDir(), 'session')
     await editOwner(folder.path, change)
@@ -44,23 +47,23 @@ describe('an owned folder', () => {
     return there
   }
 
-  describe('a folder owned by a process', () => {
-    it('remains while the process is running', async () => {
+  describe('a folder', () => {
+    it('remains while the process that owns it is running', async () => {
       expect(await survives({})).toBe(true)
     })
 
-    it('is removed when the process has ended', async () => {
+    it('is removed when its owner has ended', async () => {
       expect(await survives({ pid: endedPid() })).toBe(false)
     })
 
-    it('is removed when another process has reused the id', async () => {
+    it('is removed when another process has reused its owner’s process id', async () => {
       expect(await survives({ started: '1' })).toBe(false)
     })
 
     it.each([
       ['another machine or container', { realm: 'elsewhere pid:[1]' }],
       ['nobody knows where', { realm: null }],
-    ])('from %s is judged by its age, not by its process id', async (_where, change) => {
+    ])('from %s is judged by its age, not by its owner’s process id', async (_where, change) => {
       const of = { ...change, pid: endedPid() }
       expect(await survives(of)).toBe(true)
       expect(await survives(of, 6)).toBe(true)
@@ -120,12 +123,12 @@ describe('the user’s folders', () => {
     [{ KERNEL_LADDER_DATA: '', XDG_DATA_HOME: '/shared' }, '/shared/kernel-ladder'],
     [{ KERNEL_LADDER_DATA: '/mine', XDG_DATA_HOME: '/shared' }, '/mine'],
     [{ KERNEL_LADDER_DATA: 'mine', XDG_DATA_HOME: '/shared' }, join(process.cwd(), 'mine')],
-  ])('stores sessions with %j in %s', (env, folder) => {
+  ])('with the environment %j, store sessions in %s', (env, folder) => {
     setEnv(env)
     expect(userFolders().sessions).toBe(join(folder, 'sessions'))
   })
 
-  it('treats an empty variable as unset', () => {
+  it('treat an empty environment variable as unset', () => {
     setEnv({ KERNEL_LADDER_CACHE: '', XDG_CACHE_HOME: '', KERNEL_LADDER_SHARED_CACHE: '' })
     expect(cacheDir()).toBe(join(homedir(), '.cache', 'kernel-ladder'))
     expect(sharedCacheDir()).toBeNull()

@@ -1,4 +1,7 @@
-/** Tests that code uses the machine interface instead of the local disk and processes. */
+/**
+ * Tests that code uses the machine interface instead of accessing the local disk and processes
+ * directly.
+ */
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'

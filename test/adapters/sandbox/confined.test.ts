@@ -41,7 +41,7 @@ const attempts = [
 ] as const
 
 /**
- * Attempts that do no damage if they succeed. The test therefore also runs these attempts without
+ * Attempts that do no damage if they succeed. The test also runs these harmless attempts without
  * confinement.
  */
 const harmless = ['a process', 'a thread', 'the folders of others']
@@ -148,7 +148,7 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     // Without namespaces, only file permissions protect other users' files.
     const always = isIsolated(sandbox.isolation) ? named : named.slice(0, 11)
     expect(gotten(answer?.reason ?? '').filter((what) => always.includes(what))).toEqual([])
-    // Trusted libraries are not confined. This run proves that the attempts work.
+    // Trusted libraries are not confined, so running one proves that the attempts work.
     const trusted = await library('trusted', hostile(outside, harmless))
     const words = ['--struct', '8', '--field', '0:i64:1', '--sm', '90', '--library', trusted]
     expect(gotten(execFileSync(probe, words, { encoding: 'utf8' }))).toEqual(harmless)
@@ -210,8 +210,8 @@ ${named}echo 'built : ${files}' > "$included"; echo code > "$built"
     expect(existsSync(output)).toBe(false)
   })
 
-  // Machine code with line information contains the path and the time. The path and the time must
-  // be fixed so that a grade is reproducible.
+  // Machine code with line information contains the source file's path and time. The path and the
+  // time must be fixed so that a grade is reproducible.
   it('is compiled at a fixed path and with a fixed time, regardless of the cache location', async () => {
     const look = `${named}(pwd; stat -c "%n %Y" include/a.h lab.cu) > "$built"\n`
     const sources = new Map([

@@ -56,7 +56,7 @@ describe('the sandbox', async () => {
     return findSandbox(limits, view, { readable, hidden })
   }
 
-  // Detect the sandbox once. Tests that change the environment detect it again.
+  // Detect the sandbox once. Tests that change the environment detect the sandbox again.
   const scratch = await mkdtemp(join(tmpdir(), 'kl-test-'))
   afterAll(() => rm(scratch, { recursive: true, force: true }))
   const found = await findSandbox(limits, scratch, { readable: [], hidden: [] })
@@ -178,7 +178,7 @@ describe('the sandbox', async () => {
       for (const file of files) expect(await readFile(file, 'utf8')).toBe('not theirs\n')
     })
 
-    it('can use a tool in a temporary folder, but not see the files next to it', async () => {
+    it('can use a tool in a temporary folder, but cannot see the files next to the tool', async () => {
       const dir = await tempDir()
       await mkdir(join(dir, 'bin'))
       const tool = join(dir, 'bin/nvcc')
@@ -192,7 +192,8 @@ describe('the sandbox', async () => {
       expect(stdout).not.toContain('secret')
     })
 
-    // Regression: copying the target of /etc/alternatives/cuda filled the view and left nvcc empty.
+    // Regression: copying the target of /etc/alternatives/cuda filled the sandbox's file system and
+    // left an empty nvcc file.
     it('sees the links in /etc/alternatives as links', async () => {
       const folder = '/etc/alternatives'
       const entries = existsSync(folder) ? await readdir(folder, { withFileTypes: true }) : []
@@ -246,7 +247,7 @@ describe('the sandbox', async () => {
       expect(said(stopped)).toMatch(/more than \d+ processes/)
     })
 
-    it('cannot exceed its memory limit, even in a memory file system', async () => {
+    it('cannot exceed its memory limit, even in an in-memory file system', async () => {
       const sandbox = found
       const { stopped, stdout } = await attempt(
         sandbox,
@@ -256,7 +257,7 @@ describe('the sandbox', async () => {
       expect(said(stopped)).toMatch(/more than 0\.3 GiB/)
     })
 
-    it('ends with the grader, even if the grader is killed', async () => {
+    it('ends when the grader ends, even if the grader is killed', async () => {
       const dir = await tempDir()
       const sandbox = found
       const work = join(dir, 'work')
@@ -268,8 +269,8 @@ describe('the sandbox', async () => {
         },
         ['sh', '-c', 'echo started; exec sleep 60'],
       )
-      // Run a separate grader process. Its children report their process ids in this machine's pid
-      // namespace.
+      // Run a separate grader process. The grader's children report their process ids in this
+      // machine's pid namespace.
       const script = join(dir, 'grader.mjs')
       await writeFile(
         script,
@@ -314,7 +315,7 @@ child.stdout.on('data', () => process.stdout.write(String(child.pid)))`,
     })
   })
 
-  it('passes none of our environment variables to a submission', async () => {
+  it('passes none of the grader’s environment variables to a submission', async () => {
     setEnv({ KERNEL_LADDER_SECRET: 'token' })
     const { stdout } = await attempt(openSandbox(), 'env')
     expect(stdout).toContain('KERNEL_LADDER_GRADED=')
@@ -337,7 +338,7 @@ describe('limits that the kernel enforces', async () => {
 
   describe('a control group', () => {
     it.skipIf(make === null)(
-      'kills processes that exceed the memory limit, however quickly',
+      'kills processes that exceed the memory limit, however quickly they allocate',
       async () => {
         const { met, stdout } = await inGroup(
           `${process.execPath} -e 'Buffer.alloc(2 ** 28, 1); console.log("had it")'; exit 0`,

@@ -198,7 +198,7 @@ describe('sources in the store', () => {
     ])
   })
 
-  it('whose content differs from the recorded content are omitted and left unchanged, and the reason is reported', async () => {
+  it('whose content differs from the recorded content are omitted but stay in the store, and the reason is reported', async () => {
     await storeHolds(contentsOf(['// edited\n', tile]))
     const before = await readFile(sourceStore(), 'utf8')
     const { texts, faults } = await readSources(folder, session)
@@ -213,7 +213,7 @@ describe('sources in the store', () => {
     ['that is no JSON', '{'],
     ['of another kind', '{"recording":"recording","files":{}}'],
     ['with a hash that is a path', '{"session":"recording","files":{"a.cu":"../x"}}'],
-  ])('with a line %s are omitted, and the reason is reported', async (_what, line) => {
+  ])('are omitted if the store has a line %s, and the reason is reported', async (_what, line) => {
     await writeFile(sourceStore(), `${await readFile(sourceStore(), 'utf8')}${line}\n`)
     expect(await readSources(folder, session)).toEqual({
       texts: {},
@@ -221,7 +221,7 @@ describe('sources in the store', () => {
     })
   })
 
-  it('that cannot be read are omitted, and the reason is reported', async () => {
+  it('are omitted if the store cannot be read, and the reason is reported', async () => {
     await rm(sourceStore())
     await mkdir(sourceStore())
     const { texts, faults } = await readSources(folder, session)
@@ -229,7 +229,7 @@ describe('sources in the store', () => {
     expect(said(faults)).toEqual([expect.stringContaining(`${sourceStore()} is damaged`)])
   })
 
-  it('are found in the nearest store, up to three folder levels above', async () => {
+  it('are found in the nearest store, at most three folder levels above the session', async () => {
     const deep = join(root, 'labs', 'one', 'session')
     await mkdir(join(deep, 'below'), { recursive: true })
     await storeHolds(contentsOf([tile]), usualFiles, 'labs/one/session')
@@ -257,7 +257,7 @@ describe('sources in the store', () => {
     expect((await readSources(out, session)).texts).toEqual({ '01_tile': tile, '02_same': tile })
   })
 
-  it('are copied only if they exist, and only into the folder', async () => {
+  it('are copied only if they exist, and never outside the session folder', async () => {
     await storeHolds(contentsOf([header]), {
       '../../escaped.h': hashOf(header),
       'gemm/01_tile.cu': hashOf('gone'),

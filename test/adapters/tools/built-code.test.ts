@@ -57,7 +57,7 @@ describe("a built rung's page", () => {
     expect(lineHeat(profile, 'executed')).toEqual([])
   })
 
-  it('reports an unknown instruction, and shows all other instructions', async () => {
+  it('marks an unknown instruction, and shows all other instructions', async () => {
     const built = await readBuiltCode(toolbox, library)
     const [kernel] = launchedKernels(built!, launches.slice(0, 1))!
     const code = kernel!.code.code.slice()
@@ -78,9 +78,9 @@ describe("a built rung's page", () => {
     expect(launchedKernels(built!, [{ mangled: '_Z5otherv', name: 'other' }])).toBeNull()
   })
 
-  it('reports a damaged library with an error message', async () => {
+  it('is replaced by an error message if the library is damaged', async () => {
     const bytes = Buffer.from(kept.bytes)
-    // Damages the first cubin in the library.
+    // Damage the first cubin in the library.
     bytes[bytes.indexOf(Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0x41])) + 58] = 1
     await expect(readBuiltCode(toolbox, await file('rung.so', bytes))).rejects.toThrow(
       'The machine code is damaged: the ELF header cannot be read.',

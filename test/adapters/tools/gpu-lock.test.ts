@@ -71,8 +71,8 @@ describe('a GPU lock', () => {
 })
 
 /**
- * Returns the lock address that another program would use. The address has the maximum length of a
- * socket name.
+ * Returns the lock address that another program would use. The address is padded to the maximum
+ * length of a socket name.
  */
 const addressOf = (gpu: string): string =>
   `\0kernel-ladder-gpu-${gpu.replaceAll(':', '-')}`.padEnd(108, '.')

@@ -11,7 +11,7 @@ const run = (
 ) => runProcess({ file: process.execPath, args: ['-e', script], onStdoutLine, onSpawn })
 
 describe('a listener that throws', () => {
-  it("ends the program, and the caller gets the listener's error with a kind", async () => {
+  it('ends the program, and the caller gets the thrown error with an error kind', async () => {
     let pid = 0
     const lines: string[] = []
     const failing = run(
@@ -32,7 +32,7 @@ describe('a listener that throws', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  it('preserves the kind of our own errors, even on an unterminated last line', async () => {
+  it('preserves the kind of a KernelLadderError, even on an unterminated last line', async () => {
     const failing = run("process.stdout.write('only')", () => {
       throw new KernelLadderError('missing', 'It is not here.')
     })
@@ -40,7 +40,7 @@ describe('a listener that throws', () => {
   })
 })
 
-describe('a program that does not end normally', () => {
+describe('a program', () => {
   const told = (script: string, limits: Partial<ProcessCall> = {}) =>
     runProcess({ file: process.execPath, args: ['-e', script], ...limits })
   const stays = "console.log('here'); setInterval(() => {}, 1000)"
@@ -77,19 +77,19 @@ describe('a program that does not end normally', () => {
       },
     })
     expect(reader).toMatchObject({ reading: 0, length: 3_000_000 })
-    // When the program ends, the rest of the pipe arrives in one part. Without backpressure, it
-    // would arrive in 46 parts.
+    // When the program ends, the unread output arrives in one part. Without backpressure, this
+    // output would arrive in 46 parts.
     expect(reader.most).toBeLessThan(4)
     expect([exitCode, stdout]).toEqual([0, 'x'.repeat(10)])
   })
 
-  it('is canceled together with all programs that share its abort signal, on any number of cores and without a warning', async () => {
+  it('is canceled without a warning together with all programs that share its abort signal, on any number of cores', async () => {
     const warnings: string[] = []
     const listen = ({ name }: Error) => warnings.push(name)
     process.on('warning', listen)
     const stop = new AbortController()
     const { signal } = stop
-    // Set the listener limit to the Node 20 default. Later versions have no limit.
+    // Set the listener limit to the Node 20 default. Later Node versions have no limit.
     setMaxListeners(10, signal)
     const started = Array.from({ length: 16 }, () =>
       runProcess({ file: 'sleep', args: ['60'], signal }),

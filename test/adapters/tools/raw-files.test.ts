@@ -38,7 +38,7 @@ const call = (key: string, startedAt = '2026-11-21T02:45:00.000Z'): RawCall => (
 const linesOf = async (folder: string): Promise<string[]> =>
   (await readFile(join(folder, 'raw.jsonl'), 'utf8')).split('\n').filter(Boolean)
 
-/** Writes the raw output of a session in the older format. */
+/** Writes a session's raw output in the format of an older version. */
 async function older(): Promise<string> {
   const dir = await tempDir()
   const ncu = join(dir, 'raw', 'ncu')
@@ -187,7 +187,7 @@ describe("a recording's raw output", () => {
     return dir
   }
 
-  /** Creates a recording folder with these bytes as the raw output. */
+  /** Creates a recording folder with the given bytes as the raw output. */
   async function recordingOf(bytes: Buffer): Promise<string> {
     const folder = join(await tempDir(), 'mine')
     await mkdir(join(folder, '../raw'))
@@ -199,7 +199,7 @@ describe("a recording's raw output", () => {
 
   const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
 
-  it('is read like the session that it was created from', async () => {
+  it('is read like the raw output of the session that it was created from', async () => {
     const dir = await session()
     const folder = await recordingOf(await packRecordedRaw(dir))
     const [own, recorded] = [await openRaw(dir), await openRaw(folder)]
@@ -208,7 +208,7 @@ describe("a recording's raw output", () => {
     expect(await recorded.get('ncu/none')).toBeNull()
   })
 
-  it('is a single file instead of a folder', () => {
+  it('is stored as a single file instead of a folder', () => {
     expect(recordedRaw(join('recordings', 'mine'))).toBe(join('recordings', 'raw', 'mine.jsonl.br'))
   })
 
@@ -305,7 +305,7 @@ describe("a recording's raw output", () => {
     )
   })
 
-  it('with a row of another shape is rejected with an error that names the file and row', async () => {
+  it('with a row of an invalid shape is rejected with an error that names the file and row', async () => {
     const rows = '{"key":"ncu/b"}\n'
     const folder = await recordingOf(
       brotliCompressSync(`${JSON.stringify({ sha256: sha256(rows) })}\n${rows}`),

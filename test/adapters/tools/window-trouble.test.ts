@@ -12,12 +12,12 @@ const ended = (change: Partial<EndedWindow>): EndedWindow => ({
 const ubuntu = { profile: '/opt/kl/kernel-ladder', restrictsNamespaces: true }
 const debian = { ...ubuntu, restrictsNamespaces: false }
 
-/** Electron 29 printed this on Ubuntu 24.04 (github.com/electron/fiddle, issue 1598). */
+/** Error that Electron 29 printed on Ubuntu 24.04 (github.com/electron/fiddle, issue 1598). */
 const sandbox =
   '[62731:0524/190011.842919:FATAL:setuid_sandbox_host.cc(158)] The SUID sandbox helper binary was found, but is not configured correctly.'
 
-describe('a window that did not open', () => {
-  it('blames AppArmor and suggests two remedies: a profile and the switch', () => {
+describe('the error for a window that did not open', () => {
+  it('blames AppArmor and suggests two remedies: a profile, or the switch that lifts the restriction', () => {
     for (const stderr of [sandbox, '']) {
       const trouble = windowTrouble(ended({ stderr }), ubuntu)!
       expect(trouble.reason).toContain('AppArmor does not allow Electron')
@@ -26,7 +26,7 @@ describe('a window that did not open', () => {
     }
   })
 
-  it('does not blame AppArmor if it restricts nothing', () => {
+  it('does not blame AppArmor if AppArmor restricts nothing', () => {
     expect(windowTrouble(ended({ stderr: sandbox }), debian)!.remedy).toContain(
       'kernel.unprivileged_userns_clone=1',
     )
@@ -51,7 +51,7 @@ describe('a window that did not open', () => {
     expect(windowTrouble(ended({ stderr }), debian)!.remedy).toContain('WAYLAND_DISPLAY')
   })
 
-  it('is distinguished from a window that was open and crashed, or was closed', () => {
+  it('is not given for a window that opened and then crashed or was closed', () => {
     for (const change of [{ seconds: 60 }, { exitCode: 1 }, { exitCode: 0 }, { exitCode: 130 }])
       expect(windowTrouble(ended({ stderr: sandbox, ...change }), ubuntu)).toBeNull()
   })

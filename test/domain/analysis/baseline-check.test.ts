@@ -41,7 +41,7 @@ function drifted(factor: number, clock = 1, own: Record<string, number> = {}): S
 }
 
 describe('the check against a baseline', () => {
-  it('passes a session against itself, with every rung judged by its time', () => {
+  it('passes a session that is compared with itself, and judges every rung by its time', () => {
     const { verdict, rungs, obstacles, notes, normalized } = check(recording())
     expect({ verdict, obstacles, notes, normalized }).toEqual({
       verdict: 'pass',
@@ -52,7 +52,7 @@ describe('the check against a baseline', () => {
     expect(rungs.map(({ verdict: one }) => one)).toEqual(rungs.map(() => 'same'))
   })
 
-  it('fails a rung if its whole interval is beyond the threshold', () => {
+  it('fails a rung if the whole confidence interval of its slowdown exceeds the threshold', () => {
     const found = check(slowed(recording(), id, 1.05))
     expect([found.verdict, inEnglish(found.headline)]).toEqual(['fail', '1 of 7 rungs regressed'])
     expect(row(found, id)).toMatchObject({
@@ -64,7 +64,7 @@ describe('the check against a baseline', () => {
     expect(row(check(slowed(recording(), id, 0.9)), id).verdict).toBe('faster')
   })
 
-  it('cannot decide if the threshold is inside the interval', () => {
+  it('cannot decide if the threshold is inside the confidence interval', () => {
     for (const factor of [1, 1.05]) {
       const found = check(slowed(recording(), id, factor, 0.12))
       expect(found.verdict).toBe('unresolved')
@@ -184,7 +184,7 @@ describe('the check against a baseline', () => {
       })
       return row(check(now), id).verdict
     }
-    // At nine tenths of the clock, 10 % more time is the same number of cycles.
+    // At nine tenths of the clock, 10 % more time is about the same number of cycles.
     expect([at(1.1), at(1.5)]).toEqual(['unresolved', 'slower'])
   })
 
@@ -256,7 +256,7 @@ describe("a check in which the reference's time changed", () => {
     }
   })
 
-  it('still finds a rung that changed more', () => {
+  it('still finds a rung whose time changed more than the reference’s time', () => {
     const slow = check(drifted(1.06, 1, { [id]: 1.08 }))
     expect([slow.normalized, row(slow, id).verdict, row(slow, first).verdict]).toEqual([
       true,

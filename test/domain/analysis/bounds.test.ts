@@ -37,7 +37,7 @@ import type { Device } from '../../../src-main/domain/gpu/device'
 describe('the bottleneck', async () => {
   const recordings = join(import.meta.dirname, '../../../resources/recordings')
   const at4096 = await readSession(join(recordings, 'gemm-fp32-h200-4096'))
-  /** These recordings have the card profile level. */
+  /** Recordings made at the card profile level. */
   const at8192 = await readSession(join(recordings, 'gemm-fp32-h200-8192'))
   const at1024 = await readSession(join(recordings, 'gemm-fp32-h200-1024'))
   const { launches } = parseNcuRawCsv(ncuCapture('import-set-full'))
@@ -87,7 +87,7 @@ describe('the bottleneck', async () => {
     )
   const judge = (changes: Record<string, number | null>) => bottleneckOf(at4096, made(changes))!
 
-  describe("a rung's limit", () => {
+  describe('limit classification', () => {
     it.each<[string, Record<string, number>, BottleneckClass, string]>([
       ['a last wave that is nearly empty', { wavesPerSm: 1.2 }, 'tail', 'wavesPerSm'],
       ['a grid that fills a quarter of the machine', { wavesPerSm: 0.24 }, 'tail', 'wavesPerSm'],
@@ -139,7 +139,8 @@ describe('the bottleneck', async () => {
 
     it('does not depend on small counter differences around a threshold', () => {
       const waits = { stallMioThrottle: 10, stallShortScoreboard: 10 }
-      // These values were measured for a Pallas kernel and for the same function under jax.jit.
+      // The utilization values were measured for a Pallas kernel and for the same function under
+      // jax.jit.
       expect(judge({ ...waits, dramUtilization: 78.9 })).toMatchObject({
         ...{ class: 'dram-bandwidth', also: ['lsu-mio'], leaning: true },
       })
@@ -148,7 +149,7 @@ describe('the bottleneck', async () => {
         expect(judge({ ...waits, dramUtilization }).class).toBe('dram-bandwidth')
     })
 
-    it('treats stalls on a unit near its limit as confirmation', () => {
+    it('treats stalls on a unit near its limit as confirmation of that limit', () => {
       expect(judge({ stallMioThrottle: 30, lsuDataUtilization: 74 })).toMatchObject({
         ...{ class: 'lsu-mio', also: [], leaning: false },
         evidence: [{ id: 'stallMioThrottle' }, { id: 'lsuDataUtilization' }],
@@ -162,17 +163,17 @@ describe('the bottleneck', async () => {
       })
     })
 
-    it("is marked as a tendency if the busiest unit's utilization is between the two thresholds", () => {
+    it("marks the limit as a tendency if the busiest unit's utilization is between the two thresholds", () => {
       expect(judge({ l2Utilization: 66 })).toMatchObject({ class: 'l2-bandwidth', leaning: true })
     })
 
-    it('shows the main stall reason if latency is the limit', () => {
+    it('reports the main stall reason if latency is the limit', () => {
       const { evidence } = judge({})
       expect(evidence.at(-1)).toMatchObject({ id: 'stallLongScoreboard' })
       expect(evidence.at(-1)!.value).toBeCloseTo((100 * 5) / 14, 6)
     })
 
-    it('is not latency if the utilization of a unit is unknown, and lists the missing counter', () => {
+    it('does not report a latency limit if the utilization of a unit is unknown, and lists the missing counter', () => {
       expect(judge({ l2Utilization: null })).toEqual({
         class: 'unknown',
         also: [],
@@ -200,11 +201,11 @@ describe('the bottleneck', async () => {
       expect(bottleneckOf(session, rung)!.evidence[0]!.value).toBeCloseTo(90, 6)
     })
 
-    it('is null for a rung that was not profiled', () => {
+    it('returns null for a rung that was not profiled', () => {
       expect(bottleneckOf(at4096, rungWith({}))).toBeNull()
     })
 
-    it('is null for an emulated rung, because the rung has no times and its small size does not fill the GPU', () => {
+    it('returns null for an emulated rung, because the rung has no times and its small size does not fill the GPU', () => {
       const emulated: Session = { ...at4096, target: { kind: 'emulated', name: 'h200' } }
       const small = made({ wavesPerSm: 0.06 })
       expect(bottleneckOf(at4096, small)).toMatchObject({ class: 'tail' })
@@ -305,7 +306,7 @@ describe('the roofline', () => {
     it("are derived from an H200's clocks, and marked as derived", () => {
       const { compute, memory } = ceilingsOf({ device: h200 })
       expect(compute.fp32.value).toMatchObject({ unit: 'GFLOP/s', evidence: 'derived' })
-      // NVIDIA publishes 66.9 TFLOP/s and 4.8 TB/s for this GPU.
+      // NVIDIA publishes 66.9 TFLOP/s and 4.8 TB/s for the H200.
       expect(compute.fp32.value.value).toBeCloseTo(66_908, -1)
       expect(memory.dram.value.value).toBeCloseTo(4814, 0)
       expect(inEnglish(memory.dram.how)).toBe(
@@ -605,7 +606,7 @@ describe('the instruction mix', async () => {
       )
     })
 
-    it("never uses another metric's reason, such as an excluded rung or a counter that was not requested", () => {
+    it('never takes a metric-specific reason from another metric', () => {
       const kernelsDiffer = unavailable('%', message('figures.kernelsDiffer', { count: 3 }))
       const excluded = unavailable('%', message('records.profilingSkipped'))
       const opened = (metrics: RungResult['metrics'], target = session.target) =>

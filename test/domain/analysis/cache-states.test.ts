@@ -11,7 +11,7 @@ import { whyOf } from '../../../src-main/domain/why/why'
 import { rung, session } from '../../renderer/samples'
 import { across } from '../../../src-main/domain/analysis/across-machines'
 
-/** Returns a session whose times have this cache state. */
+/** Returns a session whose times have the given cache state. */
 function inState(cacheState: CacheState, ms = 2): Session {
   const made = session([rung('01_naive', ms)])
   made.settings.cacheState = cacheState

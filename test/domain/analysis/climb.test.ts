@@ -1,6 +1,6 @@
 /**
- * Tests the climb, which is one chain of steps. The product of the step factors is the claimed
- * speedup.
+ * Tests the climb, which is a chain of steps between rungs. The product of the step factors is the
+ * claimed speedup.
  */
 import { describe, expect, it } from 'vitest'
 import { climbOf, climbWords, stepTo, stepWords } from '../../../src-main/domain/analysis/climb'
@@ -56,7 +56,7 @@ describe('a climb', () => {
     expect(climbOf(ladder([]))).toBeNull()
   })
 
-  it('ends with rungs that build on each other', () => {
+  it('ends even if two rungs build on each other', () => {
     const around = [rung('01', 4, { after: '02' }), rung('02', 2, { after: '01' })]
     expect(climbOf(ladder(around))!.rungs.map(({ id }) => id)).toEqual(['01', '02'])
     const untimed = [rung('01', null, { after: '02' }), rung('02', null, { after: '01' })]

@@ -91,7 +91,7 @@ describe('figures', async () => {
       expect(verdict(id, measured(a), measured(b))).toBe(expected)
     })
 
-    it('gives no verdict on a count that is a negligible part of its total', () => {
+    it('gives no verdict on a change that is negligible relative to the total count', () => {
       const counted = (conflicts: number, bits: number): RungResult => ({
         ...rung('05_thread_tile_2d'),
         metrics: {
@@ -139,7 +139,7 @@ describe('figures', async () => {
       })
     })
 
-    it("judges a header's predictions only against the rung that it follows", () => {
+    it("judges a header's predictions only against the rung that the header names as the previous rung", () => {
       const predicted = (a: string, b: string): boolean =>
         compare(rung(a), rung(b)).metrics.some(({ expected }) => expected !== null)
       expect(predicted('07_conflict_free', '08_warp_tile')).toBe(true)
@@ -187,7 +187,7 @@ describe('figures', async () => {
       },
     })
 
-    it('are compared by their median launch, or within the usual variation for single launches', () => {
+    it('are compared by their median launch, and are the same if single launches differ within the usual variation', () => {
       expect(compare(kernel(2), kernel(1)).time).toMatchObject({ speedup: 2, verdict: 'better' })
       expect(compare(kernel(1), kernel(1.04)).time.verdict).toBe('same')
       expect(compare(kernel(1, 0.001), kernel(1.04, 0.001)).time.verdict).toBe('worse')
@@ -399,7 +399,7 @@ describe('comparability and the effects of changes', () => {
       })
     })
 
-    it('lists changes on unchanged lines separately', () => {
+    it('lists opcode changes on unchanged source lines separately', () => {
       const { links, elsewhere } = chain(
         [hunk([5, 5], [5, 5])],
         side([instruction(5, 'LDS', 8), instruction(9, 'IMAD.MOV', 4)]),

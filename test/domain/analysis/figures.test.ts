@@ -55,7 +55,7 @@ describe('derived metrics', () => {
       expect(told(runner)).toEqual(told(ncu))
     })
 
-    it('determines the values that ncu derives without counters, or gives the reason if it cannot', () => {
+    it('determines the values that ncu derives without counters, or gives the reason for a missing value', () => {
       const derived = derivedMetrics(runner, captured.device)
       for (const [id, value] of Object.entries(metrics)) {
         const own = derived[id]!
@@ -279,7 +279,7 @@ describe('planned passes', () => {
       expect(three! / one!).toBeCloseTo(3, 1)
     })
 
-    it('includes the compilation of rungs at load time, and one import', () => {
+    it('includes the compilation of rungs at load time, and a single Python import', () => {
       const estimate = (...prepared: { seconds: number; loadSeconds?: number }[]) =>
         planProfile({
           ...{ level: 'card', computeCapability: '9.0' },

@@ -52,7 +52,7 @@ const edited = (id: string, from: string, to: string): Map<string, RungToday> =>
 }
 
 describe("a rung's measurements", () => {
-  it('include GPU, problem, previous rung, recording, and each expectation with its outcome', () => {
+  it('include the GPU, problem, previous rung, and recording, and each expectation with its outcome', () => {
     const [then, now] = ['04_thread_tile_1d', tile].map((id) => rung(at4096.session, id))
     expect(measured[tile]).toMatchObject({
       recording: 'gemm-fp32-h200-4096',
@@ -181,7 +181,7 @@ describe('rung sources', () => {
       .filter((entry) => entry.isFile() && /\.(mjs|ts)$/.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
     expect(scripts.length).toBeGreaterThan(10)
-    // These scripts write to other folders.
+    // The exempt scripts write to other folders.
     const foldersOfTheirOwn = [
       'keep-emulation.ts',
       'kernels.mjs',

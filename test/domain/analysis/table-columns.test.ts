@@ -25,14 +25,14 @@ describe('the columns of a table without times', () => {
     expect(countedColumns({ rungs })).toEqual(['integerShare'])
   })
 
-  it('omit launch figures at a different size than the counts', () => {
+  it('omit launch figures that were determined at a different size than the counts', () => {
     const reason = message('emulation.launchesAt', { at: 'm 4096' })
     const rungs = [rung({ instructions: value(5), wavesPerSm: { ...value(3), reason } })]
     expect(countedColumns({ rungs })).toEqual(['instructions'])
   })
 })
 
-it('an author’s figures share a table with ours only at the same size', () => {
+it('an author’s figures share a table with our own figures only at the same size', () => {
   const at = (m: number): Session =>
     ({
       ladder: { published: { size: { m: 4096 } } },

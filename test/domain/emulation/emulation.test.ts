@@ -16,10 +16,10 @@ const capture = readCapture('transpose')
 const rung = capture.rungs.find(({ id }) => id === '03_square_tile')!
 const job = capturedJob(rung, capture.seed)
 
-describe('a job that is split into parts', () => {
+describe('a job that can be split into parts', () => {
   const much = 1e9
 
-  it('has the same counts and results as the unsplit job', () => {
+  it('has the same counts and results whether or not it is split', () => {
     const whole = emulateJob(job)
     const parts = partsOf(job, 3, much)
     expect(parts.map(({ blocks }) => blocks!.first)).toEqual([

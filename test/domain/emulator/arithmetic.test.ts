@@ -85,8 +85,7 @@ describe('a * b + c for floats', () => {
     expect(fusedMultiplyAdd(1, 1, -1)).toBe(0)
     expect(fusedMultiplyAdd(Infinity, 1, -Infinity)).toBeNaN()
     expect(fusedMultiplyAdd(2 ** 100, 2 ** 100, -1)).toBe(Infinity)
-    // The values are the midpoint beyond the largest float, and a value slightly below the
-    // midpoint.
+    // The values are the midpoint above the largest float, and a value slightly below the midpoint.
     const largest = 2 ** 128 - 2 ** 104
     expect(fusedMultiplyAdd(1, largest, 2 ** 103)).toBe(Infinity)
     expect(fusedMultiplyAdd(2 ** 64 - 2 ** 40, 2 ** 64, 2 ** 103)).toBe(Infinity)
@@ -226,7 +225,7 @@ describe('the high word of a product', () => {
   })
 })
 
-describe('a sum of bfloat16', () => {
+describe('a sum of bfloat16 values', () => {
   it('is rounded once, regardless of how small an addend is', () => {
     for (const [tie, below, even, above] of [
       [1 + 2 ** -8, 0x3f80, 0x3f80, 0x3f81],

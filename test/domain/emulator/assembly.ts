@@ -1,6 +1,6 @@
 /**
- * Assembles instructions from text in the format of NVIDIA's disassembler. This allows tests to
- * contain readable programs.
+ * Assembles instructions from text in the format of NVIDIA's disassembler. Assembly text makes the
+ * programs in tests readable.
  */
 import { halfBits } from '../../../src-main/domain/emulator/float'
 import {

@@ -1,6 +1,6 @@
 /**
- * Tests the library with machine code and launches that no GPU could run. Each input must produce
- * an error message and a remedy.
+ * Tests the emulator library with machine code and launches that no GPU could run. Each input must
+ * produce an error message and a remedy.
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'

@@ -11,7 +11,7 @@ const kept = packedRow('cubins.jsonl', 'faults.cubin')
 const machineCode = readCubin(kept.bytes)
 const source = kept.source.split('\n')
 
-/** Returns the number of the line whose trailing comment names the fault in a function. */
+/** Returns the number of the line in a function whose trailing comment names the fault. */
 function lineOf(name: string, fault: string): number {
   const first = source.findIndex((line) => line.includes(` ${name}(`))
   return source.findIndex((line, index) => index > first && line.endsWith(`// ${fault}`)) + 1
@@ -21,7 +21,7 @@ interface Setup {
   n: number
   blocks?: number
   threads?: number
-  /** Number of floats in the buffer. `shared` is the number of floats in dynamic shared memory. */
+  /** Number of floats in the buffer. `shared` counts the floats in dynamic shared memory. */
   floats?: number
   shared?: number
   checks?: boolean
@@ -67,7 +67,7 @@ function run(kernel: string, setup: Setup) {
   }
 }
 
-describe('a fault in code from nvcc is reported with its line, thread, and block', () => {
+describe('a fault in code from nvcc', () => {
   it.each([
     ['outsideStore', 'outside-global', { n: 128, blocks: 3, floats: 128, checks: false }, 0, 2],
     ['misalignedLoad', 'misaligned', { n: 0, threads: 32, checks: false }, 0, 0],
@@ -77,7 +77,7 @@ describe('a fault in code from nvcc is reported with its line, thread, and block
     ['unwrittenGlobal', 'unwritten-global', { n: 64 }, 0, 0],
     ['barrierInBranch', 'divergent-barrier', { n: 1, checks: false }, 0, 0],
   ] as [string, string, Setup, number, number][])(
-    '%s: %s',
+    'is reported with its line, thread, and block in %s: %s',
     (kernel, kind, setup, thread, block) => {
       const { findings } = run(kernel, setup)
       const line = lineOf(kernel, kind)
@@ -86,14 +86,14 @@ describe('a fault in code from nvcc is reported with its line, thread, and block
     },
   )
 
-  it('reports both locations of a race', () => {
+  it('is reported with both locations if it is a race', () => {
     const { findings } = run('missingBarrier', { n: 1 })
     const lines = findings.map(({ line, otherLine }) => [line, otherLine])
     const read = lineOf('missingBarrier', 'race')
     expect(lines).toContainEqual([read, read - 1])
   })
 
-  it('stops an endless loop and reports its line', () => {
+  it('is reported with its line if it is an endless loop, which is stopped', () => {
     const kernel = machineCode.kernels.find(({ name }) => name === 'neverEnds')!
     let halt: Halt | null = null
     try {
@@ -131,7 +131,7 @@ describe('a bulk copy', () => {
     const race = findings.find(({ kind }) => kind === 'race')!
     const lines = [race.line!, race.otherLine!].sort((x, y) => x - y)
     expect(lines[1]).toBe(lineOf('copied', 'race'))
-    // The statement with the copy spans several lines.
+    // The copy statement spans several lines.
     expect(source.slice(lines[0]! - 5, lines[0]).join()).toContain('cp.async.bulk')
   })
 
@@ -144,7 +144,7 @@ describe('a bulk copy', () => {
     ['ownBarriers', (at: number) => 4 * at],
     ['someLanes', (at: number) => (at % 32 < 21 ? 4 * at : -1)],
   ] as const)(
-    'matches the counts on an H200 if many lanes issue copies at once: %s',
+    'has the same counts as on an H200 if many lanes issue copies simultaneously: %s',
     (kernel, expected) => {
       const { out, counts } = run(kernel, { n: 21, checks: false, code, values })
       expect([...out.subarray(0, 64)]).toEqual(values.slice(0, 64).map(expected))

@@ -1,6 +1,6 @@
 /**
  * Flips every bit in a sample of the instruction forms, and compares the effects with the stored
- * result. `npm run readme -- bits` flips the bits of all forms.
+ * results. `npm run readme -- bits` flips the bits of all forms.
  */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
@@ -32,7 +32,7 @@ it('docs/evidence/emulation.md contains the list of bits that have no effect', (
         .trim(),
     )
   const written = lines(page)
-  // `bitsPart` throws an error for a bit that no reason explains.
+  // `bitsPart` throws an error if a bit has no effect and no known reason explains it.
   const missing = lines(bitsPart(readFlips())).filter((line) => !written.includes(line))
   expect(missing, 'not in docs/evidence/emulation.md: npm run readme -- bits').toEqual([])
 })

@@ -1,8 +1,8 @@
 /**
  * Flips each bit of each instruction form that nvcc emitted for sm_90 (test/captures/sass). A
  * flipped bit changes the instruction's effect, makes the emulator reject the instruction, or has
- * no effect. The functions return the bits that have no effect. A test compares these bits with a
- * stored list.
+ * no effect. The functions return the bits that have no effect. A test compares the returned bits
+ * with a stored list.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -66,7 +66,7 @@ const fields = [
 
 /**
  * Returns encodings of a form that use other registers and predicates. The emulator accepts all of
- * these encodings.
+ * the returned encodings.
  */
 function variants({ name, words }: Form, count: number): Words[] {
   const next = seeded(name.length * 7919 + words.length)
@@ -87,8 +87,8 @@ function variants({ name, words }: Form, count: number): Words[] {
 }
 
 /**
- * First and last bit to flip. The first bit belongs to the guard. The scheduling bits after the
- * last bit are decoded separately.
+ * First and last bit to flip. The first flipped bit belongs to the guard. The scheduling bits,
+ * which follow the last flipped bit, are decoded separately.
  */
 export const [firstBit, lastBit] = [12, 104]
 
@@ -96,8 +96,8 @@ const meaning = ({ mnemonic, modifiers }: Instruction): string =>
   modifiers.filter((modifier) => !isHint(mnemonic, modifier)).join()
 
 /**
- * Returns whether two instructions differ only in hints or in other parts that the emulator ignores
- * because it does not model time.
+ * Returns whether two instructions differ only in hints or other parts that affect only time, which
+ * the emulator does not model.
  */
 const differInHints = (one: Instruction, other: Instruction): boolean =>
   one.mnemonic === other.mnemonic &&
@@ -107,7 +107,7 @@ const differInHints = (one: Instruction, other: Instruction): boolean =>
 export interface Flips {
   /** Number of executed instructions with a flipped bit. */
   runs: number
-  /** Bits whose flip was accepted but changed no result in any state. */
+  /** Bits that the emulator accepted when flipped, but that changed no result in any state. */
   quiet: number[]
   /** The reason the unflipped form is rejected, or null. */
   refused: string | null

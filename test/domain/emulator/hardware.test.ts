@@ -12,10 +12,10 @@ import {
 } from '../../emulated-captures'
 import { countersPath, linesOf, rowsOf } from '../../../scripts/lib/emulation-table'
 
-// The emulator's worker sets the same flag. Node versions after 20 do not need the flag.
+// The emulator's worker also sets this V8 flag. Node versions after 20 do not need the flag.
 if (process.version.startsWith('v20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
-/** Lines of the table in the docs, without the padding that the formatter adds. */
+/** Lines of the counter table in the docs, without the padding that the formatter adds. */
 const documented = new Set(
   readFileSync(new URL(`../../../${countersPath}`, import.meta.url), 'utf8')
     .split('\n')
@@ -93,7 +93,7 @@ const agreesWithHardware = (name: string): void => {
   it.each(rungs.slice(1))('%s has the same counts as on the GPU', { tags: ['thorough'] }, agrees)
 }
 
-/** Returns whether a different capture already covers the same task. */
+/** Returns whether another capture already covers the same task. */
 const isAnother = (name: string): boolean => /^gemm-(3xtf32|tensor)-/.test(name)
 const title = '%s, counted on an H200 instruction by instruction'
 describe.each(captures().filter((name) => !isAnother(name)))(title, agreesWithHardware)

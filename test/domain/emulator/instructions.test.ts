@@ -26,7 +26,7 @@ const replay = new Replay()
 
 /**
  * Matches instructions that this test does not compare. S2R of SR_SWINHI reads an address that only
- * the H200 can provide. MUFU functions use unknown tables.
+ * the H200 can provide. MUFU functions use tables that NVIDIA does not publish.
  */
 const notCompared = /^(@\S+ )?(MUFU|S2R \S+ SR_SWINHI)/
 
@@ -90,7 +90,7 @@ describe('instructions that nvcc emits for sm_90, with varied registers and memo
       expect([status, changes.length]).toEqual([0, 0])
   })
 
-  it('match in every word or are rejected', () => {
+  it('match the H200 in every word or are rejected', () => {
     const { forms, refused, inputs, unequal } = compare(trials, answers, 'step')
     expect(unequal).toEqual([])
     expect(inputs).toBeGreaterThanOrEqual(3600)
@@ -114,7 +114,8 @@ describe('instructions that nvcc emits for sm_90, with varied registers and memo
     for (const way of ['compiled', 'portable'] as const) {
       const seen = new Set<string>()
       const { inputs, unequal } = compare(trials, answers, way, (form) => {
-        // Run one trial per form. The portable mode affects only multiplications and additions.
+        // Run one trial per instruction form. The portable mode affects only multiplications and
+        // additions.
         if (seen.has(form) || (way === 'portable' && !/^F(FMA|MUL|ADD)/.test(form))) return false
         seen.add(form)
         return true
@@ -125,8 +126,8 @@ describe('instructions that nvcc emits for sm_90, with varied registers and memo
   })
 })
 
-describe('encodings that differ by one bit from those that nvcc emits', () => {
-  it('match in every word or are rejected', () => {
+describe('encodings that differ by one bit from an encoding that nvcc emits', () => {
+  it('match the H200 in every word or are rejected', () => {
     const trials = decodeTrials(read('neighbors-h200.in'))
     const answers = decodeAnswers(read('neighbors-h200.out'))
     const { inputs, unequal } = compare(trials, answers, 'step')

@@ -6,18 +6,24 @@ import type { LaunchOptions } from '../../../src-main/domain/emulator/launch-typ
 import type { Extent } from '../../../src-main/domain/emulator/special-registers'
 import { assemble } from './assembly'
 
-// Node versions after 20 do not need the flag.
+// Node versions after 20 do not need this V8 flag.
 if (process.version.startsWith('v20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
 interface Setup {
   grid?: Extent
   block?: Extent
   shared?: number
-  /** Contents of the input buffer as words. The buffer's address is the first parameter. */
+  /**
+   * Contents of the input buffer, in words. The input buffer's address is the kernel's first
+   * parameter.
+   */
   input?: number[]
-  /** Number of words in the output buffer. The buffer's address is the second parameter. */
+  /**
+   * Number of words in the output buffer. The output buffer's address is the kernel's second
+   * parameter.
+   */
   output?: number
-  /** The assembled program. Set this to avoid assembling the program again. */
+  /** The assembled program. Set `code` to avoid assembling the program again. */
   code?: ReturnType<typeof assemble>
   options?: Partial<LaunchOptions>
 }
@@ -122,7 +128,7 @@ describe('a divergent warp', () => {
 })
 
 it('a loop with a uniform branch runs in all lanes until the branch condition is false in every lane', () => {
-  // nvcc generates this code for `cp.async.bulk` if every lane executes it.
+  // nvcc generates the following code for a `cp.async.bulk` that every lane executes.
   const { out, count } = run(`
   UMOV UR5, 0x0
   PLOP3.LUT P0, PT, PT, PT, PT, 0x80, 0x0
@@ -138,7 +144,7 @@ it('a loop with a uniform branch runs in all lanes until the branch condition is
   expect([count('UIADD3'), count('STG'), count('BRA', 'divergent')]).toEqual([32, 1, 0])
 })
 
-// nvcc emits the second form for sm_75, in loops over an array.
+// nvcc emits the form with a pair of registers for sm_75, in loops over an array.
 it.each([
   ['alone', 'RZ', 0],
   ['and a pair of registers', 'R2', 3],
@@ -157,7 +163,7 @@ it('a branch to an address between instructions stops the kernel', () => {
   expect(() => run('  BRA 0x18\n  NOP\n  EXIT')).toThrow('runs off its end')
 })
 
-describe('a lock that the lanes of a warp acquire in turn', () => {
+describe('a lock that the lanes of a warp acquire one after another', () => {
   /**
    * nvcc compiles `while (atomicCAS(lock, 0, 1) != 0) {} sum += 1; atomicExch(lock, 0);` to this
    * code.
@@ -267,7 +273,7 @@ describe('a block barrier', () => {
 })
 
 describe('invalid accesses', () => {
-  it('outside a buffer are reported with the thread, and change nothing', () => {
+  it('outside a buffer are reported with the thread, and change no memory', () => {
     const { findings, out } = run(
       `
   MOV R0, 0x7
@@ -385,7 +391,7 @@ describe('single instructions', () => {
     },
   )
 
-  it('propagate the carry from one word to the next', () => {
+  it('propagate a carry from one word to the next', () => {
     const program = (low: string, high: string) => `
   S2R R1, SR_TID.X
   IADD3 R2, R1, -0x10, RZ
@@ -397,8 +403,8 @@ describe('single instructions', () => {
     const difference = run(
       program('IADD3 R3, P0, R1, -R2, RZ', 'IADD3.X R0, RZ, ~RZ, RZ, P0, !PT'),
     ).out
-    // For unsigned 32-bit numbers, subtracting a negative number borrows. Subtracting a nonnegative
-    // number does not borrow.
+    // As unsigned 32-bit operations, subtracting a negative number borrows, but subtracting a
+    // nonnegative number does not.
     expect(difference).toEqual(threads.map((thread) => (thread < 16 ? -1 : 0)))
   })
 
@@ -415,8 +421,8 @@ describe('single instructions', () => {
 
 describe('compiled code', () => {
   /**
-   * Returns a random number generator that uses MurmurHash3's finalizer. A seed always produces the
-   * same program.
+   * Returns a random number generator that uses MurmurHash3's finalizer. The same seed always
+   * generates the same test program.
    */
   const randomOf = (seed: number) => {
     let state = seed

@@ -1,6 +1,6 @@
 /**
  * Reasons why some flipped bits have no effect in the tested states (`flips.ts`). If a flip has no
- * effect and no reason, the test fails. In that case, the emulator may ignore a bit that it should
+ * effect and no known reason, the test fails, because the emulator may ignore a bit that it should
  * read.
  */
 import type { Instruction, Operand } from '../../../src-main/domain/sass/instruction'
@@ -41,7 +41,7 @@ export function changeOf(before: Instruction, after: Instruction): Change {
 }
 
 export interface Reason {
-  /** The meaning of the bits. */
+  /** The meaning of the flipped bits. */
   bits: string
   why: string
   /** Whether values that the test does not use would reveal the flip. */

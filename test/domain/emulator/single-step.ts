@@ -1,6 +1,7 @@
 /**
  * Executes a single instruction on one warp. The initial registers, memory, and constants are
- * chosen so that most bits of the instruction affect the outcome. Tests compare the outcomes.
+ * chosen so that most bits of the instruction affect the outcome. Tests compare the outcomes of
+ * different encodings.
  */
 import { controlOf, isControl } from '../../../src-main/domain/emulator/control'
 import { deviceHigh, parameterHigh } from '../../../src-main/domain/emulator/device'
@@ -50,8 +51,8 @@ const memoryBytes = localAt + lanes * localBytes
 /** Values at or near which the behavior of instructions changes. */
 const edges = [
   ...[0, 1, 2, 8, 31, 32, 33, 64, -1, -2, 0x7fffffff, -0x80000000, 0x80, 0xff, 0x8000, 0xffff],
-  // 1, the next larger float, -1, 0.5, 2.5, 3.5, denormal numbers, the largest number, infinity,
-  // and NaN.
+  // The floats 1, the next larger float, -1, 0.5, 2.5, 3.5, denormal numbers, the largest number,
+  // infinity, and NaN.
   ...[0x3f800000, 0x3f800001, 0xbf800000, 0x3f000000, 0x40200000, 0x40600000],
   ...[0x00000001, 0x00400000, 0x80400000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000],
 ].map((word) => word | 0)
@@ -103,8 +104,9 @@ function tensorMap(rank: number): DataView {
 }
 
 /**
- * Kinds of initial states. Registers are random, close to the immediate, or equal in all lanes.
- * Predicates are all true or all false. In `split`, the lanes of the warp have diverged.
+ * Kinds of initial states. Registers are random (`plain`), close to the immediate (`near`), or
+ * equal in all lanes (`equal`). Predicates are all true (`on`) or all false (`off`). In `split`,
+ * the lanes of the warp have diverged.
  */
 export const states = ['plain', 'near', 'equal', 'on', 'off', 'split'] as const
 export type State = (typeof states)[number]
@@ -122,8 +124,8 @@ export const isSameOutcome = (a: Outcome, b: Outcome): boolean =>
   a.rest === b.rest && Buffer.compare(a.memory, b.memory) === 0
 
 /**
- * A warp in its initial state before an instruction. Its address registers contain addresses that
- * `base` can access.
+ * A warp in its initial state before an instruction. The warp's address registers contain addresses
+ * that `base` can access.
  */
 export class SingleStep {
   private readonly buffer = new ArrayBuffer(memoryBytes)
@@ -310,7 +312,7 @@ export class SingleStep {
       clusterTurn: 0,
     }
     block.warps.push(warp)
-    // Add a second warp, so that the block's barriers do not complete at once.
+    // Add a second warp, so that the block's barriers do not complete immediately.
     block.warps.push({ ...warp, number: 1, splits: [] })
     const guard = guardOf(instruction)
     const active = together & (guard === null ? -1 : warp.predicates[guard.index]! ^ guard.flip)

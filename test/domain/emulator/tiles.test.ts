@@ -99,7 +99,7 @@ describe('the H200 hardware counters for whole kernels', () => {
       const { loads, loadConflicts, ...exact } = emulated(row)
       expect(row.measured).toMatchObject(exact)
       const more = row.measured.loads - loads
-      // Timing adds wavefronts on the GPU, and the GPU also counts each of them as a conflict.
+      // Timing effects on the GPU add wavefronts, each of which the GPU also counts as a conflict.
       expect(row.measured.loadConflicts - loadConflicts).toBe(more)
       if (row.block <= 64) expect(more).toBe(0)
       expect(more / loadConflicts).toBeLessThan(0.004)

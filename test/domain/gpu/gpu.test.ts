@@ -83,13 +83,13 @@ describe('occupancy', async () => {
     ...given,
   })
 
-  it("is compared with ncu's occupancy for every recording", () => {
+  it('is compared with ncu’s occupancy for every profiled recording', () => {
     const compared = reports.filter(({ launches }) => launches.length > 0).map(({ name }) => name)
     expect(profiled.length).toBeGreaterThan(70)
     expect(compared.toSorted()).toEqual(profiled.toSorted())
   })
 
-  describe.each(reports)('occupancy of the launches that ncu profiled in $name', ({ launches }) => {
+  describe.each(reports)('of the launches that ncu profiled in $name', ({ launches }) => {
     it.each(launches.map((launch) => ({ launch, name: launch.kernelName.slice(0, 60) })))(
       "matches ncu's limits, allocations, and percentage for $name",
       ({ launch }) => {
@@ -131,7 +131,7 @@ describe('occupancy', async () => {
     })
   })
 
-  describe("occupancy according to CUDA 13.0's cuda_occupancy.h", () => {
+  describe("according to CUDA 13.0's cuda_occupancy.h", () => {
     const [header, ...rows] = readFileSync(
       join(root, 'test/captures/cuda-occupancy/13.0/grid.csv'),
       'utf8',
@@ -158,8 +158,8 @@ describe('occupancy', async () => {
         expect(found.blocksPerSm, at).toBe(n('blocks'))
         expect(found.limits.warps, at).toBe(n('warpLimit'))
         expect(found.limits.blocks, at).toBe(n('blockLimit'))
-        // The header returns 0 if a block does not fit. `occupancy` returns an error message
-        // instead.
+        // cuda_occupancy.h returns 0 if a block does not fit, whereas `occupancy` returns an error
+        // message.
         if (!found.unlaunchable) {
           expect(found.limits.registers, at).toBe(n('registerLimit'))
           expect(found.limits.shared, at).toBe(limit('sharedLimit'))
@@ -197,7 +197,7 @@ describe('occupancy', async () => {
       { threads: 1024, registers: 72 },
       'One block needs 73728 registers, but an SM has only 65536.',
     ],
-  ])('gives the reason that a block with %j cannot run', (given, reason) => {
+  ])('reports why a block with %j cannot run', (given, reason) => {
     const found = occupancy(hopper, kernel(given))
     expect(found).toMatchObject({ blocksPerSm: 0, percent: 0, limiters: [] })
     expect(inEnglish(found.unlaunchable!)).toBe(reason)
@@ -231,7 +231,7 @@ describe('occupancy', async () => {
       ])
     })
 
-    it('suggests another block size if blocks of this size leave warp slots unused', () => {
+    it('suggests another block size if the current block size leaves warp slots unused', () => {
       const advice = occupancyAdvice(hopper, kernel({ threads: 384, registers: 168 }))
       const sizes = advice.flatMap(({ changes }) =>
         changes.filter(({ resource }) => resource === 'threads').map(({ to }) => to),
@@ -246,7 +246,7 @@ describe('occupancy', async () => {
       ).toEqual({ resource: 'threads', from: 640, to: 512 })
     })
 
-    it('suggests nothing at 100 %', () => {
+    it('suggests nothing if the occupancy is 100 %', () => {
       expect(occupancyAdvice(hopper, kernel({ registers: 32 }))).toEqual([])
     })
 
@@ -295,7 +295,7 @@ describe('waves', () => {
   // Another test compares the waves of every recorded launch with ncu's values.
 
   describe("a grid's waves", () => {
-    it('include the fill of the last wave, and the efficiency', () => {
+    it('include the last wave’s fill and the efficiency', () => {
       expect(wavesOf(1024, 132, 2)).toEqual({
         blocks: 1024,
         slots: 264,

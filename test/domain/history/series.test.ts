@@ -25,7 +25,7 @@ describe("a rung's history", () => {
     expect(series('warm', 'warm', 'warm').map(({ points }) => points.length)).toEqual([3])
   })
 
-  it('has one series per L2 state, and no changes between them', () => {
+  it('has one series per L2 state, and no changes between series', () => {
     const found = series('warm', 'cold', 'warm', 'cold-dirty', undefined)
     expect(found.map(({ environment, points }) => [environment.cacheState, points.length])).toEqual(
       [

@@ -1,4 +1,4 @@
-/** Tests lab inputs that replace the task's own fills. */
+/** Tests labs: their inputs, copies of their solutions, and their verdicts. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -43,7 +43,7 @@ describe("a lab's inputs", () => {
     expect(Object.keys(task.buffers)).toEqual(Object.keys(softmax.buffers))
   })
 
-  it('are used by the library that runs the lab, and by no other library', async () => {
+  it('are used in the lab’s own task, and not in the same task of another lab', async () => {
     const { labs } = await readShippedLabs(catalog)
     const fillOf = (id: string) =>
       labs.find((one) => one.id === id)!.catalog.tasks.get('softmax')!.buffers['x']!.fill
@@ -80,7 +80,8 @@ describe('source tokens', () => {
     expect(normalizedTokens('x /* open')).toEqual(['v'])
   })
 
-  // On this malicious text, a quadratic tokenizer would read the rest again from every position.
+  // On such malicious text, a quadratic tokenizer would read the rest of the text again from every
+  // position.
   it.each([
     ['quotes and backslashes', '"\\', 1],
     ['open comments', '/* ', 0],
@@ -89,7 +90,7 @@ describe('source tokens', () => {
     expect(normalizedTokens(piece.repeat(500_000)).length).toBe(count)
   })
 
-  it('are similar after renaming, but not if both are the starter', () => {
+  it('are similar after renaming, but not if both sources are the starter', () => {
     const body = Array.from(
       { length: 40 },
       (_, at) => `a[${at}] = b + c * ${at}; if (a) { b -= a; } while (c < ${at}) c++;`,
@@ -133,8 +134,8 @@ describe('a copy of the solution', () => {
   })
 })
 
-// Tests the verdict of a lab about bank conflicts. If structural conflicts are known, they decide
-// the verdict. Otherwise the verdict has a warning.
+// Tests the verdict of a lab about bank conflicts. If the structural conflicts are known, they
+// decide the verdict. If the structural conflicts are unknown, the verdict has a warning.
 
 const metric = 'sharedStoreBankConflicts'
 const structural = 'sharedStoreStructuralConflicts'
@@ -203,7 +204,7 @@ describe('a lab about bank conflicts', () => {
       before: [20_693_591],
       [submissionId]: [3_998_212, 0],
     })
-    // The first check involves only the submission.
+    // The first check needs figures only from the submission.
     expect(statuses).toEqual(['passed', 'failed'])
     expect(sentences[1]).toMatch(/^Bank conflicts, shared stores: 4\.00 M.*vary from run to run/)
     expect(prediction.after.value).toBe(3_998_212)
@@ -214,21 +215,24 @@ const { labs } = await readShippedLabs(catalog)
 const taskOf = (lab: Lab) =>
   catalog.tasks.get(catalog.ladders.find(({ id }) => id === lab.ladder)!.task)!
 
-describe('a lab for the emulator', () => {
-  it.each(labs.map(({ lab }) => [lab.id, lab] as const))('%s takes only seconds', (_, lab) => {
-    const task = taskOf(lab)
-    const small = emulatedLab(lab, task)
-    const sizes = [
-      small.size,
-      ...small.checks.flatMap((check) => (check.kind === 'correctness' ? check.sizes : [])),
-    ]
-    for (const size of sizes) {
-      const problem = problemAt(task, { at: size }, { options: lab.options })
-      expect(flops(task, problem) ?? 0).toBeLessThan(1e7)
-      expect(leastBytes(task, problem)).toBeLessThan(1e7)
-    }
-    expect(small.checks.map(({ id }) => id)).toEqual(lab.checks.map(({ id }) => id))
-  })
+describe('a lab scaled down for the emulator', () => {
+  it.each(labs.map(({ lab }) => [lab.id, lab] as const))(
+    'is small enough to take only seconds: %s',
+    (_, lab) => {
+      const task = taskOf(lab)
+      const small = emulatedLab(lab, task)
+      const sizes = [
+        small.size,
+        ...small.checks.flatMap((check) => (check.kind === 'correctness' ? check.sizes : [])),
+      ]
+      for (const size of sizes) {
+        const problem = problemAt(task, { at: size }, { options: lab.options })
+        expect(flops(task, problem) ?? 0).toBeLessThan(1e7)
+        expect(leastBytes(task, problem)).toBeLessThan(1e7)
+      }
+      expect(small.checks.map(({ id }) => id)).toEqual(lab.checks.map(({ id }) => id))
+    },
+  )
 
   it('allows proportionally fewer conflicts for less work, and the same number of sectors per request', () => {
     const bounds = (id: string) => {

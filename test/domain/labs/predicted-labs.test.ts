@@ -30,7 +30,7 @@ const judged = (check: object, own: Partial<RungResult>, other: Partial<RungResu
   return { status: result!.status, sentence: inEnglish(result!.sentence), figures: result!.figures }
 }
 
-describe('a check of time on predicted times', () => {
+describe('a time check that uses predicted times', () => {
   const check = { kind: 'time', below: { rung: '01_naive', factor: 0.5 }, noise: 0 }
   const of = (ms: number) => judged(check, { predicted: time(ms) }, { predicted: time(1) })
 
@@ -47,13 +47,16 @@ describe('a check of time on predicted times', () => {
     expect(of(0.8)).toMatchObject({ status: 'failed' })
   })
 
-  it.each([0.36, 0.5, 0.7])('is undecided at %s ms, if the range contains the limit', (ms) => {
-    const { status, sentence } = of(ms)
-    expect(status).toBe('unavailable')
-    expect(sentence).toMatch(/^Undecided, because the predicted range contains the limit\./)
-  })
+  it.each([0.36, 0.5, 0.7])(
+    'is undecided at %s ms, because the predicted range contains the limit',
+    (ms) => {
+      const { status, sentence } = of(ms)
+      expect(status).toBe('unavailable')
+      expect(sentence).toMatch(/^Undecided, because the predicted range contains the limit\./)
+    },
+  )
 
-  it('reports why the model could not predict', () => {
+  it('reports why the model could not predict a time', () => {
     const refused = judged(check, { notPredicted: 'It spins.' }, { predicted: time(1) })
     expect(refused).toMatchObject({ status: 'unavailable', sentence: 'It spins.' })
   })
@@ -71,7 +74,7 @@ describe('a check of a predicted stall reason', () => {
   })
 })
 
-it('a pass by a predicted time is valid, and an undecided time is no failure', () => {
+it('a predicted time can pass a lab, and an undecided time does not fail it', () => {
   const result = (id: string, kind: 'correctness' | 'time', status: 'passed' | 'unavailable') => ({
     ...{ id, kind, status, title: '', sentence: '', figures: [] },
   })

@@ -17,12 +17,12 @@ describe('former ids', async () => {
     expect(Object.keys(formerIds)).not.toContain(now)
   })
 
-  it('find a current rung, and allow the current id to find an old session’s rung', () => {
+  it('find a current rung, and current ids find the rungs of an old session', () => {
     expect(findById([{ id: '08_warp_tile' }], '11_warp_tile')).toEqual({ id: '08_warp_tile' })
     expect(findById([{ id: '11_warp_tile' }], '08_warp_tile')).toEqual({ id: '11_warp_tile' })
   })
 
-  it('are overridden by a rung that now has that id', () => {
+  it('are overridden by a rung that now has the same id', () => {
     const own = [{ id: '08_warp_tile' }, { id: '11_warp_tile' }]
     expect(selectRungs(own, ['11_warp_tile'], 'mine')).toEqual([{ id: '11_warp_tile' }])
   })

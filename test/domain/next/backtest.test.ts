@@ -1,6 +1,6 @@
 /**
  * Tests the backtest over the shipped recordings. The backtest's tables must match the docs, and
- * its scores must reach these minimums.
+ * its scores must reach the minimums in this file.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -56,7 +56,7 @@ describe('the backtest', () => {
     const own = steps.filter(({ ladder }) => ladder === 'transpose')
     const tested = backtest(own, { landed: only, offered: [] })
     expect(tested.length).toBeGreaterThan(10)
-    // The library's time is known without any past steps.
+    // The library's time is known even without past steps.
     expect(tested.every(({ first }) => first.every((move) => move === 'library'))).toBe(true)
   })
 })

@@ -1,6 +1,6 @@
 /**
  * Uses recordings to test when each move applies. A move must apply to the rung before the step
- * that made the move. A move must not apply after its cause was removed.
+ * that made the move. A move must not apply to a rung without the cause that the move removes.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ interface Case {
   move: string
   applies: [recording: string, rung: string, source?: string]
   not: [recording: string, rung: string]
-  /** Matches the move's first evidence. */
+  /** Matches the move's first piece of evidence. */
   evidence: RegExp
 }
 
@@ -212,7 +212,7 @@ const cases: Case[] = [
 describe.each(cases)('the move $move', ({ move: id, applies, not, evidence }) => {
   const move = moveOf(id)!
 
-  it('applies if its cause takes time, and lists the counters that show this', async () => {
+  it('applies if its cause takes time, and lists the counters that show the cause', async () => {
     const facts = await factsOfRung(...applies)
     const found = move.find(facts)
     expect(found).not.toBeNull()
@@ -226,7 +226,7 @@ describe.each(cases)('the move $move', ({ move: id, applies, not, evidence }) =>
 })
 
 describe('the registry', () => {
-  it('has every move, each with a case in this file', () => {
+  it('has every move, and every move has a test case', () => {
     const files = readdirSync(join(projectRoot, 'src-main/domain/next/moves'))
     expect(moves.map(({ id }) => `${id}.ts`).toSorted()).toEqual(files.toSorted())
     expect(cases.map(({ move }) => move).toSorted()).toEqual(moves.map(({ id }) => id).toSorted())

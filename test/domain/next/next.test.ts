@@ -50,7 +50,7 @@ describe('the steps', () => {
     expect(first!.speedup.high).toBeGreaterThan(12.9)
   })
 
-  it('end with the library and lower precision, which replace the kernel or its result', async () => {
+  it('end with the steps that replace the kernel or its result: the library and lower precision', async () => {
     expect(ids(await advise('transpose-h200', '03_square_tile')).slice(0, 4)).not.toContain(
       'library',
     )
@@ -66,13 +66,13 @@ describe('the steps', () => {
 })
 
 describe('the limit', () => {
-  it('of a kernel at the DRAM limit includes its share of the measured bandwidth', async () => {
+  it('of a kernel at the DRAM limit includes the kernel’s share of the measured bandwidth', async () => {
     expect(await limit('reduction-h200', '10_last_block')).toMatch(
       /^At the limit of DRAM \(9\d\.\d % of 4\.48 TB\/s\)\. Only fewer bytes would help\.$/,
     )
   })
 
-  it('of a kernel at the tensor limit includes its utilizations and the highest recorded utilization', async () => {
+  it('of a kernel at the tensor limit includes the kernel’s utilizations and the highest recorded utilization', async () => {
     expect(await limit('gemm-bf16-h200-4096', '80_overlapped_epilogue_nt')).toMatch(
       /^At the limit of the tensor pipe \(9\d\.\d % of the launch, 9\d\.\d % while SMs have a block; highest recorded: 96\.0 %\)\. Only less arithmetic/,
     )
@@ -160,7 +160,7 @@ describe('when little is known', () => {
     expect(next.steps.every(({ lines }) => lines === undefined)).toBe(true)
   })
 
-  it('another GPU gets no move that it does not support', async () => {
+  it('a rung on another GPU gets no move that the GPU does not support', async () => {
     const { session, rung } = await sideOf('gemm-bf16-h200-4096', '73_wgmma_nt')
     const old = { ...session, device: { ...session.device!, computeCapability: '7.5' } }
     const moves = ids(nextOf({ session: old, rung }))
@@ -179,7 +179,7 @@ describe('when little is known', () => {
     expect(inEnglish(nextOf({ session: own, rung: fused }).limit)).not.toMatch(/library/)
   })
 
-  it('a memory-bound kernel in a program gets the step to fuse it with its neighbor', async () => {
+  it('a memory-bound kernel in a program gets the suggestion to fuse it with its neighbor', async () => {
     const session = await recorded('feed-forward-h200-fused')
     const fused = session.rungs.find(({ id }) => id.includes('bias_gelu'))!
     const find = (side: Side) => moveOf('fuse')!.find(factsOf(side)!)
@@ -188,7 +188,7 @@ describe('when little is known', () => {
     expect(find({ session: { ...session, rungs: [fused] }, rung: fused })).toBeNull()
   })
 
-  it('a rung that is a whole program gets the suggestion to profile it', async () => {
+  it('a rung that is a whole program gets the suggestion to profile the program', async () => {
     const next = await advise('gemm-fp32-h200-4096', '01_naive', {
       program: { command: ['./a.out'], exitCode: 0, output: null },
     })
@@ -227,7 +227,7 @@ describe("a rung's time", () => {
 })
 
 describe('the bound', () => {
-  it('is 1 if no cause is removed', async () => {
+  it('is the whole time if no cause is removed', async () => {
     expect(boundOf(await factsOfRung('gemm-fp32-h200-4096', '05_thread_tile_2d'), {})).toBe(1)
   })
 
@@ -258,7 +258,7 @@ describe('the bound', () => {
     expect(factsOf(side)!.without).toEqual({ latency: 0.4 })
   })
 
-  it('for a replacement is based on its known time', async () => {
+  it('for a replacement is based on the replacement’s known time', async () => {
     const facts = await factsOfRung('gemm-fp32-h200-4096', '05_thread_tile_2d')
     expect(boundOf(facts, { replaced: 0.5 })).toBe(2)
   })
@@ -300,7 +300,7 @@ describe('the forecast', () => {
     expect(exampleOf('fuse', like, { ladder: 'x', to: null }, all)).toBeNull()
   })
 
-  it('prefers a move that ladders usually make if it applies', () => {
+  it('prefers a move that ladders usually make when the move applies', () => {
     const offered = [
       { move: 'pad', ladder: 'a', applied: 10, made: 10 },
       { move: 'fuse', ladder: 'a', applied: 10, made: 0 },

@@ -1,4 +1,4 @@
-/** Reads the facts about rungs of the shipped recordings, for tests of recommendations. */
+/** Reads the facts about rungs in the shipped recordings, for tests of the recommendations. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'

@@ -48,7 +48,7 @@ describe('a stall', () => {
     expect(pairs(kernel)).toEqual([[1, 2]])
   })
 
-  it('on shared memory is traced to a shared load, and not to a global load', () => {
+  it('on shared memory is traced to a shared load, not to a global load', () => {
     const kernel = code(
       ['LDG.E R7, desc[UR4][R2.64]'],
       ['LDS R4, [R3]'],

@@ -21,7 +21,7 @@ describe('clusters sampled from a grid', () => {
 })
 
 describe('compared clusters', () => {
-  it('are considered equal after a small sample, and after an even smaller sample if clusters are large', () => {
+  it('are found to be equal from a small sample, and from an even smaller sample if clusters are large', () => {
     const ran: number[] = []
     const work = compareClusters(1000, 500, (cluster) => (ran.push(cluster), 505))
     expect(work).toEqual({ differ: false, mean: 500, longest: 500, error: 0 })
@@ -30,8 +30,8 @@ describe('compared clusters', () => {
     expect(ran.length).toBe(14)
   })
 
-  // This pattern occurs in causal attention. A block's index within its head determines how many
-  // keys the block reads.
+  // In causal attention, for example, the work per block varies. A block's index within its head
+  // determines how many keys the block reads.
   it.each([
     ['grows', (cluster: number) => 10 * (1 + (cluster % 64))],
     ['shrinks', (cluster: number) => 10 * (64 - (cluster % 64))],

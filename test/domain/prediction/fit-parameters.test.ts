@@ -100,7 +100,7 @@ describe("a value's inputs", () => {
     expect(valuesOf(far).dramLoadedLatency.value).toBe(value)
   })
 
-  it('do not depend on the order of the lines', () => {
+  it('do not depend on the order of the output lines', () => {
     expect(valuesOf(lines.toReversed())).toEqual(valuesOf(lines))
   })
 })
@@ -137,7 +137,7 @@ describe('output that yields no parameters', () => {
       changed(({ benchmark }) => benchmark === 'latency.dram', { cycles: 123_456 }),
       /latencyDram was measured as 123456 cycles, which is not between 1 and 4000/,
     ],
-  ])('names the line or parameter if %s', (_, all, sentence) => {
+  ])('is rejected with the line or parameter if %s', (_, all, sentence) => {
     expect(() => fitParameters(all)).toThrow(
       expect.objectContaining({ kind: 'input', statement: saying(sentence) }),
     )

@@ -110,14 +110,11 @@ describe('an invalid file', () => {
       /zzzzzzzzzzzz/,
       /^Remove the value\.$/,
     ],
-  ])(
-    'that %s is rejected with an error that has the name and a remedy',
-    (_, change, sentence, remedy) => {
-      expect(refusal(withValues(change))).toMatchObject({
-        ...{ kind: 'input', statement: saying(sentence), remedy: saying(remedy) },
-      })
-    },
-  )
+  ])('that %s is rejected with an error message and a remedy', (_, change, sentence, remedy) => {
+    expect(refusal(withValues(change))).toMatchObject({
+      ...{ kind: 'input', statement: saying(sentence), remedy: saying(remedy) },
+    })
+  })
 
   it.each([
     ['nothing', ''],

@@ -36,7 +36,7 @@ describe('a sectored cache', () => {
 })
 
 describe('a load', () => {
-  it('reads from DRAM first, and then from L1', () => {
+  it('reads from DRAM on the first access, and from L1 on the second access', () => {
     const own = memory()
     const first = own.load(0, 10, 1, true)
     expect(first).toBeGreaterThan(values.latencyDram)

@@ -49,7 +49,10 @@ const predicted = (rung: CapturedRung, on: PredictionGpu): Prediction => {
   return answer.prediction
 }
 const onH100 = new Map<string, Prediction>()
-/** Returns the prediction of a rung on the H100. Each takes seconds, so tests share them. */
+/**
+ * Returns the prediction of a rung on the H100. Each prediction takes seconds, so tests share the
+ * predictions.
+ */
 function predictedOf(id: string): Prediction {
   const known = onH100.get(id) ?? predicted(rungOf(id), gpu)
   onH100.set(id, known)
@@ -65,7 +68,7 @@ describe('a predicted launch', () => {
       const [emulated] = emulate(rung, gemm.seed).launches
       const sum = (counts: Iterable<number>): number => [...counts].reduce((a, b) => a + b, 0)
       const all = sum(launch!.instructions.map(({ executed }) => executed))
-      // The blocks at the edges do less work than the simulated first block.
+      // The blocks at the edges of the grid do less work than the simulated first block.
       expect(all).toBeGreaterThan(0.8 * sum(emulated!.result.counts.executed))
       expect(all).toBeLessThan(1.5 * sum(emulated!.result.counts.executed))
     },
@@ -138,7 +141,7 @@ describe('a launch without one cause of stalls', () => {
     expect(predictedOf('01')).not.toHaveProperty('without')
   })
 
-  it('takes at most as long, and much less time with full sectors if accesses are scattered', () => {
+  it('takes at most as long as the full launch, and much less time with full sectors if accesses are scattered', () => {
     const { ms, times } = without('01')
     for (const left of Object.values(times)) expect(left).toBeLessThanOrEqual(ms)
     expect(times.sectors).toBeLessThan(0.7 * ms)

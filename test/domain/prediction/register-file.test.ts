@@ -1,9 +1,12 @@
-/** The cycles that operands of the same register bank cost, and the operand cache that saves them. */
+/**
+ * Tests the delays of operands in the same register bank, and the operand cache that avoids these
+ * delays.
+ */
 import { expect, test } from 'vitest'
 import { RegisterFile } from '../../../src-main/domain/prediction/register-file'
 import type { RegisterRead } from '../../../src-main/domain/prediction/timed-code'
 
-/** Returns the reads of an instruction with these source registers. `kept` has positions. */
+/** Returns the reads of an instruction with the given source registers. `kept` has positions. */
 const sources = (registers: readonly number[], kept: readonly number[] = []): RegisterRead[] =>
   registers.map((register, position) => ({
     ...{ register, position, isWide: false },
@@ -17,7 +20,7 @@ test.each([
   { odd: 1, registers: [16, 18, 21], delay: 1 },
   { odd: 0, registers: [16, 18, 20], delay: 2 },
 ])(
-  'after three even registers, an instruction with $odd odd registers delays by $delay',
+  'after three even registers, an instruction with $odd odd registers is delayed by $delay',
   ({ registers, delay }) => {
     const file = new RegisterFile()
     expect(file.read(warp, sources([10, 12, 14]), 0)).toBe(0)
@@ -25,13 +28,16 @@ test.each([
   },
 )
 
-test('two registers per instruction and cycle never delay', () => {
+test('reading two registers per instruction and cycle causes no delay', () => {
   const file = new RegisterFile()
   for (let time = 0; time < 100; time++)
     expect(file.read(warp, sources([2 * time, 2 * time + 1]), time)).toBe(0)
 })
 
-/** Returns the delays of 100 instructions with three sources. The first source is the same. */
+/**
+ * Returns the delays of 100 instructions with three sources. All instructions have the same first
+ * source.
+ */
 function delays(warpAt: (time: number) => object, kept: readonly number[]): number {
   const file = new RegisterFile()
   let [time, sum] = [0, 0]
@@ -43,12 +49,12 @@ function delays(warpAt: (time: number) => object, kept: readonly number[]): numb
   return sum
 }
 
-test('the reuse flag saves the read of an even register per instruction', () => {
+test('the reuse flag saves one read of an even register per instruction', () => {
   expect(delays(() => warp, [])).toBeGreaterThan(95)
   expect(delays(() => warp, [0])).toBe(0)
 })
 
-test('another warp replaces the kept operand', () => {
+test('an instruction of another warp replaces the cached operand', () => {
   expect(delays((index) => (index % 2 ? warp : other), [0])).toBeGreaterThan(95)
 })
 
@@ -64,11 +70,11 @@ test('a wide operand uses both banks', () => {
         [0, 1, 2].map((position) => ({ ...read!, position, isWide: true })),
         time,
       )
-  // Each instruction reads three registers of each bank.
+  // Each instruction reads three registers from each bank.
   expect(time).toBe(7)
 })
 
-test('delays are counted only between the given times', () => {
+test('delays are counted only between the two requested times', () => {
   const file = new RegisterFile()
   file.read(warp, sources([10, 12, 14]), 0)
   file.read(warp, sources([16, 18, 20]), 1)

@@ -101,14 +101,14 @@ describe('nine elementwise kernels that were replaced by one GELU', () => {
     expect(first).toContain('GeluCUDAKernelImpl')
   })
 
-  it('are a split if the order of the sessions is reversed', () => {
+  it('are reported as a split if the order of the sessions is reversed', () => {
     const { fused, answer } = compare([fill, ...whole], [fill, ...chain])
     expect(fused).toMatchObject([{ from: ['01_kernel'], verdict: 'slower' }])
     expect(fused[0]!.to).toHaveLength(9)
     expect(inEnglish(answer[0]!)).toContain('Split: 1 kernel became 9 kernels')
   })
 
-  it('are not a fusion if the new kernel moves more bytes, because it then does different work', () => {
+  it('are not reported as a fusion if the new kernel moves more bytes, because it then does different work', () => {
     const bytes = (samples: Sample[], l2Bytes: number) =>
       samples.map((one) => ({ ...one, l2Bytes }))
     const { fused, changes, onlyA } = compare(
@@ -221,7 +221,7 @@ describe('a functor', () => {
   })
 })
 
-describe('equal names', () => {
+describe('kernels with equal names', () => {
   const of = (launches: number, instructions?: number): Sample => ({
     ...{ name: 'step(float *)', ms: 0.001, launches },
     ...(instructions === undefined ? {} : { instructions }),

@@ -84,7 +84,7 @@ it('launches with the same name and shape are one kernel', () => {
   ])
 })
 
-it('the hottest kernels are the kernels that took 95 % of the time, from one to twenty kernels', () => {
+it('the hottest kernels are the kernels that took 95 % of the time, at least one and at most twenty', () => {
   const names = (launches: PreviewLaunch[]) =>
     hottest(previewKernels(launches)).map(({ name }) => name)
   expect(names([launch('a', 4), launch('b', 90), launch('c', 6)])).toEqual(['b', 'c'])
@@ -178,8 +178,8 @@ const tile = (width: number, ms: number | number[], more: Partial<SampleKernel> 
 })
 
 /**
- * Returns 14 launches. Twelve launches use the same template, some with equal arguments. Two of the
- * launches run different kernels.
+ * Returns 14 launches. Twelve launches use the same template, some with equal arguments. The other
+ * two launches run different kernels.
  */
 const fourteen = (): SampleKernel[] => [
   ...['first', 'second'].flatMap((range) => [
@@ -382,7 +382,7 @@ describe('sessions of several kinds', () => {
     expect(comparable.reasons.map(inEnglish).join()).toContain('times from the runner')
   })
 
-  it('that have no kernel in common give that as the reason', () => {
+  it('that have no kernel in common are not comparable for that reason', () => {
     const { comparable } = compareSessions(
       kernels('a', [{ name: 'f()', ms: 1 }]),
       kernels('b', [{ name: 'g()', ms: 1 }]),
@@ -396,7 +396,7 @@ describe('sessions of several kinds', () => {
   })
 })
 
-it('a comparison reports if an import has only the first launches of a report', () => {
+it('a comparison reports whether an import has only the first launches of a report', () => {
   const first: Session = {
     ...kernels('long', [{ name: 'scale', ms: 1 }]),
     warnings: [

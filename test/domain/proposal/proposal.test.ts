@@ -36,7 +36,7 @@ describe("a kernel's signature", () => {
       { kind: 'unsupported', why: 'points to Point, which is no element type of a ladder' },
     ],
   ])(
-    'a parameter of type %s can be passed by a ladder or has the reason why it cannot',
+    'a parameter of type %s can be passed by a ladder, or is rejected with the reason',
     (type, kind) => {
       expect(parameterKind(type)).toEqual(kind)
     },
@@ -195,7 +195,7 @@ describe('a proposed ladder', () => {
     expect(both.buffers[0]!.access).toBe('inout')
   })
 
-  it('has one element per block for a buffer with that many results', () => {
+  it('has one element per block in a buffer with one result per block', () => {
     const [x, y, , max] = launch.parameters
     const results = { ...y!, pointer: { ...y!.pointer!, bytes: 4 * 391 } }
     const { buffers, sizes } = propose({ ...launch, parameters: [x!, results, max!] })

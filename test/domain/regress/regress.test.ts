@@ -55,7 +55,7 @@ describe('two versions of a task', () => {
 
 describe('statistics', () => {
   describe('Student’s t', () => {
-    // The values are from printed tables.
+    // The critical values are from printed tables.
     it.each([
       [1, 0.005, 63.657],
       [2, 0.005, 9.925],
@@ -88,7 +88,7 @@ describe('statistics', () => {
       const values = [1, 2, 3, 4]
       const { mean, low, high } = meanInterval(values, 0.99)
       expect(mean).toBe(2.5)
-      // The expected bound is 2.5 ± 5.841 · sd / 2.
+      // The expected bounds are 2.5 ± 5.841 · sd / 2.
       expect(high - mean).toBeCloseTo((5.841 * Math.sqrt(5 / 3)) / 2, 3)
       expect(mean - low).toBeCloseTo(high - mean)
       const positive = [1.2, 1.1, 1.3, 1.15]
@@ -101,8 +101,8 @@ describe('statistics', () => {
 
   describe('false discovery', () => {
     it('rejects all hypotheses up to the last p-value below its threshold', () => {
-      // The step thresholds at 1 % are 0.25, 0.5, 0.75, and 1 %. The third p-value is below its
-      // threshold, although the second is not.
+      // At a false discovery rate of 1 %, the thresholds of the four p-values are 0.25, 0.5, 0.75,
+      // and 1 %. The third p-value is below its threshold, although the second p-value is not.
       expect(rejected([0.002, 0.006, 0.0074, 0.5], 0.01)).toEqual([true, true, true, false])
       expect(rejected([0.004, 0.6, 0.7, 0.8], 0.01)).toEqual([false, false, false, false])
       expect(rejected([0.009], 0.01)).toEqual([true])
@@ -198,8 +198,8 @@ describe('verdicts', () => {
       }
     })
 
-    // On an H200, the memory position has a constant effect of 3.6 % on kernels of ten
-    // microseconds. The test simulates this effect.
+    // On an H200, the memory position has a constant effect of 3.6 % on ten-microsecond kernels.
+    // The test simulates the effect of the memory position.
     it('do not mistake the memory position for a code change', () => {
       const placed: Gpu = { sample: 0.003, process: 0.001, drift: 0.02, places: [0, 0.036, 0.01] }
       const all = verdictsOf(500, 1, 50, placed)
@@ -231,13 +231,13 @@ describe('verdicts', () => {
       oldCycles: cycles.map((value) => value && value / 2),
     })
 
-    it('has the mean log ratio of its rounds, and each round has the median over its blocks', () => {
+    it('has the mean log ratio of its rounds, and each round’s ratio is the median over its blocks', () => {
       const rounds = [round([2, 2, 2, 2, 90, 90], [1, 1, 1, 1, 1, 1]), round([8, 8], [1, 1])]
       expect(timeRatio(rounds)?.ratio).toBeCloseTo(4)
       expect(timeRatio(rounds.slice(1))).toBeNull()
     })
 
-    it('ignores a steady drift', () => {
+    it('is not affected by a steady drift', () => {
       // The launch order is old, new, new, old.
       expect(timeRatio([round([1.1, 1.2], [1, 1.32]), round([1.1, 1.2], [1, 1.32])])?.ratio).toBe(1)
     })

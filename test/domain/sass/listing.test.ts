@@ -17,7 +17,9 @@ interface Pair {
   architecture: number
   address: number
   words: Words
-  /** Number of similar encodings. The number is set only for the first pair of each kind. */
+  /**
+   * Number of encodings of the same kind. The number is set only for the first pair of each kind.
+   */
   count: number
   text: string
 }
@@ -43,8 +45,8 @@ const decode = ({ words, address, architecture }: Pair): Instruction | UnknownIn
   decodeInstruction(words, address, architecture)
 
 /**
- * Matches instructions that no kernel in this project needs. These are sparse, 1-bit, 4-bit, and
- * FP8 warp matrix products, and rare cluster operations.
+ * Matches instructions that no kernel in this project needs. The unsupported instructions are
+ * sparse, 1-bit, 4-bit, and FP8 warp matrix products, and rare cluster operations.
  */
 const unsupported = /^(@\S+ )?(BMMA|HMMA\.SP|IMMA\.\d+\.S4|QMMA|REDAS|STAS)\b/
 
@@ -71,7 +73,7 @@ describe.each([90, 89, 86, 80, 75])('sm_%i', (architecture) => {
 })
 
 describe('a flipped bit', () => {
-  /** The first pair for each combination of opcode and architecture. */
+  /** The first pair of encoding and text for each combination of opcode and architecture. */
   const samples = [
     ...new Map(
       pairs.map((pair) => [`${pair.architecture} ${pair.words[0] & 0xfff}`, pair] as const),
@@ -79,8 +81,8 @@ describe('a flipped bit', () => {
   ].filter((pair) => !('unknown' in decode(pair)))
 
   /**
-   * Returns whether the text omits some bits. On sm_80 to sm_89, every access encodes the register
-   * of a memory descriptor that is not printed.
+   * Returns whether the printed text omits some bits of the encoding. On sm_80 to sm_89, every
+   * access encodes the register of a memory descriptor that is not printed.
    */
   const hasSilentBits = ({ architecture, text }: Pair): boolean =>
     architecture >= 80 && architecture < 90 && /\[R\d+(\.64)?[\]+]/.test(text)

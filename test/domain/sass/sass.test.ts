@@ -159,7 +159,7 @@ describe('live registers', () => {
     expect(live.map(({ predicate }) => predicate)).toEqual([0, 0, 0, 0, 0, 1, 1, 0, 0])
   })
 
-  it('begin at the first write of a value, even if the write is predicated', () => {
+  it('become live at the first write of a value, even if the write is predicated', () => {
     const live = liveRegisters(
       code(
         'MOV R1, RZ',
@@ -191,7 +191,7 @@ const cubin = packedRow('cubins.jsonl', '03_shared_tile.cubin').bytes
 const inRung = (places: readonly { file: string | null; line: number | null }[]): number[] =>
   places.filter(({ file }) => basename(file!).startsWith('03_shared_tile')).map(({ line }) => line!)
 
-it('the listing has the same instructions and source lines as in ncu', async () => {
+it('the listing has the same instructions and source lines as ncu’s listing', async () => {
   const { deep } = await openSession(setupIn(await tempDir()), 'recorded:gemm-fp32-h200-4096-deep')
   const recorded = (await deep('03_shared_tile'))!.kernels[0]!.instructions
   const { code, lines } = readCubin(cubin).kernels[0]!
@@ -202,8 +202,8 @@ it('the listing has the same instructions and source lines as in ncu', async () 
     const [a, b, c, d] = words.subarray(offset / 4, offset / 4 + 4)
     const instruction = decodeInstruction([a!, b!, c!, d!], offset, 90) as Instruction
     expect(`${offset}: ${printOpcode(instruction)}`).toBe(`${offset}: ${opcode}`)
-    // ncu lists a call only if the call has its own row. The line table lists the call for every
-    // inlined row. Header lines have changed since the recording.
+    // ncu lists a call only if the call has its own row, but the line table lists the call for
+    // every inlined row. Header lines have changed since the recording.
     const own = placesOf(lines, offset)
     const theirs = [{ file, line }, ...inlinedFrom]
     expect(own.length).toBeGreaterThanOrEqual(theirs.length)

@@ -42,7 +42,7 @@ describe('versions', () => {
     return JSON.stringify(document)
   }
 
-  describe('a session that cannot be read', () => {
+  describe('a session file', () => {
     const text = failures2
     it.each([
       [
@@ -67,7 +67,7 @@ describe('versions', () => {
       ['ladder.rungs', null, /ladder\.rungs/],
       ['completion', 'half', /completion/],
       ['createdAt', 'today', /createdAt/],
-    ])('because its %s is %j is rejected with the reason', (path, value, why) => {
+    ])('whose %s is %j is rejected with the reason', (path, value, why) => {
       expect(() => parseSession(damaged(text, path, value), 'session.json')).toThrow(why)
     })
 
@@ -147,7 +147,7 @@ describe('versions', () => {
       ['outcome.checks.0.sentence', 7, /checks\[0\]\.sentence/],
       ['outcome.build.reason', [], /build\.reason/],
       ['answers', 7, /answers/],
-    ])('because its %s is %j is rejected with the reason', async (path, value, why) => {
+    ])('whose %s is %j is rejected with the reason', async (path, value, why) => {
       const dir = await tempDir()
       await writeFile(join(dir, 'attempt.json'), damaged(attempt, path, value))
       await expect(readAttempt(dir)).rejects.toThrow(why)

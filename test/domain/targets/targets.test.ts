@@ -55,7 +55,7 @@ describe('a target', () => {
     expect(labTargets).not.toContain('static:<gpu>')
   })
 
-  it('on a machine without a GPU is emulated first, then recorded, then static', () => {
+  it('on a machine without a GPU defaults to emulated, then to recorded, and then to static', () => {
     const kinds = runnableKinds.filter(({ kind }) => !can({ kind }).needsGpu)
     const order = ['emulated', 'recorded', 'static']
     expect(kinds.map(({ kind }) => kind).filter((kind) => order.includes(kind))).toEqual(order)

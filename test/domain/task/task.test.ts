@@ -149,18 +149,15 @@ describe('problems', () => {
         'dtype = fp8 is not a valid type of the inputs.',
         'f32, f16, bf16',
       ],
-    ])(
-      'of %j is rejected with an error that has the name and a remedy',
-      (choice, message, remedy) => {
-        expect(() => problemAt(gemm, choice, usual)).toThrow(
-          expect.objectContaining({
-            kind: 'input',
-            message,
-            remedy: saying(remedy),
-          }) as Error,
-        )
-      },
-    )
+    ])('of %j is rejected with an error message and a remedy', (choice, message, remedy) => {
+      expect(() => problemAt(gemm, choice, usual)).toThrow(
+        expect.objectContaining({
+          kind: 'input',
+          message,
+          remedy: saying(remedy),
+        }) as Error,
+      )
+    })
   })
 })
 

@@ -168,7 +168,7 @@ describe('strategies', () => {
   const allowed = countAllowed(space)!
   /**
    * Returns a time that varies smoothly with the values, as kernel times do with tile sizes. The
-   * minimum is at (4, 2, 5).
+   * shortest time is at (4, 2, 5).
    */
   const time = ({ A = 0, B = 0, C = 0 }: Point): number =>
     1 + (A - 4) ** 2 + (B - 2) ** 2 + (C - 5) ** 2
@@ -223,14 +223,14 @@ describe('strategies', () => {
     ]
     for (const name of strategyNames) {
       const { order } = search(name, 10_000, 5, first)
-      // The search space excludes the second point.
+      // The search space excludes the second of the given points.
       expect(order.slice(0, 2)).toEqual([first[0], first[2]])
       expect(new Set(order.map(pointKey)).size).toBe(order.length)
       expect(order).toHaveLength(allowed)
     }
   })
 
-  it('try all points if there are few', () => {
+  it('default to an exhaustive search if there are few points', () => {
     expect(usualStrategy(space, allowed)).toBe('exhaustive')
     expect(usualStrategy(space, 2001)).toBe('local')
   })

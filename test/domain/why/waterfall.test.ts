@@ -1,6 +1,6 @@
 /**
- * Tests the waterfall from the old time to the new time. The milliseconds must add up to the
- * difference.
+ * Tests the waterfall from the old time to the new time. The bars' milliseconds must add up to the
+ * time difference.
  */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

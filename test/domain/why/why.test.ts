@@ -111,8 +111,8 @@ describe('the top-ranked cause', () => {
   })
 
   it('of a faster clock at the power cap is the saved work, which no longer consumes power', () => {
-    // Under the power cap, the clock differs between recordings by as much as the step. Here the
-    // clock explains the whole step.
+    // Under the power cap, the clock can differ between recordings by as much as the step's
+    // speedup. In this test, the clock explains the whole step.
     const found = side(bf16, '76_multicast_nt')
     const before = found.rung.timing!
     const at = (clock: number, bytesOf: string) => {
@@ -165,8 +165,8 @@ describe('the top-ranked cause', () => {
   })
 
   it('of one launch instead of two is the saved time between launches', () => {
-    // With a warm L2, the kernels take the same time. The gap between the two launches is a tenth
-    // of that time.
+    // With a warm L2, both rungs' kernels take the same time. The gap between the two launches is a
+    // tenth of the kernel time.
     const warm = structuredClone(sums)
     for (const [id, medianMs] of [
       ['09_warp_shuffles', 0.0662],
@@ -184,7 +184,7 @@ describe('the top-ranked cause', () => {
 })
 
 describe('opposing effects in a step', () => {
-  it('are separated from its causes, as time added to a faster step or saved in a slower step', () => {
+  it('are separated from the step’s causes, as time added to a faster step or saved in a slower step', () => {
     const there = step(small, '10_cp_async', '11_block_128x256')
     const factors = contributionsOf(there)
     expect(there.verdict).toBe('worse')
@@ -390,7 +390,7 @@ describe("a cause's source lines", () => {
     notes: [],
   }
 
-  it('are the lines at which warps stall for that reason, marked if the source changed', () => {
+  it('are the lines at which warps stall for the cause’s reason, marked if the source changed', () => {
     const { causes } = whyOf(
       { ...side(fp32, '08_warp_tile'), deep },
       side(fp32, '09_register_prefetch'),

@@ -25,8 +25,8 @@ for (const name of ['template', 'mufu'])
 for (const name of ['runner', 'mufu', 'products', 'counters'])
   nvcc('-O2', '-lineinfo', '-cudart', 'static', '-o', join(folder, name), join(here, `${name}.cu`))
 
-// sin.approx and cos.approx first multiply by 1 / 2π. Patch this factor to 1, so that MUFU gets the
-// unscaled number.
+// sin.approx and cos.approx first multiply by 1 / 2π. Patch the factor 1 / 2π to 1, so that MUFU
+// gets the unscaled number.
 const cubin = readFileSync(join(folder, 'mufu.cubin'))
 const turn = Buffer.from([0x83, 0xf9, 0x22, 0x3e])
 let changed = 0

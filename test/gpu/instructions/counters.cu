@@ -1,4 +1,4 @@
-// Kernels for measuring counter rules of Hopper's shared and global memory. The kernels run under
+// Kernels for measuring how Hopper counts shared and global memory accesses. The kernels run under
 // ncu with the metrics in run.sh. `counters patterns FILE` performs one access by one warp for each
 // line in FILE. `counters kernels` and `counters tiles` perform one launch per rule. `counters
 // launches` needs no ncu and prints the errors of launches that a GPU rejects.
@@ -50,7 +50,7 @@ __global__ void genericStore(float *global, int shared_, int stride) {
   if (shared[threadIdx.x] == -1) global[0] = 1;
 }
 
-// Copies `bytes` per lane. The addresses are contiguous or strided. Some lanes may be inactive or copy zeros.
+// Copies `bytes` bytes per lane. The addresses are contiguous or strided. Some lanes may be inactive or copy zeros.
 template <int bytes> __global__ void copies(const char *global, int stride, uint32_t mask, uint32_t zeros, int turns, int *out) {
   extern __shared__ __align__(1024) char target[];
   const int lane = threadIdx.x % 32;

@@ -53,7 +53,7 @@ const Domain domains[] = {
     {"ex2", "halfto2", 0x3f000000, 1, 0, 2 * binade}, {"sin_", "halfto2", 0x3f000000, 1, 0, 2 * binade},
     {"cos_", "halfto2", 0x3f000000, 1, 0, 2 * binade}, {"tanh_", "small", 0x39800000, 16, 0, 14 * (binade / 16)},
     {"rcp64h", "1to2", 0x3ff00000, 1, 0, 1u << 20},   {"rsq64h", "1to4", 0x3ff00000, 1, 0, 2u << 20},
-    // For these domains, sample one of every 256 numbers, at a varying position.
+    // For the domains "all", sample one of every 256 numbers, at a varying position.
     {"rcp", "all", 0, 256, 37, 1u << 24},             {"rsq", "all", 0, 256, 37, 1u << 24},
     {"sqrt_", "all", 0, 256, 37, 1u << 24},           {"lg2", "all", 0, 256, 37, 1u << 24},
     {"ex2", "all", 0, 256, 37, 1u << 24},             {"sin_", "all", 0, 256, 37, 1u << 24},

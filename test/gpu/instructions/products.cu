@@ -27,8 +27,8 @@ __device__ uint64_t described(const void *start, uint64_t leading, uint64_t stri
 #define PRODUCT(text, more) (void)a, (void)b
 #endif
 
-// Rows of A and B are 32 bytes long. Shared memory stores these rows as core matrices of 8 rows of
-// 16 bytes each, without a swizzle.
+// Rows of A and B are 32 bytes long. Shared memory stores the rows of A and B as core matrices of 8
+// rows of 16 bytes each, without a swizzle.
 __global__ void product(int type, const unsigned char *as, const unsigned char *bs, const float *c, float *out) {
   __shared__ __align__(1024) unsigned char left[m * rowBytes], right[n * rowBytes];
   const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -73,8 +73,8 @@ uint32_t random32() {
   return state ^= state << 5;
 }
 
-// Returns a random element. The kind determines whether exponents are equal, vary, or include large outliers. Kinds 4
-// and 5 have C = 0.
+// Returns a random element. The kind determines whether exponents are equal, vary, or include large outliers.
+// Operands of kinds 4 and 5 have C = 0.
 uint32_t element(int exponentBits, int mantissaBits, int kind, int place) {
   const int bias = (1 << (exponentBits - 1)) - 1;
   const int spread[] = {1, 6, 20, 3, 3, 12};

@@ -1,6 +1,6 @@
 /**
  * Executes trials in the emulator. Each trial runs on one warp in the same state as in runner.cu.
- * Also reads results from a GPU.
+ * Also reads the results that a GPU produced.
  */
 import { segmentCompiler } from '../../../src-main/domain/emulator/compile'
 import { createDevice, deviceHigh } from '../../../src-main/domain/emulator/device'
@@ -70,7 +70,7 @@ export function decodeTrials(bytes: Uint8Array): Trial[] {
 
 export interface Answer {
   trial: number
-  /** The value 0, a CUDA error code, or 9999 if the trial hung. */
+  /** The status of the trial: 0, a CUDA error code, or 9999 if the trial hung. */
   status: number
   /** The index and value of each changed word, alternating. */
   changes: Uint32Array

@@ -118,8 +118,8 @@ struct Shared {
 };
 constexpr uint64_t room = 1ull << 30;
 
-// Writes results. A result consists of the trial's number, the status (0, a CUDA error, or 9999 if the trial hung), the
-// number of changed words, and the index and value of each word.
+// Writes results. A result consists of the trial's number, its status, the number of changed words, and each word's
+// index and value. The status is 0, a CUDA error, or 9999 if the trial hung.
 struct Results {
   Shared *shared;
   uint32_t *words;
@@ -141,8 +141,8 @@ void child(const std::vector<unsigned char> &cubin, const std::vector<unsigned c
   memcpy(&header, input.data(), sizeof header);
   const unsigned char *before = input.data() + sizeof header, *after = before + 16 * header.before;
   const unsigned char *trials = after + 16 * header.after;
-  // One buffer contains the state before, the state after, and global memory. The buffer must not
-  // cross a multiple of 4 GiB.
+  // One buffer contains the state before the trial, the state after the trial, and global memory.
+  // The buffer must not cross a multiple of 4 GiB.
   unsigned char *device = nullptr;
   if (cudaMalloc(&device, 1 << 20) != cudaSuccess) _exit(3);
   uint32_t *in = (uint32_t *)device, *out = (uint32_t *)(device + 0x40000), *global = (uint32_t *)(device + 0x80000);

@@ -1,5 +1,5 @@
 /**
- * The registers and memory before an instruction is executed on a GPU and in the emulator. The
+ * The contents of registers and memory before an instruction, on a GPU and in the emulator. The
  * state is a function of a seed. runner.cu has the same function.
  */
 
@@ -21,7 +21,7 @@ export const [firstRegister, registerCount] = [8, 40]
 export const [firstUniform, uniformCount] = [8, 24]
 export const lanes = 32
 export const stateWords = rows.end * lanes
-/** The number of words in global memory. The parameter words follow them. */
+/** The number of words in global memory. The parameter words follow the words of global memory. */
 export const globalWords = 1024
 export const parameterWords = 60
 /** The offset of the parameter words in constant bank 0. */
@@ -46,7 +46,10 @@ export interface Trial {
   words: readonly [number, number, number, number]
   seed: number
   palette: Palette
-  /** The instruction's immediate value. Some lanes contain this value or a value close to it. */
+  /**
+   * The instruction's immediate value. Some lanes contain the immediate value or a value close to
+   * it.
+   */
   immediate: number
   overrides: readonly Override[]
 }

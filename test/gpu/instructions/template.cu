@@ -1,6 +1,6 @@
 // The kernel whose machine code each trial replaces. The cubin has two pointers and 60 words as
-// parameters. It also has 8 KiB of shared memory, more than 64 registers, and space for 1,200
-// instructions.
+// parameters. The cubin also has 8 KiB of shared memory, more than 64 registers, and space for
+// 1,200 instructions.
 #include <cstdint>
 
 struct Words {

@@ -70,13 +70,13 @@ const made = (hex: string, ...fields: Field[]): Words =>
   fields.reduce((words, [at, width, value]) => put(words, at, width, value), wordsOf(hex))
 
 /**
- * Registers that no trial uses. These registers contain the lane, the state's source and
+ * Registers that no trial uses. The reserved registers contain the lane, the state's source and
  * destination, the moved value, and four times the lane.
  */
 const [lane, from, to, moved, times4] = [0, 2, 4, 48, 50]
 /**
- * Uniform registers that no trial uses. These registers contain the memory descriptor and the moved
- * value.
+ * Uniform registers that no trial uses. The reserved uniform registers contain the memory
+ * descriptor and the moved value.
  */
 const [descriptor, movedUniform] = [4, 7]
 const rowBytes = 128

@@ -119,7 +119,9 @@ const fieldOf = (
     }),
   )
 
-/** Sets an instruction's address registers, and returns the contents that they must have. */
+/**
+ * Sets an instruction's address registers, and returns the contents that the registers must have.
+ */
 function addressed(
   instruction: Instruction,
   words: Words,
@@ -237,7 +239,7 @@ const isLoaded = (operand: Instruction['operands'][number]): boolean =>
 
 /**
  * Returns a trial from an encoding, with registers and predicates chosen by `next`. Returns null if
- * the addresses cannot be set.
+ * the trial's addresses cannot be set.
  */
 function trialOf(
   from: Words,
@@ -257,7 +259,7 @@ function trialOf(
       const changed = put(words, at, 3, Math.floor(7 * next()))
       if (same(decode(changed), form)) words = changed
     }
-    // These sign bits change an operand without changing the form.
+    // Sign bits change an operand without changing the form.
     for (const at of [62, 63, 72, 73, 74, 75, 80, 83, 84])
       if (next() < 0.3) {
         const changed = put(words, at, 1, next() < 0.5 ? 1 : 0)
@@ -327,7 +329,7 @@ export function trialsOf(
       known[1] || readBarrier !== null,
     ])
   }
-  // These trials verify that the template code does not change the state.
+  // The NOP trials verify that the template code does not change the state.
   const trials: FormTrial[] = [0, 1, 2, 3, 4].map((seed) => ({
     ...{ form: 'NOP', words: nop, seed, palette: 'general' as const, immediate: 5, overrides: [] },
   }))

@@ -1,4 +1,4 @@
-// Code that the planted rungs share. ../regress.mjs changes `kWork`, which is their amount of work.
+// Code that the planted rungs share. ../regress.mjs changes `kWork`, the amount of work in a rung.
 #pragma once
 
 // Writes the result. Uses `acc`, so that the compiler does not remove its computation.

@@ -48,7 +48,7 @@ __device__ float kept[64 * 64];
 
 __global__ void countLaunch() { ++launches; }
 
-// Cheating rungs: correct only in the first launches, or in launches with the first inputs.
+// Kernel of cheating rungs, which are correct only in the first launches or with the first inputs.
 __global__ void cheat(KlTask p) {
   const long long n = p.rows * p.cols, stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {

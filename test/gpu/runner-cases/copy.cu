@@ -1,5 +1,5 @@
-// Copies x of any type to y. This task is used to test fills and the exact check. REFERENCE builds
-// the reference in host memory. FAULT flips the lowest bit of element 5.
+// Copies x of any type to y. This task tests fills and the exact check. REFERENCE builds the
+// reference in host memory. FAULT flips the lowest bit of element 5.
 #include "kl_abi.h"
 
 #include <string.h>

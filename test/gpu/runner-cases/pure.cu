@@ -61,7 +61,7 @@ int main() {
     }
   }
 
-  // Earlier recordings were verified with these values.
+  // Earlier recordings were verified with the following values.
   const RandomStream random{1, 2};
   const unsigned first[] = {0x3f0b0842, 0xbf69410a, 0xbf26d73e, 0xbe656618};
   for (long long i = 0; i < (long long)(sizeof first / sizeof *first); ++i) {

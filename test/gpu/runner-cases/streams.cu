@@ -10,7 +10,7 @@ enum {
   kDefault,        // on the default stream, as k<<<g, b>>>() does
   kPerThread,      // on this thread's default stream
   kBlocking,       // on its own stream
-  kNonBlocking,    // on a stream that does not wait for the default stream, and is not joined
+  kNonBlocking,    // on a non-blocking stream that is not joined to the given stream
   kForked,         // on a stream forked from the given stream and joined to it
   kHalf,           // one half on the given stream, the other half on a non-blocking stream
   kNewStream,      // on a stream created and destroyed in each launch

@@ -199,7 +199,7 @@ describe('JSON documents from --json', () => {
     expect(warnings[0]?.text).toMatch(/^00_cublas computes .*, and 23_fused_epilogue /)
   })
 
-  it('the JSON of profile matches its schema, and its exit code reflects the program’s', async () => {
+  it('the JSON of profile matches its schema, and its exit code reflects the program’s exit code', async () => {
     await withTools({ FAKE_PROGRAM: 'twelve', FAKE_NCU: '' })
     const profile = (end: string) =>
       runHere('profile', '--profile', 'card', '--json', '--', 'sh', '-c', `echo words; ${end}`)
@@ -407,7 +407,7 @@ describe('a command that fails', () => {
     [2, ['lab', 'grade', '/nope', '--json']],
     [2, ['serve', '--port', '70000', '--json']],
   ])(
-    'exits with %i, prints one document with the reason, and prints the error message on stderr: %j',
+    'exits with %i, prints a document with the reason to stdout, and prints the error message to stderr: %j',
     async (code, words) => {
       await withoutTools()
       const run = await runHere(...words)
@@ -427,8 +427,9 @@ describe('a command that fails', () => {
   )
 })
 
-it('every JSON document from --json has a test above', () => {
-  // These commands start the program again in a new process, so test/cli/ checks their documents.
+it('every JSON document from --json has a test in this file', () => {
+  // The listed commands start the program again in a new process, so test/cli/ checks their
+  // documents.
   const elsewhere = ['lab-grade', 'machine-check', 'machine-runs', 'machine-fetch']
   const wanted = printedDocuments
     .map(({ name }) => name)
@@ -444,7 +445,7 @@ describe('docs/schemas', () => {
       expect(await readFile(join(schemasDir, file), 'utf8'), 'run `npm run schemas`').toBe(text)
   })
 
-  it('allows new fields from a later version, but no missing or retyped fields', async () => {
+  it('allows new fields from a later version, but no missing fields and no fields of another type', async () => {
     const value = documentOf<{ labs: object[] }>('lab-list', await runHere('lab', 'list', '--json'))
     const [first, ...rest] = value.labs
     const withFirst = (one: object) => ({ ...value, labs: [one, ...rest] })

@@ -1,6 +1,6 @@
 /**
- * Tests the output of `next`, `show`, and `diff`, which includes the recommended change, the limit,
- * and the waterfall chart.
+ * Tests the recommended change, the limit, and the waterfall chart in the output of `next`, `show`,
+ * and `diff`.
  */
 import { describe, expect, it } from 'vitest'
 import { ncuReportFile } from '../../captures'
@@ -37,14 +37,14 @@ describe('next', () => {
     expect((await runHere('next', './nothing.ncu-rep')).code).toBe(2)
   })
 
-  it('reports only that card metrics are insufficient', async () => {
+  it('reports that card metrics are insufficient', async () => {
     const { code, stdout } = await runHere('next', 'recorded:gemm-fp32-h200-1024')
     expect(code).toBe(0)
     expect(stdout).toMatch(/The card profile has too few counters/)
   })
 })
 
-it("show prints a rung's first step at the end", async () => {
+it("show prints a rung's first recommended step at the end", async () => {
   const { stdout } = await runHere('show', deep, '--rung', '05_thread_tile_2d')
   expect(stdout).toMatch(/^Next step: No unit is near its limit; .* Compute a tile of results/m)
 })
@@ -57,7 +57,7 @@ it('diff draws the waterfall from the old time to the new time', async () => {
   expect(path).toMatch(/3\.41 ms {2}█+ +06_float4/)
 })
 
-it("show prints at the end the rung to change first, and a program's resulting total time", async () => {
+it("show ends with the rung to change first, or with a program's total time after the change", async () => {
   const ladder = await runHere('show', 'recorded:transpose-h200')
   expect(ladder.stdout).toMatch(/^Next step for \d\d_\w+: .+ → .+\. Run `next` for all steps\.$/m)
   const program = await runHere('show', 'recorded:feed-forward-h200-fused')

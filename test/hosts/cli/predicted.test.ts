@@ -57,7 +57,7 @@ const isLast = ({ launches, buffers }: EmulationJob): boolean => {
   return x * y === buffers[0]!.bytes / 4 / 128 ** 2
 }
 const launch = ({ launches }: EmulationJob, ms: number) => launchOf(launches[0]!, ms)
-/** Predicts that the second rung takes half as long. */
+/** Predicts that the second rung takes half as long as the first. */
 const halved: Model = (job) => predictionOf([launch(job, isLast(job) ? 0.5 : 1)])
 
 it('a rung has a predicted time with its range, and no measured time', async () => {
@@ -77,7 +77,8 @@ it('a rung has a predicted time with its range, and no measured time', async () 
     timing: null,
     predicted: { evidence: 'predicted', ms: 0.5, limiter: 'latency', class: 'latency' },
   })
-  // Results are verified at a smaller size that takes seconds. The session includes this size.
+  // Results are verified at a smaller size that takes seconds. The session includes the smaller
+  // size.
   expect(last!.verify).toBeNull()
   expect(last!.alsoVerified).toMatchObject([
     { problem: { sizes: { m: 512, n: 512, k: 512 } }, verify: { passed: true } },
@@ -118,7 +119,7 @@ it('times are printed with their range, ratios only between predicted times, and
   )
 })
 
-it('a predicted and a measured session have errors, and no ratio', async () => {
+it('a comparison of a predicted and a measured session shows prediction errors, but no ratio', async () => {
   answer = (job) => predictionOf([launch(job, 1)])
   const out = join(folder, 'mine')
   await run('--size', '1024', '--out', out)
@@ -172,7 +173,7 @@ it.each([
   expect(stderr).toMatch(why)
 })
 
-it('a sweep and race checks suggest the required target instead', async () => {
+it('a sweep and race checks reject a predicted target and suggest the required target', async () => {
   const tune = await cli(
     'tune',
     '--ladder',

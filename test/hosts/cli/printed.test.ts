@@ -34,7 +34,7 @@ describe('ladders', () => {
     return folder
   }
 
-  it('prints the rung that ratios are relative to, or reports that there is no such rung', async () => {
+  it('prints the reference rung of the ratios, or reports that there is none', async () => {
     const { code, stdout } = await runHere('ladders', await folderOf())
     expect(code).toBe(0)
     expect(stdout).toMatch(/^ {2}sizes: N = 64, N = 128; baseline rung: a$/m)
@@ -50,7 +50,7 @@ describe('reasons', () => {
   const recorded = 'recorded:gemm-fp32-h200-4096'
 
   describe('diff', () => {
-    it('starts with the causes, then the counters that got worse without effect, then the other counters', async () => {
+    it('lists the causes first, then the counters that got worse without effect, and then the other counters', async () => {
       const { stdout } = await runHere('diff', recorded, '08_warp_tile', '09_register_prefetch')
       const parts = [
         /^Why, as factors that multiply to 1\.20× as fast:\n *1\.\d+× {2}The FMA pipe is busy for 78\.8 % of the active cycles instead of 65\.3 %/m,
@@ -89,7 +89,7 @@ describe('reasons', () => {
       expect(stdout.match(/--profile standard/g)).toHaveLength(1)
     })
 
-    it('compares a rung with the previous rung, except the first rung', async () => {
+    it('compares every rung except the first with the previous rung', async () => {
       const { stdout } = await runHere('show', recorded, '--rung', '06_float4')
       expect(stdout).toMatch(
         /Compared with 05_thread_tile_2d:\nWhy, as factors that multiply to 1\.30× as fast:\n/,
@@ -137,7 +137,7 @@ describe('progress', () => {
     ])
   })
 
-  it('counts started builds up to the last build, even if several builds run at the same time', () => {
+  it('counts the started builds up to the last one, even if several builds run simultaneously', () => {
     const stage = (done: number): RunEvent => ({ type: 'stage', stage: 'build', done, total: 3 })
     const rung = (id: string, state: 'running' | 'done'): RunEvent => ({
       type: 'rung',

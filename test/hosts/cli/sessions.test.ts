@@ -16,7 +16,7 @@ interface Own {
   title?: string
 }
 
-/** Creates a machine with these sessions. The sessions were emulated at the card level. */
+/** Creates a machine with the given sessions, which were emulated at the card level. */
 async function machineWith(own: Record<string, Own>): Promise<HostMachine> {
   const { setup, store } = await fakeMachine()
   const recorded = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
@@ -62,7 +62,7 @@ describe('sessions', () => {
     expect(stdout).toContain('two lines')
   })
 
-  it('prints the number of listed sessions and the total', async () => {
+  it('prints the number of listed sessions and the total number of sessions', async () => {
     const machine = await machineWith(
       Object.fromEntries(
         Array.from({ length: 23 }, (_, index) => [

@@ -1,5 +1,5 @@
 /**
- * Tests completion, the man page, the first screen, and the help examples. All of these are derived
+ * Tests completion, the man page, the first screen, and the help examples. These texts are derived
  * from the command definitions.
  */
 import { spawnSync } from 'node:child_process'
@@ -39,7 +39,7 @@ describe('completion', () => {
     // The shell itself completes file names.
     [['import', ''], []],
     [['lab', 'check', '07-bank-conflicts', '--file', ''], []],
-    // The program offers no completions and prints no error.
+    // For an unknown name, the program offers no completions and prints no error.
     [['show', 'no-such-session', '--rung', ''], []],
     [['nonsense', ''], []],
   ])('of %j is %j', async (words, expected) => {
@@ -66,8 +66,8 @@ describe('completion', () => {
   })
 
   /**
-   * Returns the line after completion by bash. A script that prints the candidates replaces the
-   * program.
+   * Returns the command line after bash has completed it. A script that prints the candidates
+   * replaces the program.
    */
   async function inBash(line: readonly string[], candidates: readonly string[]): Promise<string[]> {
     const dir = await tempDir()
@@ -110,7 +110,7 @@ describe('completion', () => {
     )
   })
 
-  it('parses quoted words on a bash line', async () => {
+  it('parses quoted words on a bash command line', async () => {
     const { stdout } = await run([
       '__complete',
       'bash',
@@ -129,7 +129,7 @@ describe('the man page', () => {
     for (const word of ['lab check', 'regress', 'mcp', 'completion'])
       expect(stdout).toContain(`.SS ${word}`)
     expect(stdout).toContain('\\-\\-profile\\-limit')
-    // These words must not occur in the man page.
+    // The man page must not contain hidden commands.
     expect(stdout).toContain('blank, ')
     expect(stdout).not.toContain('__complete')
     // In a man page, a text line that begins with a dot would be a command.
@@ -139,7 +139,7 @@ describe('the man page', () => {
 })
 
 describe('kernel-ladder without arguments', () => {
-  it('prints in ten lines what is available and what to do next', async () => {
+  it('prints what is available and what to do next in ten lines', async () => {
     const dir = await tempDir()
     const { code, stdout } = await run([], { KERNEL_LADDER_DATA: dir, PATH: '/nonexistent' })
     expect(code).toBe(0)
@@ -154,7 +154,7 @@ describe('kernel-ladder without arguments', () => {
 describe('help', () => {
   const names = Object.keys(examples)
 
-  it.each(names)('of %s has an example whose options exist', async (name) => {
+  it.each(names)('for %s has an example whose options exist', async (name) => {
     const { code, stdout } = await run(['help', ...name.split(' ')])
     expect(code).toBe(0)
     const own = examples[name]!

@@ -13,7 +13,7 @@ export interface Finished {
 
 export interface Surroundings {
   env?: Readonly<Record<string, string>>
-  /** Folder that contains the kernels. Imitates a program in another checkout. */
+  /** Folder that contains the kernels. Set this option to imitate a program in another checkout. */
   kernelsDir?: string
   /** The folder with the GPU parameter files. */
   gpusDir?: string
@@ -34,7 +34,7 @@ function withVariables(env: Readonly<Record<string, string>>): () => void {
 
 /**
  * Returns a function that removes the listeners that a command added. A real program would not
- * remove these listeners before it ends.
+ * remove a command's listeners before it ends.
  */
 function keepingListeners(): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -46,7 +46,7 @@ function keepingListeners(): () => void {
   }
 }
 
-/** Runs a command. Calls must be sequential, because they share the process's streams. */
+/** Runs a command. Calls must be sequential, because all calls share the process's streams. */
 export async function runIn(
   { env = {}, kernelsDir, gpusDir, machine }: Surroundings,
   ...words: string[]

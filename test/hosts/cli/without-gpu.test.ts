@@ -55,7 +55,7 @@ describe('without a GPU', () => {
     expect(stderr).not.toMatch(/scale\.cu/)
   })
 
-  it('doctor lists the targets that run without a GPU once, below the GPU', async () => {
+  it('doctor lists the targets that run without a GPU only once, below the GPU', async () => {
     const { stdout } = await here('doctor')
     expect(targetsIn(stdout)).toEqual(['emulated', 'predicted', 'recorded', 'static'])
     expect(stdout.match(/--target emulated/g)).toHaveLength(1)
@@ -98,7 +98,7 @@ const passed = (lab: string, checks: CheckResult[]): LabOutcome => ({
 })
 
 describe('lab list', () => {
-  it('counts a pass on an emulated GPU, with a mark, if all checks except time were judged', async () => {
+  it('counts and marks a pass on an emulated GPU if all checks except time checks were judged', async () => {
     const { setup } = await fakeMachine(['nvidia-smi'])
     const machine = setup.machine as HostMachine
     const attempt = async (lab: string, checks: CheckResult[]): Promise<void> => {

@@ -58,7 +58,7 @@ describe('starting', () => {
   })
 
   it('does not wait for `ready` before it sets early options', () => {
-    // Like Electron, the fake throws an error if a call comes too late.
+    // Like Electron, the fake Electron throws an error if a call comes too late.
     desktop.electron.app.isReady = true
     expect(() => desktop.start()).toThrow('before app is ready')
   })
@@ -132,7 +132,7 @@ describe('when the page crashes', () => {
   }
 
   it.each(['crashed', 'oom', 'killed', 'launch-failed'])(
-    '(%s) a reload is offered and performed',
+    'the user can reload the page (%s)',
     async (reason) => {
       const window = await crash(reason)
       expect(desktop.electron.messageBoxes[0]).toMatchObject({ buttons: ['Reload', 'Quit'] })
@@ -155,7 +155,7 @@ describe('when the page crashes', () => {
 })
 
 describe('quitting', () => {
-  it('waits until the core has closed, and closes it only once', async () => {
+  it('waits until the core has closed, and closes the core only once', async () => {
     let finish = (): void => {}
     const closing = new Promise<void>((resolve) => (finish = resolve))
     let closes = 0

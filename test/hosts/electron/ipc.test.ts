@@ -22,7 +22,7 @@ const invoke = (event: unknown, message: unknown): unknown =>
 const appInfoCall = { name: 'app.info', input: {} }
 
 describe('a call over IPC', () => {
-  it('from our page is answered by the core', async () => {
+  it('from the app’s own page is answered by the core', async () => {
     const { webContents } = await desktop.open()
     const event = { sender: webContents, senderFrame: webContents.mainFrame }
     expect(await invoke(event, appInfoCall)).toEqual({ ok: true, value: appInfo })
@@ -71,14 +71,14 @@ describe('a call over IPC', () => {
     ['that is null', null],
     ['that is text', 'app.info'],
     ['that is missing', undefined],
-  ])('%s is a typed error and does not reach the core', async (_what, message) => {
+  ])('%s gets a typed error and does not reach the core', async (_what, message) => {
     const { webContents } = await desktop.open()
     const event = { sender: webContents, senderFrame: webContents.mainFrame }
     expect(await invoke(event, message)).toMatchObject({ ok: false, error: { kind: 'input' } })
     expect(desktop.core.calls).toEqual([])
   })
 
-  it('has a channel, as do files and the folder dialog, and all channels are removed with the window', async () => {
+  it('has a channel, like files and the folder dialog, and all channels are removed with the window', async () => {
     const window = await desktop.open()
     expect([...desktop.electron.handlers.keys()]).toEqual([
       callChannel,
@@ -91,7 +91,7 @@ describe('a call over IPC', () => {
 })
 
 describe('core events', () => {
-  it('reach only our window', async () => {
+  it('reach only the app’s window', async () => {
     const window = await desktop.open()
     const other = new desktop.electron.module.BrowserWindow({})
     desktop.core.emit(logMessage(0))
@@ -112,7 +112,7 @@ describe('a file over IPC', () => {
   const hand = (event: unknown, path: unknown): unknown =>
     desktop.electron.handlers.get(importChannel)!(event, path)
 
-  it('from our page reaches the core', async () => {
+  it('from the app’s own page reaches the core', async () => {
     const { webContents } = await desktop.open()
     const event = { sender: webContents, senderFrame: webContents.mainFrame }
     expect(await hand(event, import.meta.filename)).toEqual({
@@ -161,7 +161,7 @@ describe('a file over IPC', () => {
 describe('choosing a folder', () => {
   const choose = (event: unknown): unknown => desktop.electron.handlers.get(folderChannel)!(event)
 
-  it('opens a dialog only for our page', async () => {
+  it('opens a dialog only for the app’s own page', async () => {
     const { webContents } = await desktop.open()
     const ours = { sender: webContents, senderFrame: webContents.mainFrame }
     expect(await choose(ours)).toBeNull()
@@ -205,7 +205,7 @@ describe('the preload', () => {
     expect(await bridge.call(name, {})).toMatchObject({ ok: true })
   })
 
-  it('passes a file by its path from the system, not by a path from the page', async () => {
+  it('passes a file by the path from the system, not by a path from the page', async () => {
     await desktop.open()
     const bridge = await load()
     const file = new File(['x'], '../../etc/passwd')

@@ -37,7 +37,7 @@ describe('the packaged program', () => {
     expect(Number.parseInt(version)).toBeGreaterThanOrEqual(45)
   })
 
-  it('has a test for each item of Electron’s checklist', () => {
+  it('has a test for each item of Electron’s security checklist', () => {
     const rows = [
       ...readFileSync(join(root, 'docs/reference/security.md'), 'utf8').matchAll(
         /^\| (\d+) +\|.*\| `([a-z-]+)`: (.*?) +\|$/gm,

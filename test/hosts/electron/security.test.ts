@@ -110,7 +110,7 @@ describe('permissions', () => {
     },
   )
 
-  it('to write text to the clipboard is granted, so that a remedy can be copied', async () => {
+  it('to write text to the clipboard are granted, so that a remedy can be copied', async () => {
     await desktop.open()
     const { request, check } = desktop.electron.permissions as unknown as Record<
       string,

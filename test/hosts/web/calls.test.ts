@@ -47,7 +47,7 @@ describe('calls', () => {
     })
 
     it.each(['no.such.call', 'toString', '__proto__', 'app.info/x', ''])(
-      'with the unknown name %j is a typed error',
+      'with the unknown name %j gets a typed error',
       async (name) => {
         const answer = await at.call(name)
         expect(answer.status).toBe(200)
@@ -56,7 +56,7 @@ describe('calls', () => {
       },
     )
 
-    it('with input that violates the contract is a typed error', async () => {
+    it('with input that violates the contract gets a typed error', async () => {
       for (const body of ['{"ref":"../../etc"}', '{}', 'null', '[]', '1']) {
         const answer = await at.call('sessions.get', body)
         expect(answer.status).toBe(200)
@@ -66,7 +66,7 @@ describe('calls', () => {
     })
   })
 
-  describe('messages that are not calls', () => {
+  describe('messages to the call endpoint', () => {
     const refused = async (
       status: number,
       body: string | Buffer,
@@ -127,12 +127,15 @@ describe('calls', () => {
       await other.stop()
     })
 
-    it.each(['GET', 'HEAD'])('%s is rejected with the allowed method', async (method) => {
-      const headers = { cookie: await at.signIn() }
-      const answer = await at.ask('/rpc/app.info', { method, headers })
-      expect([answer.status, answer.headers.allow]).toEqual([405, 'POST'])
-      expect(at.core.calls).toEqual([])
-    })
+    it.each(['GET', 'HEAD'])(
+      '%s is rejected with the name of the allowed method',
+      async (method) => {
+        const headers = { cookie: await at.signIn() }
+        const answer = await at.ask('/rpc/app.info', { method, headers })
+        expect([answer.status, answer.headers.allow]).toEqual([405, 'POST'])
+        expect(at.core.calls).toEqual([])
+      },
+    )
   })
 })
 

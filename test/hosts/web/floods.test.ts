@@ -69,7 +69,7 @@ describe('a flood', () => {
     expect(at.logged).toEqual([])
   })
 
-  it('of 10,000 guesses at a link does not use it up', async () => {
+  it('of 10,000 guesses at a link does not use up the link', async () => {
     const flood = Array.from({ length: 20 }, (_, from) =>
       open(
         Array.from({ length: 500 }, (_none, n) =>
@@ -125,8 +125,8 @@ describe('a flood', () => {
 })
 
 describe('slow clients', () => {
-  // Set this short limit only for these tests. On a busy machine, a flood of requests may take
-  // longer.
+  // Set the short time limit only for the tests of slow clients. On a busy machine, a flood of
+  // requests may take longer.
   beforeEach(async () => {
     await at.stop()
     at = await startHarness({ headersTimeoutMs: 300, requestTimeoutMs: 300, closeGraceMs: 100 })

@@ -29,8 +29,8 @@ export interface Harness {
   /** Exchanges the link for a cookie and returns a browser's Cookie header. */
   signIn(): Promise<string>
   /**
-   * Makes a call like our own page. Entries in `headers` override the page's headers, and undefined
-   * removes a header.
+   * Makes a call in the same way as the app's own page. Entries in `headers` override the page's
+   * headers, and undefined removes a header.
    */
   call(name: string, body?: string | Buffer, headers?: Headers): Promise<Answer>
   /**

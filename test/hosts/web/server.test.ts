@@ -251,7 +251,7 @@ describe('access', () => {
         expect((await at.ask(pathOf(url))).status).toBe(303)
       })
 
-      it('admits a second browser in addition to the first', async () => {
+      it('admits a second browser in addition to the first browser', async () => {
         const cookies = [await at.signIn(), await at.signIn()]
         for (const cookie of cookies)
           expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
@@ -268,7 +268,7 @@ describe('access', () => {
         expect((await at.ask(pathOf(at.host.url))).status).toBe(303)
       })
 
-      it('opened from another site redirects to our page, so that the Strict cookie is sent', async () => {
+      it('opened from another site redirects to the app’s page, so that the Strict cookie is sent', async () => {
         const answer = await at.ask(pathOf(at.host.url), {
           headers: {
             'sec-fetch-site': 'cross-site',
@@ -457,7 +457,7 @@ describe('access', () => {
     })
 
     describe('a call', () => {
-      it('from our own page is answered under either name of the address', async () => {
+      it('from the app’s own page is answered under either host name', async () => {
         expect((await at.call('app.info')).status).toBe(200)
         const host = `localhost:${at.host.port}`
         expect((await at.call('app.info', '{}', { host, origin: `http://${host}` })).status).toBe(
@@ -512,7 +512,7 @@ describe('access', () => {
         return (await at.ask('/logo.svg', { headers: { cookie, ...metadata } })).status
       }
 
-      it('is answered for our page, and for a user who typed the address or followed a link', async () => {
+      it('is answered for the app’s page, and for a user who typed the address or followed a link', async () => {
         expect(await asked('same-origin', 'no-cors', 'image')).toBe(200)
         expect(await asked('none', 'navigate', 'document')).toBe(200)
         expect(await asked('cross-site', 'navigate', 'document')).toBe(200)
@@ -556,7 +556,7 @@ describe('access', () => {
         }
       })
 
-      it('has a policy that allows only our own files', () => {
+      it('has a policy that allows only the app’s own files', () => {
         expect(contentSecurityPolicy.split('; ')).toEqual([
           "default-src 'none'",
           "script-src 'self'",
@@ -623,7 +623,7 @@ describe('access', () => {
       })
 
       it.each(['/sessions', '/sessions/recorded:h200-4096.v1', '/compare/a/b/', '/?tab=sass'])(
-        '%s is a route in the UI and gets its page',
+        '%s is a route in the UI and gets the UI’s page',
         async (path) => {
           const answer = await get(path)
           expect([answer.status, answer.body]).toEqual([200, indexHtml])
@@ -710,7 +710,7 @@ describe('access', () => {
       })
     })
 
-    describe('files outside the folder are not served', () => {
+    describe('the folder boundary', () => {
       /** Sends a request on a bare socket, because clients normalize a path before sending it. */
       const rawGet = async (path: string): Promise<{ status: number; text: string }> => {
         const text = await at.raw(

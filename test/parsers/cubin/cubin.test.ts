@@ -1,5 +1,5 @@
 /**
- * Tests cubins built by nvcc 13.0.88. The source of `kernels.so` uses all features in the file
+ * Tests cubins built by nvcc 13.0.88. The source of `kernels.so` uses all features of the cubin
  * format. Also tests honest and malicious host code in libraries, and the resulting messages.
  */
 import { describe, expect, it } from 'vitest'
@@ -35,7 +35,7 @@ describe('a library', () => {
     expect(cubinsOf(hostOnly)).toEqual([])
   })
 
-  it('that is compressed is rejected with a remedy', () => {
+  it('with a compressed cubin is rejected with a remedy', () => {
     const compressed = library.slice()
     const container = Buffer.from(compressed).indexOf(Buffer.from([0x50, 0xed, 0x55, 0xba]))
     compressed[container + 16 + 40 + 1]! |= 0x80
@@ -52,7 +52,7 @@ describe('a kernel', () => {
       frameBytes: 416,
       stackBytes: 416,
       barriers: 1,
-      // The kernel's 28 bytes start after the first KiB of shared memory.
+      // The kernel's 28 bytes of shared memory start after the first KiB.
       sharedBytes: 1024 + 28,
       maxThreads: [128, 1, 1],
       requiredThreads: null,
@@ -181,7 +181,8 @@ it('the cubin reader reads variables of 4 GiB or more, although nvcc truncates t
   const big = hopper.slice()
   const view = new DataView(big.buffer)
   const last = codes.hopper.globals.filter(({ initial }) => initial === null).at(-1)!
-  // A symbol has a name, type, section, section offset, and size. Increase the size by 4 GiB.
+  // A symbol has a name, type, section, section offset, and size. Increase the symbol's size by 4
+  // GiB.
   const symbols = Array.from({ length: Math.floor(big.length / 8) - 4 }, (_, at) => 8 * at).filter(
     (at) =>
       (view.getUint8(at + 4) & 15) === 1 && view.getBigUint64(at + 16, true) === BigInt(last.size),

@@ -165,8 +165,8 @@ describe('tools', () => {
         expect(parseNvidiaSmi(hostile).gpus[0]?.name).toBe('&e;')
       })
 
-      it('that fails is treated as having no GPU', () => {
-        // nvidia-smi output on a machine without a loaded driver.
+      it('that fails is treated as a missing GPU', () => {
+        // Output of nvidia-smi on a machine without a loaded driver.
         const text =
           "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.\n"
         expect(() => parseNvidiaSmi(text)).toThrow(
@@ -194,7 +194,7 @@ describe('tools', () => {
     })
 
     describe('before the output is stored', () => {
-      // The original capture, with invented values instead of REDACTED.
+      // The original capture, with invented values in place of REDACTED.
       const secrets: Record<string, string> = {
         serial: '1650000000001',
         uuid: 'GPU-11111111-2222-3333-4444-555555555555',
@@ -220,7 +220,7 @@ describe('tools', () => {
         },
       )
 
-      it('nothing else is changed', () => {
+      it('only identifiers and process data are changed', () => {
         const changed = original
           .split('\n')
           .flatMap((line, index) => (line === redacted.split('\n')[index] ? [] : [line.trim()]))
@@ -652,7 +652,7 @@ describe('compute-sanitizer', () => {
       expect(parseSanitizerSummary(`${line}\n${line} errors`)).toBeNull()
     })
 
-    it('is found after an unterminated line of the program', () => {
+    it('is found after an unterminated line of the program’s output', () => {
       expect(parseSanitizerSummary('no newline========= ERROR SUMMARY: 2 errors')?.total).toBe(2)
     })
 
@@ -661,7 +661,7 @@ describe('compute-sanitizer', () => {
       expect(parseSanitizerSummary('')).toBeNull()
     })
 
-    it('is overridden by the tool’s last message', () => {
+    it('is missing if the tool failed, and the tool’s last message is read instead', () => {
       expect(lastSanitizerWord('========= COMPUTE-SANITIZER\n========= Error: no device\n')).toBe(
         'Error: no device',
       )
@@ -724,7 +724,7 @@ describe('the runner', () => {
       { event: 'progress', stage: 'reference', fraction: 0.25 },
     ])('reports progress: %j', (event) => expect(parse(event)).toEqual(event))
 
-    it('preserves the text after an error’s message', () => {
+    it('preserves the fields after an error’s message', () => {
       const error = { event: 'error', kind: 'memory', message: 'too large', neededBytes: 9e9 }
       expect(parse(error)).toEqual(error)
     })
@@ -768,12 +768,12 @@ describe('the runner', () => {
       ['launches without kernels', { event: 'launches', rung: 'a' }],
     ])('an event with %s is null', (_, event) => expect(parse(event)).toBeNull())
 
-    it('even a number beyond all limits is handled', () =>
+    it('an event with a number above all limits is null', () =>
       expect(
         parseRunnerLine(JSON.stringify({ ...timing, spread: 'x' }).replace('"x"', '1e999')),
       ).toBeNull())
 
-    it('endlessly nested lists are handled', () =>
+    it('an event with endlessly nested lists is null', () =>
       expect(parseRunnerLine(`{"event":"timing","rung":${'['.repeat(200_000)}`)).toBeNull())
   })
 
