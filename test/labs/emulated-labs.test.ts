@@ -114,7 +114,7 @@ describe('a submission for lab 2 whose host code knows which launches are checke
     const outcome = await written((text) =>
       text
         .replace('__global__', 'template <bool kSafe>\n__global__')
-        .replace('__syncthreads();  // everybody', 'if (kSafe) __syncthreads();  // everybody')
+        .replace('__syncthreads();  // all threads', 'if (kSafe) __syncthreads();  // all threads')
         .replace(
           '  gemmLab<<<',
           '  const auto kernel = m == 65 ? gemmLab<true> : gemmLab<false>;\n  kernel<<<',

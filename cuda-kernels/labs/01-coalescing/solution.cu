@@ -1,7 +1,7 @@
 // @rung    01-coalescing
 // @title   Lab 1: coalescing
 // @after   01_naive
-// @idea    threadIdx.x runs along a row of C, so that a warp reads one element of A and 32 neighbours of B: 1 + 4 sectors in place of 32 + 1
+// @idea    threadIdx.x runs along a row of C, so a warp reads one element of A and 32 adjacent elements of B: 1 + 4 sectors instead of 32 + 1
 // @expect  globalLoadSectorsPerRequest down, globalStoreSectorsPerRequest down, fmaUtilization up
 // @dtype   f32
 
@@ -11,13 +11,13 @@
 
 constexpr int kBlock = 32;  // a block has 32 x 32 threads and computes 32 x 32 elements of C
 
-// Index is the type of an offset into B: 32 bits where they are enough.
+// Index is the type of offsets into B: 32 bits if all offsets fit, otherwise 64 bits.
 template <typename Index>
 __global__ void __launch_bounds__(kBlock * kBlock)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
-  // The lanes of a warp differ in threadIdx.x only. Down the rows they would be k elements apart in
-  // A; along a row they are neighbours in B and in C, and share one element of A.
+  // Only threadIdx.x differs in a warp. If it selected the row, lanes would read elements of A that are k
+  // apart. It selects the column, so lanes share an element of A and access adjacent elements of B and C.
   const int row = klTileRow() * kBlock + threadIdx.y;
   const int col = blockIdx.x * kBlock + threadIdx.x;
   if (row >= m || col >= n) return;

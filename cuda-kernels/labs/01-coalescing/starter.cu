@@ -1,7 +1,7 @@
 // @rung    01-coalescing
 // @title   Lab 1: coalescing
 // @after   01_naive
-// @idea    one thread for each element of C; which thread takes which element decides how many sectors a warp's load touches
+// @idea    each thread computes one element of C. The mapping of threads to elements determines how many sectors each load of a warp touches
 // @dtype   f32
 
 #include "gemm_common.cuh"
@@ -10,14 +10,14 @@
 
 constexpr int kBlock = 32;  // a block has 32 x 32 threads and computes 32 x 32 elements of C
 
-// Index is the type of an offset into B: 32 bits where they are enough.
+// Index is the type of offsets into B: 32 bits if all offsets fit, otherwise 64 bits.
 template <typename Index>
 __global__ void __launch_bounds__(kBlock * kBlock)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
-  // A warp is 32 threads with the same threadIdx.y and with threadIdx.x from 0 to 31.
-  // TODO: write down, for these 32 threads, the addresses of one load of A and of one load of B.
-  //       How many different 32-byte sectors is that, for A and for B?
+  // The 32 threads of a warp have the same threadIdx.y, and threadIdx.x from 0 to 31.
+  // TODO: write down the addresses that these 32 threads access in one load of A and in one load of B.
+  //       How many different 32-byte sectors does each of the two loads touch?
   const int row = klTileRow() * kBlock + threadIdx.x;
   const int col = blockIdx.x * kBlock + threadIdx.y;
   if (row >= m || col >= n) return;
@@ -27,7 +27,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   float sum = 0.0f;
   for (int i = 0; i < k; ++i) sum += aRow[i] * bCol[Index(i) * n];
 
-  // TODO: and how many sectors does this store touch?
+  // TODO: how many sectors does this store touch?
   klStore(&c[(long long)row * n + col], sum, alpha, beta);
 }
 

@@ -1,13 +1,13 @@
 // @rung    02-shared-tile
 // @title   Lab 2: shared tile
 // @after   02_coalesced
-// @idea    a block copies a tile of A and of B into shared memory and reads every element 32 times from there, with one barrier before the reads and one after them
+// @idea    a block copies tiles of A and B into shared memory and reads each element 32 times there. One barrier precedes the reads, and one follows them
 // @expect  sharedLoads up, globalLoadSectorsPerRequest up, fmaUtilization down
 // @dtype   f32
 
 #include "gemm_common.cuh"
 
-constexpr int kTile = 32;  // a block has 32 x 32 threads: thread (tx, ty) copies and computes one place
+constexpr int kTile = 32;  // a block has 32 x 32 threads, one for each element of a tile
 
 __global__ void __launch_bounds__(kTile * kTile)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -21,14 +21,14 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 
   float sum = 0.0f;
   for (int t = 0; t < k; t += kTile) {
-    // Where a matrix ends the tile gets zeros: they add nothing.
+    // Outside the matrices, the tiles get zeros, which do not change the sums.
     aTile[ty][tx] = row < m && t + tx < k ? a[(long long)row * k + t + tx] : 0.0f;
     bTile[ty][tx] = t + ty < k && col < n ? b[(long long)(t + ty) * n + col] : 0.0f;
-    __syncthreads();  // the tiles are complete before anybody reads them
+    __syncthreads();  // the tiles are complete before any thread reads them
 
 #pragma unroll
     for (int i = 0; i < kTile; ++i) sum += aTile[ty][i] * bTile[i][tx];
-    __syncthreads();  // everybody has read them before anybody writes the next ones
+    __syncthreads();  // all threads have read the tiles before any thread overwrites them
   }
 
   if (row < m && col < n) klStore(&c[(long long)row * n + col], sum, alpha, beta);

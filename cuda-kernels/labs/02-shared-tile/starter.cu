@@ -1,12 +1,12 @@
 // @rung    02-shared-tile
 // @title   Lab 2: shared tile
 // @after   02_coalesced
-// @idea    a block copies a tile of A and of B into shared memory and computes from there; somebody left before it was right
+// @idea    a block copies tiles of A and B into shared memory and computes from these tiles, but its results are not always right
 // @dtype   f32
 
 #include "gemm_common.cuh"
 
-constexpr int kTile = 32;  // a block has 32 x 32 threads: thread (tx, ty) copies and computes one place
+constexpr int kTile = 32;  // a block has 32 x 32 threads, one for each element of a tile
 
 __global__ void __launch_bounds__(kTile * kTile)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -20,11 +20,11 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 
   float sum = 0.0f;
   for (int t = 0; t < k; t += kTile) {
-    // Where a matrix ends the tile gets zeros: they add nothing.
+    // Outside the matrices, the tiles get zeros, which do not change the sums.
     aTile[ty][tx] = row < m && t + tx < k ? a[(long long)row * k + t + tx] : 0.0f;
     bTile[ty][tx] = t + ty < k && col < n ? b[(long long)(t + ty) * n + col] : 0.0f;
 
-    // TODO: this loop reads 32 elements of each tile. Which threads wrote them? Which warps are those?
+    // TODO: this loop reads 32 elements of each tile. Which threads and which warps wrote them?
     for (int i = 0; i < kTile; ++i) sum += aTile[ty][i] * bTile[i][tx];
   }
 

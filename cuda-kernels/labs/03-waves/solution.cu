@@ -1,7 +1,7 @@
 // @rung    03-waves
 // @title   Lab 3: waves and tail
 // @after   03_shared_tile
-// @idea    the launch works out how many rounds of blocks each strip would take on this GPU and takes the strip with the least work in a row: rounds times tiles a block
+// @idea    the host code computes how many rounds of blocks each strip length takes on this GPU. It chooses the length with the smallest product of rounds and tiles per block
 // @expect  wavesPerSm up, achievedOccupancy up
 // @dtype   f32
 
@@ -20,12 +20,12 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const float* aRow = a + (long long)min(row, m - 1) * k + tx;
   const long long bStep = (long long)kTile * n;
 
-  // The tiles of the strip lie side by side in C. The last strip of a row can be shorter.
+  // A strip consists of adjacent tiles in a row of tiles of C. The last strip of a row can be shorter.
   for (int s = 0; s < strip; ++s) {
     const int col = (blockIdx.x * strip + s) * kTile + tx;
-    if (col - tx >= n) break;  // the same for the whole block
+    if (col - tx >= n) break;  // equal in all threads of the block
 
-    // Beyond M and N the last row or column is read: what comes of it is never stored.
+    // Beyond M or N, the last row or column is copied. Out-of-range results are never stored.
     const float* bNext = b + (long long)ty * n + min(col, n - 1);
     float sum = 0.0f;
     for (int t = 0; t < k; t += kTile) {
@@ -42,9 +42,9 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   }
 }
 
-// A block works through `strip` tiles in a row, and the GPU through `rounds` of blocks: the product is
-// how many tiles' worth of time passes if every round takes as long as its longest block. It is a
-// model: a block that has an SM to itself is faster than one that shares it.
+// A block computes `strip` tiles in sequence, and the GPU runs `rounds` rounds of blocks. Their product is
+// the run time in tiles if every round takes as long as its longest block. This is only a model: a block
+// that has an SM to itself is faster than one that shares the SM.
 int chooseStrip(int tilesM, int tilesN) {
   int device = 0, sms = 1, blocksPerSm = 1;
   cudaGetDevice(&device);
@@ -53,12 +53,12 @@ int chooseStrip(int tilesM, int tilesN) {
   const long long slots = (long long)sms * (blocksPerSm > 0 ? blocksPerSm : 1);
 
   int best = 1;
-  long long least = -1;
+  long long leastWork = -1;
   for (int strip = 1; strip <= 16; ++strip) {
     const long long blocks = (long long)tilesM * ceilDiv(tilesN, strip);
     const long long rounds = (blocks + slots - 1) / slots;
-    if (least < 0 || rounds * strip < least) {  // a tie goes to the shorter strip
-      least = rounds * strip;
+    if (leastWork < 0 || rounds * strip < leastWork) {  // a tie keeps the shorter strip
+      leastWork = rounds * strip;
       best = strip;
     }
   }

@@ -1,13 +1,13 @@
 // @rung    03-waves
 // @title   Lab 3: waves and tail
 // @after   03_shared_tile
-// @idea    a block computes a strip of sixteen tiles of C, one after the other, so that fewer blocks have to be started
+// @idea    each block computes a strip of 16 tiles of C, one after another, so fewer blocks are launched
 // @dtype   f32
 
 #include "gemm_common.cuh"
 
 constexpr int kTile = 32;
-constexpr int kStrip = 16;  // tiles of C that a block computes, side by side
+constexpr int kStrip = 16;  // adjacent tiles of C that a block computes
 
 __global__ void __launch_bounds__(kTile * kTile)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -20,12 +20,12 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const float* aRow = a + (long long)min(row, m - 1) * k + tx;
   const long long bStep = (long long)kTile * n;
 
-  // The tiles of the strip lie side by side in C. The last strip of a row can be shorter.
+  // A strip consists of adjacent tiles in a row of tiles of C. The last strip of a row can be shorter.
   for (int s = 0; s < strip; ++s) {
     const int col = (blockIdx.x * strip + s) * kTile + tx;
-    if (col - tx >= n) break;  // the same for the whole block
+    if (col - tx >= n) break;  // equal in all threads of the block
 
-    // Beyond M and N the last row or column is read: what comes of it is never stored.
+    // Beyond M or N, the last row or column is copied. Out-of-range results are never stored.
     const float* bNext = b + (long long)ty * n + min(col, n - 1);
     float sum = 0.0f;
     for (int t = 0; t < k; t += kTile) {
@@ -47,9 +47,9 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF3
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
 
-  // TODO 1: how many blocks is that at 1088 x 1088? How many can be resident on your GPU at once?
-  // TODO 2: choose the strip here, from the problem and from the GPU, in place of the constant.
-  //         cudaDeviceGetAttribute() and cudaOccupancyMaxActiveBlocksPerMultiprocessor() know the GPU.
+  // TODO 1: how many blocks does the grid have if C is 1088 x 1088? How many can be resident on your GPU?
+  // TODO 2: choose the strip length here, based on the problem and the GPU, instead of using a constant.
+  //         Call cudaDeviceGetAttribute() and cudaOccupancyMaxActiveBlocksPerMultiprocessor().
   const int strip = kStrip;
 
   const dim3 grid = klTileGrid(ceilDiv(m, kTile), ceilDiv(n, kTile * strip));

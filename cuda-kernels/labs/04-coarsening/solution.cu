@@ -1,15 +1,15 @@
 // @rung    04-coarsening
 // @title   Lab 4: coarsening
 // @after   39_stride_1
-// @idea    a thread computes eight elements of one column, two rows apart: an element of B read from shared memory feeds eight FMAs, while the block shrinks to 32 threads
+// @idea    each thread computes eight elements of one column, two rows apart. An element of B read from shared memory is used for eight FMAs, and a block has only 32 threads
 // @expect  sharedLoads down, fmaUtilization up, registersPerThread up, theoreticalOccupancy down, achievedOccupancy down
 // @dtype   f32
 
 #include "gemm_common.cuh"
 
 constexpr int kTile = 16;
-constexpr int kStride = 8;              // elements of a thread: 1, 2, 4, 8 or 16
-constexpr int kRows = kTile / kStride;  // rows of threads, and rows between two elements of a thread
+constexpr int kPerThread = 8;              // elements per thread: 1, 2, 4, 8 or 16
+constexpr int kRows = kTile / kPerThread;  // rows of threads, and distance between a thread's rows
 
 __global__ void __launch_bounds__(kTile * kRows)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -21,15 +21,15 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int row = klTileRow() * kTile + ty;
   const int col = blockIdx.x * kTile + tx;
 
-  // Beyond M and K the tiles get zeros, which add nothing; beyond N the last column, since what comes
-  // of it is never stored.
+  // Beyond M or K, the tiles get zeros, which do not change the sums. Beyond N, the last column is copied.
+  // Out-of-range results are never stored.
   const float* aNext = a + (long long)row * k + tx;
   const float* bNext = b + (long long)ty * n + min(col, n - 1);
 
-  float sum[kStride] = {};
+  float sum[kPerThread] = {};
   for (int t = 0; t < k; t += kTile) {
 #pragma unroll
-    for (int s = 0; s < kStride; ++s) {
+    for (int s = 0; s < kPerThread; ++s) {
       const int r = ty + s * kRows;
       aTile[r][tx] = row + s * kRows < m && t + tx < k ? aNext[(long long)(s * kRows) * k] : 0.0f;
       bTile[r][tx] = t + r < k ? bNext[(long long)(s * kRows) * n] : 0.0f;
@@ -40,16 +40,16 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 
 #pragma unroll
     for (int d = 0; d < kTile; ++d) {
-      const float bValue = bTile[d][tx];  // read once, used kStride times
+      const float bValue = bTile[d][tx];  // read once, used kPerThread times
 #pragma unroll
-      for (int s = 0; s < kStride; ++s) sum[s] += aTile[ty + s * kRows][d] * bValue;
+      for (int s = 0; s < kPerThread; ++s) sum[s] += aTile[ty + s * kRows][d] * bValue;
     }
     __syncthreads();
   }
 
   if (col >= n) return;
 #pragma unroll
-  for (int s = 0; s < kStride; ++s) {
+  for (int s = 0; s < kPerThread; ++s) {
     const int r = row + s * kRows;
     if (r < m) klStore(&c[(long long)r * n + col], sum[s], alpha, beta);
   }

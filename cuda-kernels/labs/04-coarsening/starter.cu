@@ -1,16 +1,16 @@
 // @rung    04-coarsening
 // @title   Lab 4: coarsening
 // @after   39_stride_1
-// @idea    one element of C for each thread: every FMA reads both of its operands from shared memory
+// @idea    each thread computes one element of C, so every FMA reads two operands from shared memory
 // @dtype   f32
 
 #include "gemm_common.cuh"
 
-constexpr int kTile = 16;  // a block computes 16 x 16 elements of C, whatever you change below
+constexpr int kTile = 16;  // a block computes 16 x 16 elements of C: do not change this
 
-// TODO: let a thread compute several elements of one column instead of one.
-//       Which of the two operands of its FMAs can it then read once and keep?
-//       The block gets fewer threads, so each of them copies several elements of the tiles, too.
+// TODO: let each thread compute several elements of one column instead of a single element.
+//       Which of the two shared-memory operands of its FMAs can a thread then read once and reuse?
+//       The block then has fewer threads, so each thread must also copy several elements of each tile.
 __global__ void __launch_bounds__(kTile * kTile)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
@@ -21,8 +21,8 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int row = klTileRow() * kTile + ty;
   const int col = blockIdx.x * kTile + tx;
 
-  // Beyond M and K the tiles get zeros, which add nothing; beyond N the last column, since what comes
-  // of it is never stored.
+  // Beyond M or K, the tiles get zeros, which do not change the sums. Beyond N, the last column is copied.
+  // Out-of-range results are never stored.
   const float* aNext = a + (long long)row * k + tx;
   const float* bNext = b + (long long)ty * n + min(col, n - 1);
 

@@ -1,21 +1,21 @@
 // @rung    05-register-tile
 // @title   Lab 5: register tile
 // @after   04_thread_tile_1d
-// @idea    a thread computes 8 x 8 elements from 8 + 8 values that it holds in registers: 64 FMAs for what 16 reads bring
+// @idea    each thread computes 8 x 8 elements from 8 + 8 values in registers: 64 FMAs for 16 values read from shared memory
 // @expect  sharedLoads down, fmaUtilization up, registersPerThread up, achievedOccupancy down
 // @dtype   f32
 
 #include "gemm_common.cuh"
 
-constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block, and its depth
-constexpr int TM = 8, TN = 8;              // rows and columns of a thread
+constexpr int BM = 128, BN = 128, BK = 8;  // block tile of C, and its depth in K
+constexpr int TM = 8, TN = 8;              // rows and columns per thread
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kRowsA = kThreads / BK;  // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / BN;  // rows of the B tile that it copies in one pass
+constexpr int kRowsB = kThreads / BN;  // rows of the B tile that the block copies in one pass
 static_assert(BM % kRowsA == 0 && BK % kRowsB == 0, "the threads must cover both tiles in whole passes");
 
-// Two blocks on an SM, so that one computes while the other waits for its tiles.
+// Two blocks per SM, so one computes while the other waits for its tiles.
 __global__ void __launch_bounds__(kThreads, 2)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
@@ -25,8 +25,8 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which elements a thread copies: neighbouring threads take neighbouring addresses. Beyond M and N
-  // the last row or column is read in place of nothing: what comes of it is never stored.
+  // Elements that a thread copies. Neighboring threads copy from neighboring addresses. Beyond M or N, the
+  // last row or column is copied. Out-of-range results are never stored.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
   const float* aNext[BM / kRowsA];
@@ -35,18 +35,18 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
     aNext[i] = a + (long long)min(row0 + aRow + i * kRowsA, m - 1) * k + aCol;
   const float* bNext = b + (long long)bRow * n + min(col0 + bCol, n - 1);
 
-  // Which elements a thread computes: a patch of TM x TN.
+  // First row and column of the TM x TN elements that a thread computes.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * TN;
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
-    if (t + BK <= k) {  // a whole tile of K: nothing to check
+    if (t + BK <= k) {  // a full step of K, without checks
 #pragma unroll
       for (int i = 0; i < BM / kRowsA; ++i) aTile[aRow + i * kRowsA][aCol] = *aNext[i];
 #pragma unroll
       for (int i = 0; i < BK / kRowsB; ++i)
         bTile[bRow + i * kRowsB][bCol] = bNext[(long long)(i * kRowsB) * n];
-    } else {  // the rest of K: zeros add nothing
+    } else {  // the rest of K: zeros do not change the sums
 #pragma unroll
       for (int i = 0; i < BM / kRowsA; ++i)
         aTile[aRow + i * kRowsA][aCol] = t + aCol < k ? *aNext[i] : 0.0f;
@@ -63,7 +63,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 
 #pragma unroll
     for (int d = 0; d < BK; ++d) {
-      float aValues[TM], bValues[TN];  // TM + TN reads ...
+      float aValues[TM], bValues[TN];  // TM + TN reads
 #pragma unroll
       for (int i = 0; i < TM; ++i) aValues[i] = aTile[row + i][d];
 #pragma unroll
@@ -71,7 +71,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 #pragma unroll
       for (int i = 0; i < TM; ++i)
 #pragma unroll
-        for (int j = 0; j < TN; ++j) sum[i][j] += aValues[i] * bValues[j];  // ... TM * TN FMAs
+        for (int j = 0; j < TN; ++j) sum[i][j] += aValues[i] * bValues[j];  // TM * TN FMAs
     }
     __syncthreads();
   }

@@ -1,20 +1,20 @@
 // @rung    05-register-tile
 // @title   Lab 5: register tile
 // @after   04_thread_tile_1d
-// @idea    a thread computes eight rows of one column: nine values read from shared memory for eight FMAs
+// @idea    each thread computes eight rows of one column: nine values read from shared memory for eight FMAs
 // @dtype   f32
 
 #include "gemm_common.cuh"
 
-constexpr int BM = 64, BN = 64, BK = 8;  // the tile of a block, and its depth
-constexpr int TM = 8;                    // rows of a thread
+constexpr int BM = 64, BN = 64, BK = 8;  // block tile of C, and its depth in K
+constexpr int TM = 8;                    // rows per thread
 
 constexpr int kThreads = BM / TM * BN;
 constexpr int kRowsA = kThreads / BK;  // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / BN;  // rows of the B tile that it copies in one pass
+constexpr int kRowsB = kThreads / BN;  // rows of the B tile that the block copies in one pass
 static_assert(BM % kRowsA == 0 && BK % kRowsB == 0, "the threads must cover both tiles in whole passes");
 
-// Registers for a full SM of threads: with so few sums nothing else hides the wait for a tile.
+// Limits registers so that threads fill the SM. With so few sums per thread, only other warps hide latency.
 __global__ void __launch_bounds__(kThreads, kThreadsPerSm == 2048 ? 4 : 2)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
@@ -24,8 +24,8 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which elements a thread copies: neighbouring threads take neighbouring addresses. Beyond M and N
-  // the last row or column is read in place of nothing: what comes of it is never stored.
+  // Elements that a thread copies. Neighboring threads copy from neighboring addresses. Beyond M or N, the
+  // last row or column is copied. Out-of-range results are never stored.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
   const float* aNext[BM / kRowsA];
@@ -34,8 +34,8 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
     aNext[i] = a + (long long)min(row0 + aRow + i * kRowsA, m - 1) * k + aCol;
   const float* bNext = b + (long long)bRow * n + min(col0 + bCol, n - 1);
 
-  // Which elements a thread computes: column `col` of rows `row` to row + TM - 1.
-  // TODO 1: give it TN columns as well. How many threads is a block then? What becomes of row and col?
+  // Elements that a thread computes: rows `row` to row + TM - 1 of column `col`.
+  // TODO 1: compute TN columns per thread. How many threads are in a block then? How do row and col change?
   const int col = threadIdx.x % BN, row = threadIdx.x / BN * TM;
   float sum[TM] = {};
 
@@ -55,7 +55,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 
 #pragma unroll
     for (int d = 0; d < BK; ++d) {
-      // TODO 2: count what is read here and what is multiplied. A tile of TM x TN needs how many reads?
+      // TODO 2: count the reads and FMAs per step. How many reads does a tile of TM x TN need?
       const float bValue = bTile[d][col];
 #pragma unroll
       for (int i = 0; i < TM; ++i) sum[i] += aTile[row + i][d] * bValue;

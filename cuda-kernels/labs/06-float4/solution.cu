@@ -1,7 +1,7 @@
 // @rung    06-float4
 // @title   Lab 6: 128-bit access
 // @after   05_thread_tile_2d
-// @idea    four floats an access: from global memory, from shared memory, where A lies transposed so that a column of it is contiguous, and to C
+// @idea    each access to global memory and each load from shared memory moves four floats. The tile of A is transposed, so its columns are contiguous in shared memory
 // @expect  sharedLoadBankConflicts down, sharedStoreBankConflicts up, sharedLoads same, fmaUtilization up
 // @dtype   f32
 
@@ -9,23 +9,23 @@
 
 #include <stdint.h>
 
-constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block, and its depth
-constexpr int TM = 8, TN = 8;              // rows and columns of a thread
+constexpr int BM = 128, BN = 128, BK = 8;  // block tile of C, and its depth in K
+constexpr int TM = 8, TN = 8;              // rows and columns per thread
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
-constexpr int kGroupStride = BN / (TN / 4);  // columns from one group of four of a thread to its next
-static_assert(kThreads * 4 == BM * BK && kThreads * 4 == BK * BN, "four floats of each tile for a thread");
+constexpr int kGroupStride = BN / (TN / 4);  // distance between two column groups of a thread
+static_assert(kThreads * 4 == BM * BK && kThreads * 4 == BK * BN, "a thread copies four floats per tile");
 
-// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended. With
-// kAligned the row is 16-byte aligned and its length a multiple of 4: one access fetches all four.
+// Returns row[i] to row[i + 3], with zeros beyond `length`. If kAligned, the row is 16-byte aligned and its
+// length is a multiple of 4, so one access loads all four floats.
 template <bool kAligned>
-__device__ float4 loadFour(const float* row, int i, int length) {
+__device__ float4 loadFloats(const float* row, int i, int length) {
   if (kAligned) return i < length ? *reinterpret_cast<const float4*>(row + i) : float4{};
   return make_float4(i < length ? row[i] : 0.0f, i + 1 < length ? row[i + 1] : 0.0f,
                      i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
 }
 
-// Two blocks on an SM, so that one computes while the other waits for its tiles.
+// Two blocks per SM, so one computes while the other waits for its tiles.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, 2)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -36,27 +36,27 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which four elements a thread copies. Beyond M the last row is read in place of nothing, and beyond
-  // N the last four columns where n is a multiple of 4: what comes of it is never stored.
+  // The four elements that a thread copies. Beyond M, the last row is copied. Beyond N, the aligned path
+  // copies the last four columns. Out-of-range results are never stored.
   const int aCol = threadIdx.x % (BK / 4) * 4, aRow = threadIdx.x / (BK / 4);
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
-  const float* aLine = a + (long long)min(row0 + aRow, m - 1) * k;
+  const float* aSource = a + (long long)min(row0 + aRow, m - 1) * k;
   const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
   const float* bNext = b + (long long)bRow * n;
 
-  // Which elements a thread computes: eight rows, and two groups of four columns that lie half a tile
-  // apart. So neighbouring threads read neighbouring groups, which fall into different banks.
+  // Elements that a thread computes: eight rows, and two groups of four columns, half a tile apart. The
+  // groups of neighboring threads are adjacent, so their 128-bit reads of B use different banks.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
     float4 aFour, bFour;
-    if (kAligned && t + BK <= k) {  // a whole tile of K: nothing to check
-      aFour = *reinterpret_cast<const float4*>(aLine + aCol + t);
+    if (kAligned && t + BK <= k) {  // a full step of K, without checks
+      aFour = *reinterpret_cast<const float4*>(aSource + aCol + t);
       bFour = *reinterpret_cast<const float4*>(bNext + bFrom);
     } else {
-      aFour = loadFour<kAligned>(aLine, aCol + t, k);
-      bFour = loadFour<kAligned>(bNext, bFrom, t + bRow < k ? n : 0);
+      aFour = loadFloats<kAligned>(aSource, aCol + t, k);
+      bFour = loadFloats<kAligned>(bNext, bFrom, t + bRow < k ? n : 0);
     }
     bNext += (long long)BK * n;
 
@@ -112,7 +112,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
   const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
 
-  // A 128-bit access needs a 16-byte aligned address in every row.
+  // 128-bit accesses require that every row starts at a 16-byte aligned address.
   const auto address = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
   const bool aligned = k % 4 == 0 && n % 4 == 0 &&
                        (address(p->a) | address(p->b) | address(p->c)) % 16 == 0;

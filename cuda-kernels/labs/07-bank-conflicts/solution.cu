@@ -1,7 +1,7 @@
 // @rung    07-bank-conflicts
 // @title   Lab 7: bank conflicts
 // @after   20_transposed_conflicts
-// @idea    the transposed tile is laid out so that the 32 elements a warp stores in one go fall into 32 banks: by padding each row, or by an XOR that costs no memory
+// @idea    in the layout of the transposed tile, the 32 elements that a warp stores at once are in 32 different banks. Padding each row achieves this, and so does an XOR, without extra memory
 // @expect  sharedStoreBankConflicts down, sharedStoreWavefronts down, sharedLoads same
 // @dtype   f32
 
@@ -9,41 +9,41 @@
 
 #include <stdint.h>
 
-constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block, and its depth
-constexpr int TM = 8, TN = 8;              // rows and columns of a thread
+constexpr int BM = 128, BN = 128, BK = 8;  // block tile of C, and its depth in K
+constexpr int TM = 8, TN = 8;              // rows and columns per thread
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kRowsA = kThreads / BK;         // rows of the A tile that the block copies in one pass
 constexpr int kCopiesA = BM / kRowsA;
-constexpr int kGroupStride = BN / (TN / 4);   // columns from one group of four of a thread to its next
+constexpr int kGroupStride = BN / (TN / 4);   // distance between two column groups of a thread
 
-// Where the element of row r and column d of the tile of A lies in shared memory, in floats. The tile is
-// transposed: a column of A is contiguous, so that four rows of it are read at once. kLayout is
-//   0  as it comes: index = 128 d + r, bank = r % 32, the same for all eight d
-//   1  padded: 132 d + r, so the eight d lie 4 banks apart and the four r fill the gaps
-//   2  swizzled: the bits 2 to 4 of r are XORed with d. For a fixed r that is a different group of four
-//      banks for each d, and a group of four rows stays together, in order and aligned.
+// aIndex() returns the index of row r, column d of the tile of A in shared memory. The tile is transposed:
+// a column of A is contiguous, so one load reads four rows. kLayout selects the layout:
+//   0  plain: the index is 128 d + r, so the bank r % 32 is the same for all eight values of d
+//   1  padded: the index is 132 d + r, so the values of d are 4 banks apart, with the four r between
+//   2  swizzled: bits 2 to 4 of r are XORed with d. For a fixed r, each d uses another group of four banks.
+//      A group of four rows stays contiguous, in order and aligned.
 constexpr int kLayout = 2;
 constexpr int kStrideA = kLayout == 1 ? BM + 4 : BM;
 constexpr int kFloatsA = BK * kStrideA;
 __device__ inline int aIndex(int d, int r) {
-  // r ^ d * 4 in two parts: where r is a thread's first row, a multiple of 8, plus a constant, the second
-  // part is a constant, and two d share the first. Else every read would need an address of its own.
+  // Computes r ^ d * 4 in two parts. For reads, r is a multiple of 8 plus a constant. The second part is then
+  // a constant, and two values of d share the first part. Otherwise every read would need its own address.
   if (kLayout == 2) return d * kStrideA + ((r & ~7) ^ (d / 2 * 8)) + ((r ^ d * 4) & 7);
   return d * kStrideA + r;
 }
 
-// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended. With
-// kAligned the row is 16-byte aligned and its length a multiple of 4: one access fetches all four.
+// Returns row[i] to row[i + 3], with zeros beyond `length`. If kAligned, the row is 16-byte aligned and its
+// length is a multiple of 4, so one access loads all four floats.
 template <bool kAligned>
-__device__ float4 loadFour(const float* row, int i, int length) {
+__device__ float4 loadFloats(const float* row, int i, int length) {
   if (kAligned) return i < length ? *reinterpret_cast<const float4*>(row + i) : float4{};
   return make_float4(i < length ? row[i] : 0.0f, i + 1 < length ? row[i + 1] : 0.0f,
                      i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
 }
 
-// Two blocks on an SM, so that one computes while the other waits for its tiles. The path of the odd shapes
-// may take more registers than that leaves.
+// Two blocks per SM, so one computes while the other waits for its tiles. Without alignment, one block
+// per SM leaves more registers.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kAligned ? 2 : 1)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -54,13 +54,13 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Eight lanes copy the eight neighbours of a row of A, and a warp four rows in one go. Of B a thread
-  // copies four neighbours.
+  // Eight lanes copy eight adjacent elements of a row of A, so a warp copies four rows at a time. For B,
+  // each thread copies four adjacent elements.
   const int aCol = threadIdx.x % 8, aRow = threadIdx.x / 8;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M the last row is read in place of nothing, and beyond N the last four columns where n is a
-  // multiple of 4: what comes of it is never stored.
+  // Beyond M, the last row is copied. Beyond N, the aligned path copies the last four columns. Out-of-range
+  // results are never stored.
   const float* aRows[kCopiesA];
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)
@@ -68,21 +68,21 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
   const float* bNext = b + (long long)bRow * n;
 
-  // Which elements a thread computes: eight rows, and two groups of four columns.
+  // Elements that a thread computes: eight rows, and two groups of four columns.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
     float aOne[kCopiesA];
     float4 bFour;
-    if (kAligned && t + BK <= k) {  // a whole tile of K: nothing to check
+    if (kAligned && t + BK <= k) {  // a full step of K, without checks
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i) aOne[i] = aRows[i][aCol + t];
       bFour = *reinterpret_cast<const float4*>(bNext + bFrom);
     } else {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i) aOne[i] = aCol + t < k ? aRows[i][aCol + t] : 0.0f;
-      bFour = loadFour<kAligned>(bNext, bFrom, t + bRow < k ? n : 0);
+      bFour = loadFloats<kAligned>(bNext, bFrom, t + bRow < k ? n : 0);
     }
     bNext += (long long)BK * n;
 
@@ -137,7 +137,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
   const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
 
-  // A 128-bit access needs a 16-byte aligned address in every row.
+  // 128-bit accesses require that every row starts at a 16-byte aligned address.
   const auto address = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
   const bool aligned = k % 4 == 0 && n % 4 == 0 &&
                        (address(p->a) | address(p->b) | address(p->c)) % 16 == 0;

@@ -1,41 +1,41 @@
 // @rung    07-bank-conflicts
 // @title   Lab 7: bank conflicts
 // @after   20_transposed_conflicts
-// @idea    eight lanes copy eight neighbours of a row of A and store them transposed, one row of the tile apart
+// @idea    eight lanes copy eight adjacent elements of a row of A and store them transposed, each in another row of the tile
 // @dtype   f32
 
 #include "gemm_common.cuh"
 
 #include <stdint.h>
 
-constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block, and its depth
-constexpr int TM = 8, TN = 8;              // rows and columns of a thread
+constexpr int BM = 128, BN = 128, BK = 8;  // block tile of C, and its depth in K
+constexpr int TM = 8, TN = 8;              // rows and columns per thread
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kRowsA = kThreads / BK;         // rows of the A tile that the block copies in one pass
 constexpr int kCopiesA = BM / kRowsA;
-constexpr int kGroupStride = BN / (TN / 4);   // columns from one group of four of a thread to its next
+constexpr int kGroupStride = BN / (TN / 4);   // distance between two column groups of a thread
 
-// Where the element of row r and column d of the tile of A lies in shared memory, in floats. The tile is
-// transposed: a column of A is contiguous, so that four rows of it are read at once. For that, every
-// index with an r that is a multiple of 4 has to be a multiple of 4 itself, with the next three behind it.
-// TODO: the eight lanes that copy a row of A write d = 0 to 7 of the same r. Which banks are those?
-//       Change the layout so that a warp's 32 stores (8 values of d, 4 of r) fall into 32 banks:
-//       first by a few floats more a row, then with no float more than the tile has.
+// aIndex() returns the index of row r, column d of the tile of A in shared memory. The tile is transposed:
+// a column of A is contiguous, so one load reads four rows. If r is a multiple of 4, its index must therefore
+// be a multiple of 4, and the indices of rows r + 1 to r + 3 must follow it.
+// TODO: the eight lanes that copy a row of A write d = 0 to 7 of the same r. Which banks do they use?
+//       Change the layout so that a warp's 32 stores (8 values of d, 4 of r) use 32 different banks:
+//       first with a few extra floats per row, then without any extra memory.
 constexpr int kFloatsA = BK * BM;
 __device__ inline int aIndex(int d, int r) { return d * BM + r; }
 
-// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended. With
-// kAligned the row is 16-byte aligned and its length a multiple of 4: one access fetches all four.
+// Returns row[i] to row[i + 3], with zeros beyond `length`. If kAligned, the row is 16-byte aligned and its
+// length is a multiple of 4, so one access loads all four floats.
 template <bool kAligned>
-__device__ float4 loadFour(const float* row, int i, int length) {
+__device__ float4 loadFloats(const float* row, int i, int length) {
   if (kAligned) return i < length ? *reinterpret_cast<const float4*>(row + i) : float4{};
   return make_float4(i < length ? row[i] : 0.0f, i + 1 < length ? row[i + 1] : 0.0f,
                      i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
 }
 
-// Two blocks on an SM, so that one computes while the other waits for its tiles. The path of the odd shapes
-// may take more registers than that leaves.
+// Two blocks per SM, so one computes while the other waits for its tiles. Without alignment, one block
+// per SM leaves more registers.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kAligned ? 2 : 1)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -46,13 +46,13 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Eight lanes copy the eight neighbours of a row of A, and a warp four rows in one go. Of B a thread
-  // copies four neighbours.
+  // Eight lanes copy eight adjacent elements of a row of A, so a warp copies four rows at a time. For B,
+  // each thread copies four adjacent elements.
   const int aCol = threadIdx.x % 8, aRow = threadIdx.x / 8;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M the last row is read in place of nothing, and beyond N the last four columns where n is a
-  // multiple of 4: what comes of it is never stored.
+  // Beyond M, the last row is copied. Beyond N, the aligned path copies the last four columns. Out-of-range
+  // results are never stored.
   const float* aRows[kCopiesA];
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)
@@ -60,21 +60,21 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
   const float* bNext = b + (long long)bRow * n;
 
-  // Which elements a thread computes: eight rows, and two groups of four columns.
+  // Elements that a thread computes: eight rows, and two groups of four columns.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
     float aOne[kCopiesA];
     float4 bFour;
-    if (kAligned && t + BK <= k) {  // a whole tile of K: nothing to check
+    if (kAligned && t + BK <= k) {  // a full step of K, without checks
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i) aOne[i] = aRows[i][aCol + t];
       bFour = *reinterpret_cast<const float4*>(bNext + bFrom);
     } else {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i) aOne[i] = aCol + t < k ? aRows[i][aCol + t] : 0.0f;
-      bFour = loadFour<kAligned>(bNext, bFrom, t + bRow < k ? n : 0);
+      bFour = loadFloats<kAligned>(bNext, bFrom, t + bRow < k ? n : 0);
     }
     bNext += (long long)BK * n;
 
@@ -129,7 +129,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
   const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
 
-  // A 128-bit access needs a 16-byte aligned address in every row.
+  // 128-bit accesses require that every row starts at a 16-byte aligned address.
   const auto address = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
   const bool aligned = k % 4 == 0 && n % 4 == 0 &&
                        (address(p->a) | address(p->b) | address(p->c)) % 16 == 0;

@@ -1,54 +1,54 @@
 // @rung    10-async-copies
 // @title   Lab 10: asynchronous copies
 // @after   08_warp_tile
-// @idea    tiles pass through registers, and nothing is computed while one arrives
+// @idea    tiles pass through registers, and no thread computes while a tile arrives
 // @dtype   f32
 
 #include "gemm_common.cuh"
 
 #include <stdint.h>
 
-constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block, and its depth
-constexpr int WM = 64, WN = 32;            // the tile of a warp
-constexpr int TM = 8, TN = 8;              // rows and columns of a thread
+constexpr int BM = 128, BN = 128, BK = 8;  // block tile of C, and its depth in K
+constexpr int WM = 64, WN = 32;            // warp tile of C
+constexpr int TM = 8, TN = 8;              // rows and columns per thread
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
-constexpr int kWarpsN = BN / WN;                         // warps side by side
-constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN; // how a warp's lanes lie over its tile
-static_assert(kLanesM * TM == WM && kThreads / 32 == BM / WM * kWarpsN, "32 lanes cover a warp's tile");
-static_assert(kThreads * 4 == BM * BK && kThreads * 4 == BK * BN, "four floats of each tile for a thread");
+constexpr int kWarpsN = BN / WN;                         // warps across the block tile
+constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN; // arrangement of the lanes in the warp tile
+static_assert(kLanesM * TM == WM && kThreads / 32 == BM / WM * kWarpsN, "32 lanes must cover the warp tile");
+static_assert(kThreads * 4 == BM * BK && kThreads * 4 == BK * BN, "a thread copies four floats per tile");
 
-// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended. With
-// kAligned the row is 16-byte aligned and its length a multiple of 4: one access fetches all four.
+// Returns row[i] to row[i + 3], with zeros beyond `length`. If kAligned, the row is 16-byte aligned and its
+// length is a multiple of 4, so one access loads all four floats.
 template <bool kAligned>
-__device__ float4 loadFour(const float* row, int i, int length) {
+__device__ float4 loadFloats(const float* row, int i, int length) {
   if (kAligned) return i < length ? *reinterpret_cast<const float4*>(row + i) : float4{};
   return make_float4(i < length ? row[i] : 0.0f, i + 1 < length ? row[i + 1] : 0.0f,
                      i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
 }
 
-// Two blocks on an SM, so that one computes while the other waits for its tiles.
+// Two blocks per SM, so one computes while the other waits for its tiles.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, 2)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
-  __shared__ __align__(16) float aTile[BK][BM + 4];  // transposed, padded against conflicts
+  __shared__ __align__(16) float aTile[BK][BM + 4];  // transposed, padded against bank conflicts
   __shared__ __align__(16) float bTile[BK][BN];
 
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which four elements a thread copies. Beyond M the last row is read in place of nothing, and beyond
-  // N the last four columns where n is a multiple of 4: what comes of it is never stored.
+  // The four elements that a thread copies. Beyond M, the last row is copied. Beyond N, the aligned path
+  // copies the last four columns. Out-of-range results are never stored.
   const int aCol = threadIdx.x % (BK / 4) * 4, aRow = threadIdx.x / (BK / 4);
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
-  const float* aLine = a + (long long)min(row0 + aRow, m - 1) * k;
+  const float* aSource = a + (long long)min(row0 + aRow, m - 1) * k;
   const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
   const float* bNext = b + (long long)bRow * n;
 
-  // Which elements a thread computes: two groups of four rows by two groups of four columns, a whole set
-  // of lanes apart, so that the groups of neighbouring lanes touch. Lanes i and i + 1 share what they
-  // read of B, lanes i and i + 2 what they read of A: so each quarter of a warp asks for few floats.
+  // Elements that a thread computes: two groups of four rows by two groups of four columns. Between a
+  // thread's two groups are the first groups of other lanes. The eight lanes of a quarter warp cover only
+  // two row groups and four column groups, so a shared load reads few distinct floats.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
@@ -56,17 +56,17 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 
   for (int t = 0; t < k; t += BK) {
     float4 aFour, bFour;
-    if (kAligned && t + BK <= k) {  // a whole tile of K: nothing to check
-      aFour = *reinterpret_cast<const float4*>(aLine + aCol + t);
+    if (kAligned && t + BK <= k) {  // a full step of K, without checks
+      aFour = *reinterpret_cast<const float4*>(aSource + aCol + t);
       bFour = *reinterpret_cast<const float4*>(bNext + bFrom);
     } else {
-      aFour = loadFour<kAligned>(aLine, aCol + t, k);
-      bFour = loadFour<kAligned>(bNext, bFrom, t + bRow < k ? n : 0);
+      aFour = loadFloats<kAligned>(aSource, aCol + t, k);
+      bFour = loadFloats<kAligned>(bNext, bFrom, t + bRow < k ? n : 0);
     }
     bNext += (long long)BK * n;
 
-    // TODO: a tile goes from global memory into registers and from there into shared memory. Which
-    //       instruction does that in one go, without a register? What can it not do to the tile of A?
+    // TODO: a tile goes from global memory into registers, and from registers into shared memory. Which
+    //       instruction copies it directly? What can that instruction not do with the tile of A?
     aTile[aCol + 0][aRow] = aFour.x;
     aTile[aCol + 1][aRow] = aFour.y;
     aTile[aCol + 2][aRow] = aFour.z;
@@ -96,7 +96,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
     const int r = row0 + row + i / 4 * 4 * kLanesM + i % 4;
-    if (r >= m) break;  // a thread's rows ascend
+    if (r >= m) break;  // rows of a thread are in ascending order
     float* cRow = c + (long long)r * n;
 #pragma unroll
     for (int j = 0; j < TN; j += 4) {
@@ -120,7 +120,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
   const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
 
-  // A 128-bit access needs a 16-byte aligned address in every row.
+  // 128-bit accesses require that every row starts at a 16-byte aligned address.
   const auto address = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
   const bool aligned = k % 4 == 0 && n % 4 == 0 &&
                        (address(p->a) | address(p->b) | address(p->c)) % 16 == 0;

@@ -1,7 +1,7 @@
 // @rung    11-split-k
 // @title   Lab 11: split-K
 // @after   05_thread_tile_2d
-// @idea    K is cut into slices that blocks compute side by side, each into a matrix of its own; a second kernel adds these up
+// @idea    K is split into slices that blocks compute in parallel. Each slice has its own result matrix, and a second kernel adds these matrices
 // @expect  wavesPerSm up, dramBytes up, achievedOccupancy up
 // @dtype   f32
 
@@ -9,14 +9,14 @@
 
 #include <algorithm>
 
-constexpr int BM = 64, BN = 64, BK = 8;  // the tile of a block, and its depth
-constexpr int TM = 8, TN = 8;            // rows and columns of a thread
+constexpr int BM = 64, BN = 64, BK = 8;  // block tile of C, and its depth in K
+constexpr int TM = 8, TN = 8;            // rows and columns per thread
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kRowsA = kThreads / BK;  // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / BN;  // rows of the B tile that it copies in one pass
+constexpr int kRowsB = kThreads / BN;  // rows of the B tile that the block copies in one pass
 
-// One slice of K for each blockIdx.x / tilesN; its partial result goes to its own matrix behind c.
+// Computes slice blockIdx.x / tilesN of K. The results of slice s are the s-th m x n matrix in c.
 __global__ void __launch_bounds__(kThreads)
 gemmLab(int m, int n, int k, int kSlice, int tilesN, float alpha, const float* __restrict__ a,
         const float* __restrict__ b, float beta, float* __restrict__ c) {
@@ -26,11 +26,11 @@ gemmLab(int m, int n, int k, int kSlice, int tilesN, float alpha, const float* _
   const int row0 = klTileRow() * BM, col0 = blockIdx.x % tilesN * BN;
   if (row0 >= m) return;
 
-  // This block's slice of K: from k0 up to kEnd. A slice is a multiple of BK long, and none is empty.
+  // This block's slice of K is k0 to kEnd - 1. No slice is empty. Only the last can have a partial step.
   const int k0 = blockIdx.x / tilesN * kSlice, kEnd = min(k0 + kSlice, k);
   c += (long long)(blockIdx.x / tilesN) * m * n;
 
-  // Beyond M and N the last row or column is read in place of nothing: what comes of it is never stored.
+  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
   const float* aNext[BM / kRowsA];
@@ -83,15 +83,15 @@ gemmLab(int m, int n, int k, int kSlice, int tilesN, float alpha, const float* _
   }
 }
 
-// C = alpha * (the sum of the partial results) + beta * C
+// Computes C = alpha * (sum of the partial results) + beta * C.
 __global__ void __launch_bounds__(256)
-addParts(long long count, int slices, float alpha, const float* __restrict__ parts, float beta,
+addParts(long long count, int slices, float alpha, const float* __restrict__ partials, float beta,
          float* __restrict__ c) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
     float sum = 0.0f;
 #pragma unroll 4
-    for (int s = 0; s < slices; ++s) sum += parts[s * count + i];
+    for (int s = 0; s < slices; ++s) sum += partials[s * count + i];
     klStore(&c[i], sum, alpha, beta);
   }
 }
@@ -100,42 +100,42 @@ struct Split {
   int slices, length;
 };
 
-// As many slices as it takes to give every SM a few blocks; two warps a block hide little by themselves.
-Split splitOf(const KlGemm* p) {
-  constexpr int kBlocksPerSm = 4, kShortest = 32;  // a shorter slice is not worth its partial result
+// Chooses enough slices for a few blocks per SM, because the two warps of a block alone hide little latency.
+Split chooseSplit(const KlGemm* p) {
+  constexpr int kBlocksPerSm = 4, kMinLength = 32;  // shorter slices would not pay for their partial results
   int device = 0, sms = 1;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   const int k = int(p->k);
   const long long tiles = (long long)ceilDiv(int(p->m), BM) * ceilDiv(int(p->n), BN);
   const long long wanted = std::max<long long>(1, sms * kBlocksPerSm / tiles);
-  const int slices = int(std::min<long long>(wanted, std::max(1, k / kShortest)));
+  const int slices = int(std::min<long long>(wanted, std::max(1, k / kMinLength)));
   const int length = ceilDiv(ceilDiv(k, slices), BK) * BK;
-  return {ceilDiv(k, length), length};  // rounding up can leave the last slices empty: they are dropped
+  return {ceilDiv(k, length), length};  // omits last slices that are empty because of rounding
 }
 
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" size_t kl_workspace_bytes(const KlGemm* p) {
-  const int slices = splitOf(p).slices;
+  const int slices = chooseSplit(p).slices;
   return slices == 1 ? 0 : size_t(slices) * p->m * p->n * sizeof(float);
 }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
-  const Split split = splitOf(p);
-  const bool parts = split.slices > 1;
-  float* to = parts ? static_cast<float*>(p->workspace) : p->c;
+  const Split split = chooseSplit(p);
+  const bool isSplit = split.slices > 1;
+  float* results = isSplit ? static_cast<float*>(p->workspace) : p->c;
 
   const int tilesN = ceilDiv(n, BN);
   const dim3 grid = klTileGrid(ceilDiv(m, BM), tilesN * split.slices);
   gemmLab<<<grid, kThreads, 0, stream>>>(
-      m, n, k, split.length, tilesN, parts ? 1.0f : p->alpha, static_cast<const float*>(p->a),
-      static_cast<const float*>(p->b), parts ? 0.0f : p->beta, to);
-  if (!parts) return cudaGetLastError();
+      m, n, k, split.length, tilesN, isSplit ? 1.0f : p->alpha, static_cast<const float*>(p->a),
+      static_cast<const float*>(p->b), isSplit ? 0.0f : p->beta, results);
+  if (!isSplit) return cudaGetLastError();
 
   const long long count = p->m * p->n;
   const unsigned blocks = unsigned(std::min<long long>((count + 255) / 256, 1 << 20));
-  addParts<<<blocks, 256, 0, stream>>>(count, split.slices, p->alpha, to, p->beta, p->c);
+  addParts<<<blocks, 256, 0, stream>>>(count, split.slices, p->alpha, results, p->beta, p->c);
   return cudaGetLastError();
 }

@@ -1,17 +1,17 @@
 // @rung    11-split-k
 // @title   Lab 11: split-K
 // @after   05_thread_tile_2d
-// @idea    one block for each tile of C, whatever the length of K: a small C keeps most of the GPU idle
+// @idea    each tile of C is computed by one block, for any length of K. If C is small, most of the GPU is idle
 // @dtype   f32
 
 #include "gemm_common.cuh"
 
-constexpr int BM = 64, BN = 64, BK = 8;  // the tile of a block, and its depth
-constexpr int TM = 8, TN = 8;            // rows and columns of a thread
+constexpr int BM = 64, BN = 64, BK = 8;  // block tile of C, and its depth in K
+constexpr int TM = 8, TN = 8;            // rows and columns per thread
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kRowsA = kThreads / BK;  // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / BN;  // rows of the B tile that it copies in one pass
+constexpr int kRowsB = kThreads / BN;  // rows of the B tile that the block copies in one pass
 
 __global__ void __launch_bounds__(kThreads)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -22,7 +22,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Beyond M and N the last row or column is read in place of nothing: what comes of it is never stored.
+  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
   const float* aNext[BM / kRowsA];
@@ -77,15 +77,15 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
-// TODO 2: a sum that several blocks share needs a place where they can leave their parts. Memory for
-//         that is yours if you ask for it, and comes as p->workspace. It holds whatever lay there.
+// TODO 2: blocks that compute parts of the same sum must store these parts in memory. The function below
+//         requests such memory, which the launch gets as p->workspace. It is not initialized.
 //
 // extern "C" size_t kl_workspace_bytes(const KlGemm* p) { return ...; }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
 
-  // TODO 1: how many blocks is that for a C of 128 x 128? How many would your GPU like to have?
+  // TODO 1: how many blocks does the grid have if C is 128 x 128? How many would keep your GPU busy?
   const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
   gemmLab<<<grid, kThreads, 0, stream>>>(
       m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,

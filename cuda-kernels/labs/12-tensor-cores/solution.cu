@@ -1,15 +1,15 @@
 // @rung    12-tensor-cores
 // @title   Lab 12: tensor cores
 // @after   51_wmma_naive
-// @idea    a warp multiplies 16 x 16 tiles on the tensor cores, and computes 4 x 4 of them, so that every tile it reads is used four times
+// @idea    each warp multiplies 16 x 16 tiles on the tensor cores. It computes 4 x 4 tiles of C, so it uses every tile that it reads four times
 // @expect  tensorUtilization up, registersPerThread up, achievedOccupancy down
 // @dtype   f16 bf16
 // @requires sm_75
 
 #include "tensor_common.cuh"
 
-constexpr int kTilesM = 4, kTilesN = 4;    // tiles of 16 x 16 that a warp computes
-constexpr int kWarpsM = 2, kWarpsN = 2;    // warps of a block
+constexpr int kTilesM = 4, kTilesN = 4;    // 16 x 16 tiles per warp
+constexpr int kWarpsM = 2, kWarpsN = 2;    // warps per block
 constexpr int kThreads = kWarpsM * kWarpsN * 32;
 constexpr int kWarpRows = kTilesM * kWmma, kWarpCols = kTilesN * kWmma;
 
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(kThreads)
 gemmLab(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
         float* __restrict__ c, bool aligned) {
   if constexpr (kMultiplies<T>) {
-    __shared__ __align__(32) float edge[kThreads / 32][kWmma * kWmma];  // for tiles that reach over an edge
+    __shared__ __align__(32) float edge[kThreads / 32][kWmma * kWmma];  // for tiles that cross a matrix edge
 
     const int warp = threadIdx.x / 32;
     const int row = (klTileRow() * kWarpsM + warp / kWarpsN) * kWarpRows;
@@ -32,31 +32,31 @@ gemmLab(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __re
 #pragma unroll
       for (int j = 0; j < kTilesN; ++j) nvcuda::wmma::fill_fragment(sum[i][j], 0.0f);
 
-    // Four tiles of A and four of B are read for sixteen products: each serves four times.
+    // Reads four tiles of A and four tiles of B for sixteen products, so each tile is used four times.
     const auto step = [&](int t, auto load) {
-      FragmentA<T> aPart[kTilesM];
-      FragmentB<T> bPart[kTilesN];
+      FragmentA<T> aTiles[kTilesM];
+      FragmentB<T> bTiles[kTilesN];
 #pragma unroll
-      for (int i = 0; i < kTilesM; ++i) load(aPart[i], a, row + i * kWmma, t, m, k);
+      for (int i = 0; i < kTilesM; ++i) load(aTiles[i], a, row + i * kWmma, t, m, k);
 #pragma unroll
-      for (int j = 0; j < kTilesN; ++j) load(bPart[j], b, t, col + j * kWmma, k, n);
+      for (int j = 0; j < kTilesN; ++j) load(bTiles[j], b, t, col + j * kWmma, k, n);
 #pragma unroll
       for (int i = 0; i < kTilesM; ++i)
 #pragma unroll
-        for (int j = 0; j < kTilesN; ++j) nvcuda::wmma::mma_sync(sum[i][j], aPart[i], bPart[j], sum[i][j]);
+        for (int j = 0; j < kTilesN; ++j) nvcuda::wmma::mma_sync(sum[i][j], aTiles[i], bTiles[j], sum[i][j]);
     };
 
-    // Where all of a warp's tiles are whole, the reads need no checks: the compiler can have all eight
-    // of a step on their way at once.
+    // If a warp's tiles are entirely inside the matrices, its loads need no checks. The compiler can then
+    // keep all eight loads of a step in flight.
     const bool whole = aligned && row + kWarpRows <= m && col + kWarpCols <= n;
     const int wholeSteps = whole ? k / kWmma * kWmma : 0;
     for (int t = 0; t < wholeSteps; t += kWmma)
-      step(t, [](auto& part, const T* matrix, int r, int s, int, int cols) {
-        nvcuda::wmma::load_matrix_sync(part, matrix + (long long)r * cols + s, cols);
+      step(t, [](auto& tile, const T* matrix, int r, int s, int, int cols) {
+        nvcuda::wmma::load_matrix_sync(tile, matrix + (long long)r * cols + s, cols);
       });
     for (int t = wholeSteps; t < k; t += kWmma)
-      step(t, [&](auto& part, const T* matrix, int r, int s, int rows, int cols) {
-        klLoadTile(part, matrix, r, s, rows, cols, aligned, inputEdge);
+      step(t, [&](auto& tile, const T* matrix, int r, int s, int rows, int cols) {
+        klLoadTile(tile, matrix, r, s, rows, cols, aligned, inputEdge);
       });
 
 #pragma unroll

@@ -1,7 +1,7 @@
 // @rung    12-tensor-cores
 // @title   Lab 12: tensor cores
 // @after   51_wmma_naive
-// @idea    16-bit inputs multiplied one by one by the FMA pipe, while the tensor cores idle
+// @idea    the FMA pipe multiplies 16-bit inputs one by one, while the tensor cores are idle
 // @dtype   f16 bf16
 // @requires sm_75
 
@@ -9,10 +9,10 @@
 
 constexpr int kTile = 32;
 
-// Right, and the tensor cores never hear of it: 16-bit inputs, converted and multiplied one by one.
-// tensor_common.cuh has what you need: FragmentA<T>, FragmentB<T>, FragmentC, klLoadTile(), klStoreTile().
-// TODO 1: one warp for one 16 x 16 tile of C. What does a warp read for one mma_sync()?
-// TODO 2: several tiles of C for one warp. What does it read now, and how often does it use that?
+// The results are right, but the FMA pipe multiplies the 16-bit inputs one by one, without tensor cores.
+// tensor_common.cuh defines FragmentA<T>, FragmentB<T>, FragmentC, klLoadTile() and klStoreTile().
+// TODO 1: let each warp compute one 16 x 16 tile of C. What does a warp read for one mma_sync()?
+// TODO 2: let each warp compute several tiles of C. How often does a warp then use each tile that it reads?
 template <typename T>
 __global__ void __launch_bounds__(kTile * kTile)
 gemmLab(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,

@@ -1,14 +1,14 @@
 // @rung    13-reduction
 // @title   Lab 13: a sum at the speed of memory
 // @after   03_sequential
-// @idea    a grid of fixed size strides over x with several loads in flight per thread; lanes add up by shuffles, and
-//          the block needs one barrier
+// @idea    a grid of fixed size strides over x with several loads in flight per thread. Lanes add their sums with
+//          shuffles, so a block needs only one barrier
 
 #include "kernel_ladder.h"
 
 constexpr int kThreads = 256;
-constexpr int kBlocks = 1056;  // eight on each of the 132 SMs of an H200
-constexpr int kLoads = 8;      // in flight per thread
+constexpr int kBlocks = 1056;  // eight per SM on the 132 SMs of an H200
+constexpr int kLoads = 8;      // loads in flight per thread
 
 __device__ float warpSum(float value) {
 #pragma unroll
@@ -17,23 +17,23 @@ __device__ float warpSum(float value) {
 }
 
 __global__ void __launch_bounds__(kThreads) sum(const float* x, float* sums, long long n) {
-  __shared__ float ofWarp[kThreads / 32];
+  __shared__ float warpSums[kThreads / 32];
   const long long stride = (long long)gridDim.x * kThreads;
   long long i = (long long)blockIdx.x * kThreads + threadIdx.x;
-  float own[kLoads] = {};
+  float partial[kLoads] = {};
   for (; i + (kLoads - 1) * stride < n; i += kLoads * stride) {
 #pragma unroll
-    for (int load = 0; load < kLoads; ++load) own[load] += x[i + load * stride];
+    for (int load = 0; load < kLoads; ++load) partial[load] += x[i + load * stride];
   }
-  for (; i < n; i += stride) own[0] += x[i];
+  for (; i < n; i += stride) partial[0] += x[i];
 #pragma unroll
-  for (int load = 1; load < kLoads; ++load) own[0] += own[load];
+  for (int load = 1; load < kLoads; ++load) partial[0] += partial[load];
 
-  const float value = warpSum(own[0]);
-  if (threadIdx.x % 32 == 0) ofWarp[threadIdx.x / 32] = value;
+  const float value = warpSum(partial[0]);
+  if (threadIdx.x % 32 == 0) warpSums[threadIdx.x / 32] = value;
   __syncthreads();
   if (threadIdx.x < 32) {
-    const float total = warpSum(threadIdx.x < kThreads / 32 ? ofWarp[threadIdx.x] : 0);
+    const float total = warpSum(threadIdx.x < kThreads / 32 ? warpSums[threadIdx.x] : 0);
     if (threadIdx.x == 0) sums[blockIdx.x] = total;
   }
 }

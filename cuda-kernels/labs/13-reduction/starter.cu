@@ -1,15 +1,15 @@
 // @rung    13-reduction
 // @title   Lab 13: a sum at the speed of memory
 // @after   03_sequential
-// @idea    each thread loads one element, and a tree in shared memory adds up those of the block
+// @idea    each thread loads one element, and a tree in shared memory adds the elements of the block
 
 #include "passes.cuh"
 
 constexpr int kThreads = 256;
 
-// Sums the n elements of x into one sum per block. Each launch leaves n / kThreads sums, and another launch adds those.
-// TODO: 256 elements cost a block nine barriers, and in the last five steps one warp works while seven wait.
-//       Let each thread add up many elements in a register first, so that the tree is climbed once for all of them.
+// Computes one sum per block of kThreads elements. Further launches add these sums until a single sum is left.
+// TODO: a block needs nine barriers for 256 elements, and in the last six steps, one warp works while seven wait.
+//       Let each thread first add many elements in a register, so that the block uses the tree once for all of them.
 //       Then let the lanes of a warp exchange their sums without shared memory.
 __global__ void __launch_bounds__(kThreads) sum(const float* x, float* sums, long long n) {
   __shared__ float tree[kThreads];

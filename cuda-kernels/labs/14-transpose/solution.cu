@@ -1,15 +1,15 @@
 // @rung    14-transpose
 // @title   Lab 14: a transpose without conflicts
 // @after   01_column_writes
-// @idea    a tile goes through shared memory: whole lines are read and written, and each row of the tile is rotated so
-//          that a column of it lies in 32 banks
+// @idea    tiles pass through shared memory, so warps read and write whole rows of a tile. Each row of the tile is
+//          rotated, so the elements of a column are in 32 different banks
 
 #include "transpose_common.cuh"
 
 constexpr int kTile = 32;
 constexpr int kHeight = 8;  // a block of 32 x 8 threads copies the tile in four steps
 
-// Where column c of row r of the tile lies in its row.
+// Returns the rotated position of column c in row r of the tile, which is also its bank.
 __device__ inline int bankOf(int r, int c) { return (r + c) % kTile; }
 
 __global__ void __launch_bounds__(kTile * kHeight)

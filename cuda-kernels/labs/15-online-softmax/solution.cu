@@ -1,8 +1,8 @@
 // @rung    15-online-softmax
-// @title   Lab 15: softmax, online
+// @title   Lab 15: online softmax
 // @after   02_block_per_row
-// @idea    a thread keeps the maximum and the sum of what it has seen, and corrects the sum when the maximum grows: two
-//          passes over the row in place of three, and pairs combine by shuffles
+// @idea    each thread keeps a running maximum and a running sum, and corrects the sum when the maximum grows. This needs
+//          two passes over the row instead of three. Shuffles combine the pairs of different lanes
 
 #include "kernel_ladder.h"
 
@@ -11,14 +11,14 @@
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 
-// What is known of a part of a row: its largest element, and the sum of exp(element - largest).
-struct Seen {
+// The state for a part of a row: its largest element, and the sum of exp(element - largest).
+struct Partial {
   float largest = -INFINITY, sum = 0;
 
-  // Where nothing but -infinity was seen, the difference to itself would be NaN.
+  // Returns exp(from - to). Returns 0 if `from` is -infinity, because from - to could then be NaN.
   __device__ static float scale(float from, float to) { return from == -INFINITY ? 0.0f : __expf(from - to); }
 
-  // Of the old and the new element one is the maximum, whose exponential is 1: one exponential is left, without a branch.
+  // Either `largest` or `value` is the new maximum, with an exponential of 1. One __expf without a branch is enough.
   __device__ void add(float value) {
     const bool grows = value > largest;
     const float other = scale(grows ? largest : value, grows ? value : largest);
@@ -26,45 +26,45 @@ struct Seen {
     largest = grows ? value : largest;
   }
 
-  __device__ Seen with(Seen other) const {
-    Seen both;
-    both.largest = fmaxf(largest, other.largest);
-    both.sum = sum * scale(largest, both.largest) + other.sum * scale(other.largest, both.largest);
-    return both;
+  __device__ Partial combine(Partial other) const {
+    Partial result;
+    result.largest = fmaxf(largest, other.largest);
+    result.sum = sum * scale(largest, result.largest) + other.sum * scale(other.largest, result.largest);
+    return result;
   }
 };
 
-__device__ Seen acrossLanes(Seen seen) {
+__device__ Partial combineLanes(Partial partial) {
 #pragma unroll
   for (int lanes = 16; lanes > 0; lanes /= 2) {
-    Seen other;
-    other.largest = __shfl_xor_sync(~0u, seen.largest, lanes);
-    other.sum = __shfl_xor_sync(~0u, seen.sum, lanes);
-    seen = seen.with(other);
+    Partial other;
+    other.largest = __shfl_xor_sync(~0u, partial.largest, lanes);
+    other.sum = __shfl_xor_sync(~0u, partial.sum, lanes);
+    partial = partial.combine(other);
   }
-  return seen;
+  return partial;
 }
 
 __global__ void __launch_bounds__(kThreads) softmax(const float* __restrict__ x, float* __restrict__ y, long long cols) {
-  __shared__ float largestOf[kWarps], sumOf[kWarps];
+  __shared__ float warpLargest[kWarps], warpSum[kWarps];
   const float* from = x + blockIdx.x * cols;
   float* to = y + blockIdx.x * cols;
 
-  Seen seen;
-  for (long long col = threadIdx.x; col < cols; col += kThreads) seen.add(from[col]);
-  seen = acrossLanes(seen);
+  Partial partial;
+  for (long long col = threadIdx.x; col < cols; col += kThreads) partial.add(from[col]);
+  partial = combineLanes(partial);
   const int lane = threadIdx.x % 32;
   if (lane == 0) {
-    largestOf[threadIdx.x / 32] = seen.largest;
-    sumOf[threadIdx.x / 32] = seen.sum;
+    warpLargest[threadIdx.x / 32] = partial.largest;
+    warpSum[threadIdx.x / 32] = partial.sum;
   }
   __syncthreads();
-  Seen row;
+  Partial row;
   if (lane < kWarps) {
-    row.largest = largestOf[lane];
-    row.sum = sumOf[lane];
+    row.largest = warpLargest[lane];
+    row.sum = warpSum[lane];
   }
-  row = acrossLanes(row);
+  row = combineLanes(row);
 
   const float factor = 1 / row.sum;
   for (long long col = threadIdx.x; col < cols; col += kThreads) to[col] = __expf(from[col] - row.largest) * factor;

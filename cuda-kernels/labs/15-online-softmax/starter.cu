@@ -1,7 +1,7 @@
 // @rung    15-online-softmax
-// @title   Lab 15: softmax, online
+// @title   Lab 15: online softmax
 // @after   02_block_per_row
-// @idea    a block per row makes three passes over it: the maximum, the sum, the results
+// @idea    one block per row makes three passes: one for the maximum, one for the sum, and one for the results
 
 #include "kernel_ladder.h"
 
@@ -9,25 +9,25 @@
 
 constexpr int kThreads = 256;
 
-// Combines the values of all threads of the block in a tree; every thread gets the result.
-template <typename Of>
-__device__ float reduce(float value, Of of) {
-  __shared__ float ofThread[kThreads];
-  ofThread[threadIdx.x] = value;
+// Combines one value from each thread of the block with a tree. Every thread gets the result.
+template <typename Combine>
+__device__ float reduce(float value, Combine combine) {
+  __shared__ float values[kThreads];
+  values[threadIdx.x] = value;
   for (int threads = kThreads / 2; threads > 0; threads /= 2) {
     __syncthreads();
-    if (threadIdx.x < threads) ofThread[threadIdx.x] = of(ofThread[threadIdx.x], ofThread[threadIdx.x + threads]);
+    if (threadIdx.x < threads) values[threadIdx.x] = combine(values[threadIdx.x], values[threadIdx.x + threads]);
   }
   __syncthreads();
-  value = ofThread[0];
+  value = values[0];
   __syncthreads();
   return value;
 }
 
-// TODO: the row is read three times, because the sum needs the maximum of the whole row first.
-//       It does not: a sum that was begun with a smaller maximum is off by one factor. Keep the maximum and the sum of
-//       what a thread has seen so far, correct the sum when the maximum grows, and read the row twice.
-//       Two such pairs can be combined too: by the lanes of a warp with shuffles, then by the warps of the block.
+// TODO: the row is read three times, because this kernel computes the maximum of the whole row before the sum.
+//       But a single factor corrects a partial sum that was computed with a smaller maximum. Keep a running maximum and
+//       a running sum in each thread, correct the sum when the maximum grows, and read the row only twice.
+//       Two such pairs can also be combined: by the lanes of a warp with shuffles, then by the warps of the block.
 __global__ void __launch_bounds__(kThreads) softmax(const float* x, float* y, long long cols) {
   const float* from = x + blockIdx.x * cols;
   float* to = y + blockIdx.x * cols;

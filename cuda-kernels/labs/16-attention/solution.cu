@@ -1,47 +1,47 @@
 // @rung    16-attention
-// @title   Lab 16: attention, in registers
+// @title   Lab 16: attention in registers
 // @after   03_online_softmax
 // @dtype   bf16
-// @idea    the result of the first product lies in registers as the left operand of the second does: scores become weights in
-//          place, and neither is ever stored
+// @idea    the first product leaves its result in the register layout that the second product needs for its left operand. Scores
+//          become weights in place and are never stored
 
 #include "attention_common.cuh"
 
 constexpr int kWarps = 4, kThreads = kWarps * 32;
-constexpr int kRows = kWarps * 16, kKeys = 64;  // of q for a block, of k and v for a step; a warp has 16 of the rows
-constexpr int kLineBytes = kHead * 2;
+constexpr int kRows = kWarps * 16, kKeys = 64;  // rows of q per block, 16 per warp, and keys per step
+constexpr int kRowBytes = kHead * 2;
 
-// Where eight elements lie in a tile whose lines have `lineBytes`. Eight lines of one column, which ldmatrix reads at once,
-// lie in different banks.
-__device__ int place(int line, int eight, int lineBytes = kLineBytes) { return line * lineBytes + ((eight ^ (line & 7)) << 4); }
+// Returns the byte offset of a chunk of eight elements. The chunk index is XORed with the row, so the chunks of eight rows,
+// which ldmatrix reads at once, are in different banks.
+__device__ int tileOffset(int row, int chunk, int rowBytes = kRowBytes) { return row * rowBytes + ((chunk ^ (row & 7)) << 4); }
 
-// `count` tokens of a head from `token` on; zeros beyond the last one.
-__device__ void copyTile(unsigned char* to, const KlElement* head, int count, int token, int tokens) {
+// Copies `count` tokens of a head, starting at firstToken, with zeros beyond the last token.
+__device__ void copyTile(unsigned char* to, const KlElement* head, int count, int firstToken, int tokens) {
   for (int i = threadIdx.x; i < count * kHead / 8; i += kThreads) {
-    const int line = i / (kHead / 8), eight = i % (kHead / 8);
-    const bool inside = token + line < tokens;
-    *reinterpret_cast<uint4*>(to + place(line, eight)) =
-        inside ? *reinterpret_cast<const uint4*>(head + (long long)(token + line) * kHead + eight * 8) : uint4{};
+    const int row = i / (kHead / 8), chunk = i % (kHead / 8);
+    const bool inside = firstToken + row < tokens;
+    *reinterpret_cast<uint4*>(to + tileOffset(row, chunk)) =
+        inside ? *reinterpret_cast<const uint4*>(head + (long long)(firstToken + row) * kHead + chunk * 8) : uint4{};
   }
 }
 
-// Four 8 x 8 matrices, of which lanes 0 to 7, 8 to 15, … name the lines. Lane i gets two neighbors of line i / 4 of each.
-__device__ void loadMatrices(uint32_t (&part)[4], const unsigned char* from) {
+// Loads four 8 x 8 matrices. Lane i addresses row i % 8 of matrix i / 8. It gets two adjacent elements of row i / 4 of each.
+__device__ void loadMatrices(uint32_t (&matrices)[4], const unsigned char* from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
+               : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]), "=r"(matrices[3])
                : "r"(klSharedAddress(from))
                : "memory");
 }
 
-__device__ void loadMatricesTransposed(uint32_t (&part)[4], const unsigned char* from) {
+__device__ void loadMatricesTransposed(uint32_t (&matrices)[4], const unsigned char* from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
+               : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]), "=r"(matrices[3])
                : "r"(klSharedAddress(from))
                : "memory");
 }
 
-// d += a * b, of 16 x 16 and 16 x 8 elements. Lane i has d[0], d[1] of line i / 4 and d[2], d[3] of the line 8 further down, columns
-// i % 4 * 2 and the next. Of a it has two neighbors in the same lines and columns: a[0], a[1]; and 8 columns further a[2], a[3].
+// Computes d += a * b, where a is 16 x 16 and b is 16 x 8. Lane i has columns i % 4 * 2 and i % 4 * 2 + 1 of d: row i / 4 in d[0] and
+// d[1], and row i / 4 + 8 in d[2] and d[3]. a[0] and a[1] hold the same rows and columns of a. a[2] and a[3] are 8 columns right.
 __device__ void multiply(float* d, const uint32_t* a, uint32_t b0, uint32_t b1) {
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -49,40 +49,40 @@ __device__ void multiply(float* d, const uint32_t* a, uint32_t b0, uint32_t b1) 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// Scores of a warp's 16 rows and a tile of keys: score[4 * j …] is of keys 8 * j to 8 * j + 7.
+// Computes the scores of a warp's 16 rows. score[4 * j] to score[4 * j + 3] belong to keys 8 * j to 8 * j + 7 of a tile.
 __device__ void multiplyByKeys(float (&score)[kKeys / 2], const unsigned char* q, const unsigned char* k) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int d = 0; d < kHead / 16; ++d) {
     uint32_t a[4], b[4];
-    loadMatrices(a, q + place(lane % 16, d * 2 + lane / 16));
+    loadMatrices(a, q + tileOffset(lane % 16, d * 2 + lane / 16));
 #pragma unroll
     for (int j = 0; j < kKeys / 16; ++j) {
-      loadMatrices(b, k + place(j * 16 + lane / 16 * 8 + lane % 8, d * 2 + lane / 8 % 2));
+      loadMatrices(b, k + tileOffset(j * 16 + lane / 16 * 8 + lane % 8, d * 2 + lane / 8 % 2));
       multiply(&score[j * 8], a, b[0], b[1]);
       multiply(&score[j * 8 + 4], a, b[2], b[3]);
     }
   }
 }
 
-// sum += weights * v for 16 keys from 16 * j on, whose weights are `a`.
+// Adds weights * v to `sum` for the 16 keys from 16 * j. The weights are in `a`.
 __device__ void multiplyByValues(float (&sum)[kHead / 2], const uint32_t* a, const unsigned char* v, int j) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int d = 0; d < kHead / 16; ++d) {
     uint32_t b[4];
-    loadMatricesTransposed(b, v + place(j * 16 + lane % 16, d * 2 + lane / 16));
+    loadMatricesTransposed(b, v + tileOffset(j * 16 + lane % 16, d * 2 + lane / 16));
     multiply(&sum[d * 8], a, b[0], b[1]);
     multiply(&sum[d * 8 + 4], a, b[2], b[3]);
   }
 }
 
-// Of a block: q, and a tile of k and of v.
+// Shared memory of a block: q, and tiles of k and v.
 struct Shared {
-  unsigned char q[kRows * kLineBytes], k[kKeys * kLineBytes], v[kKeys * kLineBytes];
+  unsigned char q[kRows * kRowBytes], k[kKeys * kRowBytes], v[kKeys * kRowBytes];
 };
 
-// Of a row, whose columns lie with four neighboring lanes.
+// Reductions over a row, whose columns are spread over four neighboring lanes.
 __device__ float largestOfRow(float value) {
   value = fmaxf(value, __shfl_xor_sync(~0u, value, 1));
   return fmaxf(value, __shfl_xor_sync(~0u, value, 2));
@@ -100,7 +100,7 @@ attend(const KlElement* q, const KlElement* k, const KlElement* v, KlElement* o,
   const long long head = (long long)blockIdx.y * tokens * kHead;
   copyTile(shared.q, q + head, kRows, row0, tokens);
 
-  // A lane has parts of two rows, eight apart. Registers i with the same i / 2 % 2 belong to the same row.
+  // A lane has parts of two rows, eight rows apart. Registers i with equal i / 2 % 2 belong to the same row.
   const int row = row0 + warpRow + lane / 4;
   float largest[2] = {-INFINITY, -INFINITY}, weights[2] = {0, 0};
   float sum[kHead / 2] = {};
@@ -112,20 +112,20 @@ attend(const KlElement* q, const KlElement* k, const KlElement* v, KlElement* o,
     __syncthreads();
 
     float score[kKeys / 2] = {};
-    multiplyByKeys(score, shared.q + warpRow * kLineBytes, shared.k);
+    multiplyByKeys(score, shared.q + warpRow * kRowBytes, shared.k);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int seen = int(klKeys(tokens, causal, row + half * 8)) - key0 - lane % 4 * 2;
-      float above = largest[half];
+      const int visible = int(klKeys(tokens, causal, row + half * 8)) - key0 - lane % 4 * 2;
+      float newLargest = largest[half];
 #pragma unroll
       for (int i = 0; i < kKeys / 4; ++i) {
         float& own = score[i / 2 * 4 + half * 2 + i % 2];
-        own = i / 2 * 8 + i % 2 < seen ? own * scale : -INFINITY;
-        above = fmaxf(above, own);
+        own = i / 2 * 8 + i % 2 < visible ? own * scale : -INFINITY;
+        newLargest = fmaxf(newLargest, own);
       }
-      above = largestOfRow(above);
-      const float shift = klShift(above), factor = klPowerOfTwo(largest[half] - shift);
-      largest[half] = above;
+      newLargest = largestOfRow(newLargest);
+      const float shift = klShift(newLargest), factor = klPowerOfTwo(largest[half] - shift);
+      largest[half] = newLargest;
       weights[half] *= factor;
 #pragma unroll
       for (int i = 0; i < kKeys / 4; ++i) {
@@ -137,7 +137,7 @@ attend(const KlElement* q, const KlElement* k, const KlElement* v, KlElement* o,
       for (int i = 0; i < kHead / 4; ++i) sum[i / 2 * 4 + half * 2 + i % 2] *= factor;
     }
 
-    // The scores of 16 keys are eight registers: rounded in pairs they are the left operand, in this order.
+    // The scores of 16 keys are in eight registers. Rounded and packed in pairs, they are the left operand, in this order.
 #pragma unroll
     for (int j = 0; j < kKeys / 16; ++j) {
       uint32_t a[4];

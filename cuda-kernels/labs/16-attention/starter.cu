@@ -1,46 +1,46 @@
 // @rung    16-attention
-// @title   Lab 16: attention, through shared memory
+// @title   Lab 16: attention through shared memory
 // @after   03_online_softmax
 // @dtype   bf16
-// @idea    both products on tensor cores; between them the scores go to shared memory, become weights there, and are read back
+// @idea    both products use tensor cores. Between them, a warp stores its scores to shared memory, replaces them with weights, and reads the weights back
 
 #include "attention_common.cuh"
 
 constexpr int kWarps = 4, kThreads = kWarps * 32;
-constexpr int kRows = kWarps * 16, kKeys = 64;  // of q for a block, of k and v for a step; a warp has 16 of the rows
-constexpr int kLineBytes = kHead * 2;
+constexpr int kRows = kWarps * 16, kKeys = 64;  // rows of q per block, 16 per warp, and keys per step
+constexpr int kRowBytes = kHead * 2;
 
-// Where eight elements lie in a tile whose lines have `lineBytes`. Eight lines of one column, which ldmatrix reads at once,
-// lie in different banks.
-__device__ int place(int line, int eight, int lineBytes = kLineBytes) { return line * lineBytes + ((eight ^ (line & 7)) << 4); }
+// Returns the byte offset of a chunk of eight elements. The chunk index is XORed with the row, so the chunks of eight rows,
+// which ldmatrix reads at once, are in different banks.
+__device__ int tileOffset(int row, int chunk, int rowBytes = kRowBytes) { return row * rowBytes + ((chunk ^ (row & 7)) << 4); }
 
-// `count` tokens of a head from `token` on; zeros beyond the last one.
-__device__ void copyTile(unsigned char* to, const KlElement* head, int count, int token, int tokens) {
+// Copies `count` tokens of a head, starting at firstToken, with zeros beyond the last token.
+__device__ void copyTile(unsigned char* to, const KlElement* head, int count, int firstToken, int tokens) {
   for (int i = threadIdx.x; i < count * kHead / 8; i += kThreads) {
-    const int line = i / (kHead / 8), eight = i % (kHead / 8);
-    const bool inside = token + line < tokens;
-    *reinterpret_cast<uint4*>(to + place(line, eight)) =
-        inside ? *reinterpret_cast<const uint4*>(head + (long long)(token + line) * kHead + eight * 8) : uint4{};
+    const int row = i / (kHead / 8), chunk = i % (kHead / 8);
+    const bool inside = firstToken + row < tokens;
+    *reinterpret_cast<uint4*>(to + tileOffset(row, chunk)) =
+        inside ? *reinterpret_cast<const uint4*>(head + (long long)(firstToken + row) * kHead + chunk * 8) : uint4{};
   }
 }
 
-// Four 8 x 8 matrices, of which lanes 0 to 7, 8 to 15, … name the lines. Lane i gets two neighbors of line i / 4 of each.
-__device__ void loadMatrices(uint32_t (&part)[4], const unsigned char* from) {
+// Loads four 8 x 8 matrices. Lane i addresses row i % 8 of matrix i / 8. It gets two adjacent elements of row i / 4 of each.
+__device__ void loadMatrices(uint32_t (&matrices)[4], const unsigned char* from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
+               : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]), "=r"(matrices[3])
                : "r"(klSharedAddress(from))
                : "memory");
 }
 
-__device__ void loadMatricesTransposed(uint32_t (&part)[4], const unsigned char* from) {
+__device__ void loadMatricesTransposed(uint32_t (&matrices)[4], const unsigned char* from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
+               : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]), "=r"(matrices[3])
                : "r"(klSharedAddress(from))
                : "memory");
 }
 
-// d += a * b, of 16 x 16 and 16 x 8 elements. Lane i has d[0], d[1] of line i / 4 and d[2], d[3] of the line 8 further down, columns
-// i % 4 * 2 and the next. Of a it has two neighbors in the same lines and columns: a[0], a[1]; and 8 columns further a[2], a[3].
+// Computes d += a * b, where a is 16 x 16 and b is 16 x 8. Lane i has columns i % 4 * 2 and i % 4 * 2 + 1 of d: row i / 4 in d[0] and
+// d[1], and row i / 4 + 8 in d[2] and d[3]. a[0] and a[1] hold the same rows and columns of a. a[2] and a[3] are 8 columns right.
 __device__ void multiply(float* d, const uint32_t* a, uint32_t b0, uint32_t b1) {
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -48,46 +48,46 @@ __device__ void multiply(float* d, const uint32_t* a, uint32_t b0, uint32_t b1) 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// Scores of a warp's 16 rows and a tile of keys: score[4 * j …] is of keys 8 * j to 8 * j + 7.
+// Computes the scores of a warp's 16 rows. score[4 * j] to score[4 * j + 3] belong to keys 8 * j to 8 * j + 7 of a tile.
 __device__ void multiplyByKeys(float (&score)[kKeys / 2], const unsigned char* q, const unsigned char* k) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int d = 0; d < kHead / 16; ++d) {
     uint32_t a[4], b[4];
-    loadMatrices(a, q + place(lane % 16, d * 2 + lane / 16));
+    loadMatrices(a, q + tileOffset(lane % 16, d * 2 + lane / 16));
 #pragma unroll
     for (int j = 0; j < kKeys / 16; ++j) {
-      loadMatrices(b, k + place(j * 16 + lane / 16 * 8 + lane % 8, d * 2 + lane / 8 % 2));
+      loadMatrices(b, k + tileOffset(j * 16 + lane / 16 * 8 + lane % 8, d * 2 + lane / 8 % 2));
       multiply(&score[j * 8], a, b[0], b[1]);
       multiply(&score[j * 8 + 4], a, b[2], b[3]);
     }
   }
 }
 
-// sum += weights * v for 16 keys from 16 * j on, whose weights are `a`.
+// Adds weights * v to `sum` for the 16 keys from 16 * j. The weights are in `a`.
 __device__ void multiplyByValues(float (&sum)[kHead / 2], const uint32_t* a, const unsigned char* v, int j) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int d = 0; d < kHead / 16; ++d) {
     uint32_t b[4];
-    loadMatricesTransposed(b, v + place(j * 16 + lane % 16, d * 2 + lane / 16));
+    loadMatricesTransposed(b, v + tileOffset(j * 16 + lane % 16, d * 2 + lane / 16));
     multiply(&sum[d * 8], a, b[0], b[1]);
     multiply(&sum[d * 8 + 4], a, b[2], b[3]);
   }
 }
 
-// Of a block: q, a tile of k and of v, and what goes from product to product.
+// Shared memory of a block: q, tiles of k and v, and the data passed between the two products.
 struct Shared {
-  unsigned char q[kRows * kLineBytes], k[kKeys * kLineBytes], v[kKeys * kLineBytes];
+  unsigned char q[kRows * kRowBytes], k[kKeys * kRowBytes], v[kKeys * kRowBytes];
   float score[kRows][kKeys + 4];
   unsigned char weight[kRows * kKeys * 2];
   float factor[kRows];
 };
 
-// TODO: between the two products a warp writes its scores to shared memory, where two lanes per row turn them into weights,
-//       and reads the weights back as the left operand of the second product. None of that is needed. Look where
-//       multiply() has its result and where it wants its left operand. Four lanes have a row's scores: two shuffles
-//       give them its maximum. Keep scores and weights in registers, and drop `score`, `weight` and `factor`.
+// TODO: between the two products, a warp writes its scores to shared memory, where two lanes per row turn them into weights.
+//       The warp then reads the weights as the left operand of the second product. None of this is needed. Compare where
+//       multiply() leaves its result and where it needs its left operand. Four lanes have the scores of a row, so two shuffles
+//       compute its maximum. Keep scores and weights in registers, and remove `score`, `weight` and `factor`.
 __global__ void __launch_bounds__(kThreads)
 attend(const KlElement* q, const KlElement* k, const KlElement* v, KlElement* o, int tokens, int causal, float scale) {
   extern __shared__ __align__(128) unsigned char memory[];
@@ -96,7 +96,7 @@ attend(const KlElement* q, const KlElement* k, const KlElement* v, KlElement* o,
   const long long head = (long long)blockIdx.y * tokens * kHead;
   copyTile(shared.q, q + head, kRows, row0, tokens);
 
-  // Of row warpRow + lane / 2, in which a lane has half of the keys.
+  // State of row warpRow + lane / 2. Each of the two lanes of a row handles half of the keys.
   const int row = warpRow + lane / 2;
   const int ownKeys = int(klKeys(tokens, causal, row0 + row));
   float largest = -INFINITY, weights = 0;
@@ -109,26 +109,26 @@ attend(const KlElement* q, const KlElement* k, const KlElement* v, KlElement* o,
     __syncthreads();
 
     float score[kKeys / 2] = {};
-    multiplyByKeys(score, shared.q + warpRow * kLineBytes, shared.k);
+    multiplyByKeys(score, shared.q + warpRow * kRowBytes, shared.k);
 #pragma unroll
     for (int i = 0; i < kKeys / 2; ++i)
       shared.score[warpRow + i / 2 % 2 * 8 + lane / 4][i / 4 * 8 + lane % 4 * 2 + i % 2] = score[i] * scale;
     __syncwarp();
 
-    const int first = lane % 2 * (kKeys / 2);
-    const float* own = &shared.score[row][first];
-    const int seen = max(0, min(kKeys / 2, ownKeys - key0 - first));
-    float above = largest;
-    for (int i = 0; i < seen; ++i) above = fmaxf(above, own[i]);
-    above = fmaxf(above, __shfl_xor_sync(~0u, above, 1));
-    const float shift = klShift(above), factor = klPowerOfTwo(largest - shift);
-    largest = above;
+    const int firstKey = lane % 2 * (kKeys / 2);
+    const float* own = &shared.score[row][firstKey];
+    const int valid = max(0, min(kKeys / 2, ownKeys - key0 - firstKey));
+    float newLargest = largest;
+    for (int i = 0; i < valid; ++i) newLargest = fmaxf(newLargest, own[i]);
+    newLargest = fmaxf(newLargest, __shfl_xor_sync(~0u, newLargest, 1));
+    const float shift = klShift(newLargest), factor = klPowerOfTwo(largest - shift);
+    largest = newLargest;
     weights *= factor;
     for (int i = 0; i < kKeys / 2; i += 2) {
-      const float one = i < seen ? klPowerOfTwo(own[i] - shift) : 0, next = i + 1 < seen ? klPowerOfTwo(own[i + 1] - shift) : 0;
-      weights += one + next;
-      const int key = first + i;
-      *reinterpret_cast<uint32_t*>(shared.weight + place(row, key / 8, kKeys * 2) + key % 8 * 2) = klPack(one, next);
+      const float first = i < valid ? klPowerOfTwo(own[i] - shift) : 0, second = i + 1 < valid ? klPowerOfTwo(own[i + 1] - shift) : 0;
+      weights += first + second;
+      const int key = firstKey + i;
+      *reinterpret_cast<uint32_t*>(shared.weight + tileOffset(row, key / 8, kKeys * 2) + key % 8 * 2) = klPack(first, second);
     }
     shared.factor[row] = factor;
     __syncwarp();
@@ -138,7 +138,7 @@ attend(const KlElement* q, const KlElement* k, const KlElement* v, KlElement* o,
 #pragma unroll
     for (int j = 0; j < kKeys / 16; ++j) {
       uint32_t a[4];
-      loadMatrices(a, shared.weight + place(warpRow + lane % 16, j * 2 + lane / 16, kKeys * 2));
+      loadMatrices(a, shared.weight + tileOffset(warpRow + lane % 16, j * 2 + lane / 16, kKeys * 2));
       multiplyByValues(sum, a, shared.v, j);
     }
   }
@@ -148,10 +148,10 @@ attend(const KlElement* q, const KlElement* k, const KlElement* v, KlElement* o,
   __syncwarp();
 #pragma unroll
   for (int i = 0; i < kHead / 2; i += 2) {
-    const int line = warpRow + i / 2 % 2 * 8 + lane / 4;
-    if (row0 + line >= tokens) continue;
-    const float factor = shared.factor[line];
-    *reinterpret_cast<uint32_t*>(o + head + (long long)(row0 + line) * kHead + i / 4 * 8 + lane % 4 * 2) =
+    const int resultRow = warpRow + i / 2 % 2 * 8 + lane / 4;
+    if (row0 + resultRow >= tokens) continue;
+    const float factor = shared.factor[resultRow];
+    *reinterpret_cast<uint32_t*>(o + head + (long long)(row0 + resultRow) * kHead + i / 4 * 8 + lane % 4 * 2) =
         klPack(sum[i] * factor, sum[i + 1] * factor);
   }
 }
