@@ -195,7 +195,7 @@ describe("an author's text", () => {
     expect(isBehind('rungs/b/idea', later)).toBe(false)
   })
 
-  it('is marked in a session based on the shipped rung, but not in a ladder folder', () => {
+  it('is marked as outdated in a session of a built-in ladder, but not in a session of a ladder folder', () => {
     learn('ladders', koLadders)
     const ladder = {
       ...rows<Recorded>('sessions.jsonl').find(({ session }) => session === 'gemm-fp32-h200-4096')!

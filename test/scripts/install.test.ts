@@ -60,7 +60,7 @@ describe('dependencies', () => {
       expect(isInstalled(folder)).toBe(false)
     })
 
-    it('fail with a message', () => {
+    it('have a clear message if their installation fails', () => {
       expect(explainFailure('npm error code EAI_AGAIN\nnpm error request failed')).toMatch(
         /^npm cannot reach its registry, .*run this again\.\nnpm said:\nnpm error code EAI_AGAIN/,
       )
@@ -87,7 +87,7 @@ describe('dependencies', () => {
       expect(npmCommand({ npm_execpath: '/x/pnpm.cjs' }).args).toEqual([])
     })
 
-    it('match both the lock file and the manifest', () => {
+    it('have the same dependencies in the lock file and the manifest', () => {
       const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
       const lock = JSON.parse(read('package-lock.json')).packages['']
       const manifest = JSON.parse(read('package.json'))
@@ -120,7 +120,7 @@ describe('Chromium', () => {
       rmSync(folder, { recursive: true })
     })
 
-    it('searches by name first, then in the order of PATH', () => {
+    it('tries each name in all folders of PATH before the next name', () => {
       const chrome = program('first/google-chrome')
       const chromium = program('second/chromium')
       const other = program('third/chromium')

@@ -58,7 +58,7 @@ describe('predictions for recorded rungs', () => {
     expect(figuresOf(rows).inside).toBeGreaterThanOrEqual(0.9)
   })
 
-  it('determine the ranges for all classes, which `npm run prediction` generates', () => {
+  it('determine the ranges that `npm run prediction` writes for all classes', () => {
     expect(readFileSync(join(root, factorsPath), 'utf8')).toBe(factorsText(rows))
   })
 
@@ -95,7 +95,7 @@ describe('the ablation', () => {
   })
 })
 
-it('every published step on a GPU without measurements is compared', () => {
+it('every published step on a GPU that we did not measure is compared with its prediction', () => {
   const steps = publishedLadders(root).flatMap(({ ladder, gflops }) =>
     Object.keys(gflops).map((rung) => `${ladder} ${rung}`),
   )
@@ -150,13 +150,13 @@ describe('the figures', () => {
     expect(heldOut(rows, 'compute')).toEqual({ rungs: 12, inside: 9 })
   })
 
-  it('allow for errors that a warning already covers', () => {
+  it('ignore errors within the range that a warning already widened', () => {
     const widened = { ms: 1.3, class: 'compute' as const, widened: ['uneven-blocks' as const] }
     const rows = many(['x', 'y', 'z'], [1, 1, 1], { predicted: widened })
     expect(classFactors(rows).compute).toBe(1.09)
   })
 
-  it('accept the third measured stall reason as the predicted second if the two are nearly equal', () => {
+  it('accept the third measured stall reason as the second if the two have nearly equal stalls', () => {
     const stalls = {
       measured: [
         { reason: 'a', warps: 10 },

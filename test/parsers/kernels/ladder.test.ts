@@ -36,7 +36,7 @@ describe('shipped ladders', () => {
     parseLadderFile(JSON.stringify({ ...ladder, ...change }), 'ladders/a.json', tasks)
 
   describe('a ladder file', () => {
-    it("is parsed, with the task's problem as the default", () => {
+    it("is parsed, and the task's problem is the default problem", () => {
       expect(parse({})).toEqual({ ...ladder, scalars: {}, options: {} })
       const scalars = { beta: 0.5 }
       expect(parse({ scalars, reference: null })).toMatchObject({ scalars, reference: null })
@@ -128,7 +128,7 @@ describe('a ladder of programs', () => {
   const read = (change: object) =>
     parseProgramLadder(JSON.stringify({ ...document, ...change }, null, 1), 'ladder.json')
 
-  it('has defaults for its settings, and rejects a document with a task', () => {
+  it('has default settings, and cannot have a task', () => {
     expect(read({})!.programs).toMatchObject({ runs: 7, timeout: 600, exit_code: 0 })
     expect(read({ task: {} })).toBeNull()
     expect(read({ programs: undefined })).toBeNull()
@@ -147,7 +147,7 @@ describe('a ladder of programs', () => {
     [{ rungs: [{ id: 'a', title: 'A', program: ['a'], params: {} }] }, /no key "params"/],
     [{ reference_rung: 'c' }, /no rung c; the rungs are a, b/],
     [{ rungs: [{ ...document.rungs[0], after: 'x' }] }, /after refers to x/],
-  ])('%j is rejected with the line number', (change, expected) => {
+  ])('with %j is rejected with the line number', (change, expected) => {
     expect(() => read(change)).toThrow(expected)
     expect(() => read(change)).toThrow(/^ladder\.json:\d+:\d+: /)
   })
@@ -157,7 +157,7 @@ describe('ladder.yaml', () => {
   const templates = join(import.meta.dirname, '../../../resources/templates')
   const text = readFileSync(join(templates, 'softmax', 'ladder.yaml'), 'utf8')
 
-  /** Returns every fault as printed. */
+  /** Returns the error message with its remedy, as printed. */
   function faultsOf(source: string): string {
     try {
       parseLadderDocument(source, 'lab/ladder.yaml')
@@ -441,7 +441,7 @@ describe('ladder.yaml', () => {
       )
     })
 
-    it('with nested explicit keys is rejected before a parser sees them', () => {
+    it('with nested explicit keys is rejected before it is parsed', () => {
       expect(faultsOf('? '.repeat(1000))).toMatch(/limit of 64 explicit keys/)
       const stairs = Array.from({ length: 1000 }, (_, at) => `${' '.repeat(at)}?`)
       expect(faultsOf(stairs.join('\n'))).toMatch(/limit of 64 explicit keys/)

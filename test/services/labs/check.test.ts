@@ -246,7 +246,7 @@ describe('checks', () => {
       ).rejects.toThrow()
     })
 
-    it('with an outside link, a huge or missing file, or circular dependencies are rejected by name', async () => {
+    it('with an outside link, a huge or missing file, or circular dependencies are rejected with their names', async () => {
       const machine = await fakeMachine()
       await rm(join(machine.kernelsDir, 'labs'), { recursive: true, force: true })
       await testLab(

@@ -1,5 +1,5 @@
 /**
- * Tests grading without a sandbox: how an outcome is chosen, and the rows that survive a killed
+ * Tests grading without a sandbox: the choice of an outcome, and the rows that survive a killed
  * grading.
  */
 import { readdir, readFile, writeFile, cp, mkdir, rm, symlink } from 'node:fs/promises'
@@ -66,7 +66,7 @@ describe("a submission's row", () => {
 })
 
 describe('a folder of submissions', () => {
-  it('has a one-line row for each name, even if it contains unusual bytes', async () => {
+  it('has a one-line row for each student, even if a file name contains unusual bytes', async () => {
     const dir = await tempDir()
     const at = (bytes: string) =>
       Buffer.concat([Buffer.from(`${dir}/`), Buffer.from(bytes, 'latin1')])
@@ -353,7 +353,7 @@ describe('the recorded outcomes', () => {
 })
 
 describe("adding a user's folder", () => {
-  it('reveals neither the file names in nor the existence of a folder that is not a lab', async () => {
+  it('reveals neither the existence nor the file names of a folder that is not a lab', async () => {
     const dir = await tempDir()
     await mkdir(join(dir, 'private'))
     await symlink('/etc/hostname', join(dir, 'private', 'salaries.xlsx'))
