@@ -43,8 +43,8 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-// Use large pages. Starting a program copies the page table of the worker, and with large pages,
-// the copy takes a tenth of the time.
+// Use large pages. Starting a program copies the page table of the worker, and large pages reduce
+// the time of this copy to a tenth.
 process.env['GLIBC_TUNABLES'] ??= 'glibc.malloc.hugetlb=1'
 
 /**

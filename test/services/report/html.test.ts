@@ -115,7 +115,7 @@ describe('HTML', () => {
       }
       const refused = (text: string) => () => parseReportHtml(withDeep(text), 'report.html')
       expect(refused(`{"a":[${'[],'.repeat(3_000_000)}0]}`)).toThrow(/5000000 values/)
-      // Add a thousand columns to one column of a million values.
+      // Add a thousand empty columns to a column with a million values.
       const columns = Array.from({ length: 1000 }, (_, index) => `"c${index}":[]`).join(',')
       const lines = `{"long":[${'0,'.repeat(1_000_000)}0],${columns}}`
       const kernel = `{"instructions":{},"lines":${lines}}`
@@ -146,7 +146,7 @@ describe('HTML', () => {
       expect(html).toContain('<title>FP32 matrix multiplication at 4096³ FP32 on NVIDIA H200')
     })
 
-    it('contains the deep profiles of its rungs, and returns them', () => {
+    it('contains the deep profiles of its rungs, which can be read back', () => {
       const profiles = [deepProfile('03_shared_tile'), largeProfile('06_float4', 50)]
       const html = reportHtml([{ ...recording(), profiles }], {}, template, noPrivates)
       const { report, deep } = parseReportHtml(html, 'report.html')
@@ -166,7 +166,7 @@ describe('HTML', () => {
       )
     })
 
-    it('shows two sessions side by side, and rejects two sessions that cannot be compared', () => {
+    it('can show two sessions side by side, if these sessions can be compared', () => {
       const before = recording()
       const after = slowed(recording(), '06_float4', 1.5)
       const html = reportHtml([before, after], {}, template, noPrivates)
@@ -355,7 +355,7 @@ describe('privacy', () => {
 
     it('are found in time proportional to the length of a malicious text', () => {
       const { sentence } = scrubber(privates)
-      // Measure CPU time, which other load does not affect.
+      // Measure CPU time, which is independent of the load from other processes.
       const before = process.cpuUsage()
       for (const part of [
         'a.',

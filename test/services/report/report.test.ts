@@ -36,7 +36,7 @@ import { type OpenedSession } from '../../../src-main/services/sessions/open-ses
 import type { Sentence } from '../../../src-main/domain/messages/sentence'
 import { ReportAnswer } from '../../../src-main/contract/reports'
 
-describe('one session', () => {
+describe('a report on one session', () => {
   const model = (sample: Sample): ReportModel =>
     buildReport({ ...sample, scrub: scrubber(noPrivates), sections: reportSections, date: null })
   const words = (sentences: Sentence[]): string[] =>
@@ -44,7 +44,7 @@ describe('one session', () => {
       sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join(''),
     )
 
-  it('shows bursts next to single launches if they were timed, and no empty columns otherwise', () => {
+  it('shows bursts next to single launches if bursts were timed, and no empty columns otherwise', () => {
     const without = report(recording(), { format: 'md' }, noPrivates)
     expect(without).not.toContain('Burst')
     const sample = recording()
@@ -314,7 +314,7 @@ describe('one session', () => {
   })
 
   describe('JSON', () => {
-    it('is the session with the same figures', () => {
+    it('contains the session with all its figures', () => {
       const { session, sources } = recording()
       expect(JSON.parse(report({ session, sources }, { format: 'json' }, noPrivates))).toEqual(
         session,
@@ -476,7 +476,7 @@ describe('options', () => {
     const make = async (choice: object) =>
       makeReport(await drawing(), [opened()], { format: 'md', pictures: 'files', ...choice })
 
-    it('are in the text, with their charts, in that order', async () => {
+    it('are in the text, with the charts in the chosen order', async () => {
       const { content, pictures } = await make({
         title: 'Our *kernels*',
         notes: ['One.\n\nTwo.'],
@@ -587,7 +587,7 @@ describe('options', () => {
       expect((await make({ sections: ['ladder'] })).mediaType).toBe('text/markdown')
     })
 
-    it('reports missing data, and reports that cannot be created', async () => {
+    it('is rejected if data is missing, or if the sessions cannot be compared', async () => {
       await expect(answerReport(tools, [opened()], { format: 'html' })).rejects.toMatchObject({
         kind: 'missing',
       })

@@ -183,7 +183,7 @@ describe('profiling', () => {
     expect(missing).toBeNull()
   })
 
-  it('reports a rung to skip that is unknown', async () => {
+  it('rejects an unknown rung in the list of rungs to skip', async () => {
     const machine = await fakeMachine()
     await expect(machine.run({ profileSkip: ['99_none'] })).rejects.toThrow(
       /no rung named "99_none"/,
@@ -421,7 +421,7 @@ describe('the deep level', () => {
       expect(await readDeep(folder, '03_a')).toEqual(profile)
     })
 
-    it('is null for a rung that has none, and in a session that has none', async () => {
+    it('is null if the rung or the session has none', async () => {
       const { folder } = await saved()
       expect(await readDeep(folder, '99_none')).toBeNull()
       expect(await readDeep(await tempDir(), '03_a')).toBeNull()
