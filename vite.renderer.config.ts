@@ -58,7 +58,7 @@ export const renderer: UserConfig = {
             },
             { name: 'domain', test: /src-main[\\/](domain|contract)[\\/]/ },
             { name: 'shared', test: shared },
-            // Put these modules in one file, because a chart needs most of these modules.
+            // Put these modules in one file, because every chart needs most of them.
             { name: 'charts', test: /src-renderer[\\/]charts[\\/]/ },
           ],
         },

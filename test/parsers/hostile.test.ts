@@ -240,7 +240,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('cannot be read')])
   })
 
-  it('no row of units omits figures with ambiguous unit prefixes, and gives the reason', async () => {
+  it('no row of units has a reason instead of each figure whose unit prefix is ambiguous', async () => {
     const { launches } = await stream(
       `${header},"${metric}","launch__registers_per_thread","l1tex__t_sectors.sum"\n${launch},"2.5","32","10"\n`,
     )

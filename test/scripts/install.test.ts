@@ -87,7 +87,7 @@ describe('dependencies', () => {
       expect(npmCommand({ npm_execpath: '/x/pnpm.cjs' }).args).toEqual([])
     })
 
-    it('have the same dependencies in the lock file and the manifest', () => {
+    it('have the same requirements in the lock file and the manifest', () => {
       const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
       const lock = JSON.parse(read('package-lock.json')).packages['']
       const manifest = JSON.parse(read('package.json'))
@@ -141,14 +141,14 @@ describe('Chromium', () => {
       expect(search({ PATH: join(folder, 'bin') })).toEqual([])
     })
 
-    it('prefers the path in a variable', () => {
+    it('prefers the path in an environment variable', () => {
       const named = program('mine/browser')
       const found = program('bin/chromium')
       expect(search({ CHROME_PATH: named, PATH: join(folder, 'bin') })).toEqual([named, found])
       expect(search({ CHROMIUM_PATH: named })).toEqual([named])
     })
 
-    it('reports a variable with a wrong path', () => {
+    it('reports an environment variable with a wrong path', () => {
       expect(() => search({ CHROME_PATH: join(folder, 'nowhere') })).toThrow(
         /^CHROME_PATH is ".*nowhere", which is not an executable file\.$/,
       )
@@ -206,7 +206,7 @@ describe('Electron', () => {
       rmSync(folder, { recursive: true })
     })
 
-    /** Downloads from a local server with this response and these timeouts. */
+    /** Downloads from a local server with the given response and timeouts. */
     async function download(
       answer: (response: ServerResponse) => void,
       options: Parameters<typeof downloader>[0] = {},

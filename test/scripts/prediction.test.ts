@@ -36,7 +36,7 @@ const published = JSON.parse(readFileSync(join(root, publishedPath), 'utf8')) as
 const ablation = JSON.parse(readFileSync(join(root, ablationPath), 'utf8')) as AblationFile
 
 describe('predictions for recorded rungs', () => {
-  it('match the table in docs/evidence/prediction.md from `npm run prediction`', async () => {
+  it('match the table that `npm run prediction` writes to docs/evidence/prediction.md', async () => {
     const written = readFileSync(join(root, accuracyDocument), 'utf8')
     expect(await documentWith(accuracyDocument, documentBlocks(rows, ablation, published))).toBe(
       written,
@@ -49,7 +49,7 @@ describe('predictions for recorded rungs', () => {
     expect(figuresOf(own).median).toBeLessThanOrEqual(0.06)
   })
 
-  it('are in the right order for 95 % of pairs in a recording that differ by more than 5 %', () => {
+  it('have the right order for 95 % of the pairs in a recording whose times differ by more than 5 %', () => {
     const { pairs, right } = orderOf(rows, 0.05)
     expect(right / pairs).toBeGreaterThanOrEqual(0.95)
   })
@@ -63,7 +63,7 @@ describe('predictions for recorded rungs', () => {
   })
 
   it.each(predictionClasses)(
-    'of class %s have nine of ten measured times in ranges computed without their own ladder',
+    'of class %s have nine of ten measured times within ranges computed without their own ladder',
     (name) => {
       const { rungs, inside } = heldOut(rows, name)
       expect(inside).toBeGreaterThanOrEqual(0.9 * rungs)

@@ -99,13 +99,13 @@ describe('shipped ladders', () => {
       expect(() => parse(change)).toThrow(/^[^\n]+$/)
     })
 
-    it('text that is not JSON', () => {
+    it('if the text is not JSON', () => {
       expect(() => parseLadderFile('{"schema": 1,\n', 'ladders/a.json', tasks)).toThrow(
         /^ladders\/a\.json is not JSON: [^\n]+$/,
       )
     })
 
-    it('JSON that is not an object', () => {
+    it('if the JSON is not an object', () => {
       expect(() => parseLadderFile('[]', 'ladders/a.json', tasks)).toThrow(
         /not a ladder: the document: /,
       )
@@ -413,7 +413,7 @@ describe('ladder.yaml', () => {
       expect(told.trim().split('\n')).toHaveLength(1)
     })
 
-    it('with a wrong name in the first entry of `at` has no fault in entries that inherit it', () => {
+    it('with a wrong name in the first entry of `at` has no fault in entries that inherit the name', () => {
       const told = faultsOf(text.replace('- { ROWS: 4096,', '- { ROW: 4096,'))
       expect(told).toMatch(/^lab\/ladder\.yaml:32:\d+: [^\n]+\n[^\n]*$/)
     })

@@ -164,7 +164,7 @@ describe('whole tables', () => {
       expect(parseNcuRawCsv(full).launches.map(({ passes }) => passes)).toEqual([38, 38, 38])
     })
 
-    // The table is from the capture, but scaled as with --print-units auto.
+    // The table is from the capture, but its values are scaled as with --print-units auto.
     it('in a scaled unit are converted to the base unit', () => {
       const scaled = twoRungs
         .replaceAll('"ns"', '"us"')
@@ -201,7 +201,7 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "2,466"/)])
     })
 
-    it('with a grid extent too large for a number gives all launches except that launch', () => {
+    it('whose first launch has a grid extent too large for a number gives the other launches', () => {
       const { launches, notes } = parseNcuRawCsv(
         twoRungs.replace('"(32, 32, 1)"', `"(${'9'.repeat(400)}, 32, 1)"`),
       )
@@ -253,7 +253,7 @@ describe('streams', () => {
       expect((await read(full)).launches).toEqual(parseNcuRawCsv(full).launches)
     })
 
-    it('yields the requested launches and counts all other launches', async () => {
+    it('yields the requested launches, and counts all launches', async () => {
       const { launches, total } = await read(twoRungs, 1000, 2)
       expect([launches.length, total]).toEqual([2, 3])
     })

@@ -192,7 +192,7 @@ describe("ncu's source page", () => {
     ['no page at all', '==ERROR== No kernels were profiled.\nhello, world\n', 0],
     ['cut off in a row', page.slice(0, 9000), 1],
     ['with a quote in a line of source', page.replace('float s = 0;', 'char c = "";'), 2],
-  ])('is parsed even if it is %s', (_what, text, sections) => {
+  ])('is parsed without an exception (%s)', (_what, text, sections) => {
     expect(parseSourcePage(text).sections).toHaveLength(sections)
   })
 

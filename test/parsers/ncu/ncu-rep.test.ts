@@ -306,7 +306,7 @@ describe('a synthetic report with samples from cycles without an issued instruct
     return { schema: deepSchemaVersion, rung: 'a', kernels: [kernel], notes: [] }
   }) as [DeepProfile, DeepProfile]
 
-  it('has stall reasons for only those samples, and is marked as such a report', () => {
+  it('has stall reasons for only those samples, and is marked with that kind of samples', () => {
     expect(all.kernels[0]!.stallSamples).toBe('all')
     expect(notIssued.kernels[0]!.stallSamples).toBe('notIssued')
     const [full, part] = [stallHistogram(all)!, stallHistogram(notIssued)!]

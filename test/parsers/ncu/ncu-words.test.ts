@@ -251,7 +251,7 @@ describe('metric lists', () => {
       })
     })
 
-    it('if a share is not in percent', () => {
+    it('if the unit of a share is not percent', () => {
       const name = 'sm__warps_active.avg.pct_of_peak_sustained_active'
       const kernel = withFigure(onlyKernel[0]!, name, 0.93, 'ratio')
       expect(said(toMetrics([kernel], 'card').achievedOccupancy?.reason)).toMatch(
@@ -307,7 +307,7 @@ describe('failures', () => {
       expect(recognizeNcuFailure(ncuCapture('no-kernels'), 0)?.kind).toBe('no-kernels')
     })
 
-    it('the program cannot be started, and the message names it', () => {
+    it('the program cannot be started, and the message names the program', () => {
       expect(said(recognizeNcuFailure(ncuCapture('not-an-executable'), 1))).toMatchObject({
         kind: 'not-executable',
         message: expect.stringContaining('./nothere'),
@@ -335,7 +335,7 @@ describe('failures', () => {
       expect(said(failure?.remedy)).toMatch(remedy)
     })
 
-    it('the messages contain the metric or the exit code from ncu', () => {
+    it('contain the metric or the exit code from ncu', () => {
       expect(
         said(recognizeNcuFailure('==ERROR== Failed to find metric sm__nope.sum', 1)?.message),
       ).toMatch('sm__nope.sum')

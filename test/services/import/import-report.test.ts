@@ -196,7 +196,7 @@ describe("ncu's CSV", () => {
       ['slower', '1.300'],
     ])
     expect(pairs).toHaveLength(13)
-    // Every launch of the edited report, which has one launch less, has a counterpart.
+    // The edited copy lacks one launch, so each of its launches has a counterpart.
     const left = duration.filter((_, launch) => launch !== 3)
     const timesOf = (side: 'timeA' | 'timeB'): number[] =>
       pairs.map((pair) => Math.round(pair[side]! * 1e6)).sort((a, b) => a - b)

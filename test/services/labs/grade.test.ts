@@ -36,7 +36,7 @@ import { toRow } from '../../../src-main/services/labs/judge-submission'
 import { endSentence, startSentence } from '../../../src-main/hosts/cli/commands/grade-output'
 
 describe("a submission's row", () => {
-  it('has the outcome that its judge printed, or the reason why the judge ended without one', async () => {
+  it('has the outcome that its judge printed, or the reason why the judge printed no outcome', async () => {
     const machine = await fakeMachine()
     const lab = await testLab(machine)
     const { outcome } = await check(machine, lab, lab.solution)
@@ -91,7 +91,7 @@ describe('a folder of submissions', () => {
     })
   })
 
-  it('is announced and summarized during grading', () => {
+  it('is announced before grading and summarized afterward', () => {
     const gpu = { needsGpu: true, replays: false }
     const facts = { submissions: 1, jobs: 1, gpus: 1 }
     expect(startSentence(facts, gpu)).toBe('1 submission, 1 at a time on 1 GPU')

@@ -144,7 +144,7 @@ describe('recorded programs', async () => {
     expect(inWords({ ...before, rungs: [] })).toContain('No rung was verified')
   })
 
-  it('have no steps when imported either, because their kernels are independent', () => {
+  it('have no steps when imported, because their kernels are independent', () => {
     const { program: _program, ...rest } = before
     const imported: typeof before = { ...rest, target: { kind: 'imported', name: 'it.ncu-rep' } }
     const { jumps, unpaid } = printedSummary(imported, stepsOf(imported))

@@ -15,8 +15,8 @@ import { describePrograms } from '../../../src-main/hosts/cli/describe/describe-
 type Rungs = Record<string, readonly string[]>
 
 /**
- * Creates one program per answer. A script in the same folder writes its arguments, either as
- * floats or unchanged.
+ * Creates a ladder with one program per rung. A script in the same folder writes its arguments,
+ * either as floats or unchanged.
  */
 async function setUp(
   rungs: Rungs,

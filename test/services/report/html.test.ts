@@ -374,7 +374,7 @@ describe('privacy', () => {
       expect(process.cpuUsage(before).user / 1000).toBeLessThan(5000)
     })
 
-    it('do not affect code that looks like a name', () => {
+    it('are not found in code that looks like a name', () => {
       const text = 'float* host = args.local; int user: 3; auto x = p.io.dev / tile.home; a /b/ c'
       expect(scrubber(privates).source(text)).toBe(text)
     })
@@ -389,7 +389,7 @@ describe('privacy', () => {
       'ncu 2025.3.1.0, driver 580.159.04',
       'needs sm_90; cc 9.0.',
       'l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum',
-    ])('do not affect %j', (text) => {
+    ])('are not found in %j', (text) => {
       expect(scrubber(privates).sentence(text)).toBe(text)
     })
   })

@@ -185,7 +185,7 @@ describe('printers', () => {
       expect(of('', 'gpu')?.value).toContain('NVIDIA H200')
     })
 
-    it('in wide form has one row per rung, with units in the columns and the provenance', () => {
+    it('in wide form has one row per rung, with the units in the column names, and the provenance', () => {
       const rows = read(report(recording(), { format: 'csv', wide: true }, noPrivates))
       expect(rows).toHaveLength(7)
       expect(rows[6]).toMatchObject({

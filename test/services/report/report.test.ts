@@ -107,7 +107,7 @@ describe('a report on one session', () => {
     expect(Number(step![2])).toBeGreaterThan(1)
   })
 
-  it('compared with a session with different L2 contents has no ranked times, but has the command to measure again', () => {
+  it('that is compared with a session with different L2 contents ranks no times, but shows the command to measure again', () => {
     const other = recording()
     other.session.settings.cacheState = 'cold'
     for (const { timing } of other.session.rungs) if (timing) timing.cacheState = 'cold'
@@ -163,7 +163,7 @@ describe('a report on one session', () => {
       )
     })
 
-    it('explains in factors why each step is faster, even for two sessions', () => {
+    it('explains in factors why each step is faster, as does a report on two sessions', () => {
       const md = report(recording(), { format: 'md' }, noPrivates)
       expect(md).toMatch(
         /Why, as factors that multiply to [\d.]+× as fast:\n\n- \*\*[\d.]+×\*\* The FMA pipe is busy for 32\.1 % of the active cycles/,

@@ -131,7 +131,7 @@ describe('builds', () => {
       const later = machine.calls('nvcc').slice(before)
       expect(later.filter((call) => call.some((word) => word.startsWith('runner/')))).toEqual([])
       // nvcc recompiles the reference and the rungs. Each source finds the header, regardless of
-      // its folder.
+      // the source's folder.
       expect(later).toHaveLength(1 + ladderRungs.length)
       for (const call of later) expect(call.slice(call.lastIndexOf('-I'))[1]).toBe('gemm')
     })
@@ -214,7 +214,7 @@ describe('builds', () => {
       )
     })
 
-    it('are not the reason for a rung that fails to compile even without them', async () => {
+    it('are not blamed for a rung that also fails to compile without them', async () => {
       const machine = await fakeMachine()
       await machine.addFault('11_block_128x256', 'refused')
       const { session } = await machine.run({ rungs: request.rungs })
@@ -367,7 +367,7 @@ describe('nvcc', async () => {
       }
       const { artifact, build } = await buildRung(real, plan, good, '90')
       expect(artifact).not.toBeNull()
-      // If the code is correct, its build has the stored output.
+      // A build of correct code gives the stored output.
       const { build: told } = await buildRung(await kept.compiler(), plan, good, '90')
       expect({ ...build, seconds: 0 }).toEqual({ ...told, seconds: 0 })
     })
@@ -464,8 +464,8 @@ describe("a task's flags", async () => {
             probe: probe.artifact,
             rung: planned.rung.id,
             library: artifact!,
-            // Neither m nor n is a multiple of the tile size. Rows of n elements are still a
-            // multiple of 16 bytes.
+            // Neither m nor n is a multiple of the tile size. The size of a row of n elements is
+            // still a multiple of 16 bytes.
             task,
             own: caseOf(gemmProblem(1000, 1004, 256), { flags }),
             gpu: buildGpu('h200')!,

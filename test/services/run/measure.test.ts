@@ -271,7 +271,7 @@ describe('measuring', () => {
     const visibleTo = (machine: Machine): string[] =>
       machine.calls('gpu').map(([, visible = '']) => visible)
 
-    it('runs on the requested GPU, and the session has its index', async () => {
+    it('runs rungs on the requested GPU, and the session has the index of that GPU', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_GPUS: '2' })
       const other = await machine.run({ gpu: 1 })

@@ -35,7 +35,7 @@ describe('profiling', () => {
     expect(asked.map((word) => word.split('=')[0])).toEqual(ladderRungs)
     expect(call![call!.indexOf('--clock-control') + 1]).toBe('none')
     expect(call![call!.indexOf('--profile-from-start') + 1]).toBe('off')
-    // With the default value, ncu would wait for processes that a rung leaves behind.
+    // By default, ncu would wait for processes that a rung leaves behind.
     expect(call![call!.indexOf('--target-processes') + 1]).toBe('application-only')
   })
 
@@ -118,7 +118,7 @@ describe('profiling', () => {
     expect(events[cost]).toMatchObject({ cost: { rungs: ladderRungs.map((id) => ({ id })) } })
   })
 
-  it('derives the waves of a launch that ncu rounds to zero', async () => {
+  it('derives the waves of a launch if ncu rounds the waves to zero', async () => {
     const { device } = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
     const resources = {
       ...{ registersPerThread: 32, staticSharedBytes: 0, dynamicSharedBytes: 0 },

@@ -80,7 +80,7 @@ describe('a static run', () => {
       expect(machine.calls('runner')).toEqual([])
     })
 
-    it('unknown figures are marked for a library, or for a GPU known only by its architecture', async () => {
+    it('the unknown figures of a library, or of a GPU known only by its architecture, are marked', async () => {
       const { session } = await build(await fakeMachine(noGpu))
       expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
         'Its launches are unknown: it launches no kernel of its own',

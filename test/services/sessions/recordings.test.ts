@@ -516,7 +516,7 @@ describe('the standard level', async () => {
     })
 
     // In this recording, rungs of 39 to 669 ms take up to 250 times as long under ncu. In other
-    // recordings, the slowdown is a tenth of that.
+    // recordings, the slowdown is a tenth as large.
     const isFar = name.startsWith('attention-h200-16384')
     it.skipIf(isFar)(
       'took at most eight passes per kernel, as estimated, and about the estimated time',

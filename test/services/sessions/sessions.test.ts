@@ -266,7 +266,7 @@ describe('a deleted session', () => {
     expect(await readdir(join(store, '.trash'))).toEqual(['a file of yours'])
   })
 
-  it('can be restored even if it was damaged before', async () => {
+  it('can be restored even if it was damaged before its deletion', async () => {
     const { core, ref, folder, summary } = await setUp()
     await writeFile(join(folder, 'session.json'), '{')
     expect((await summary())!.damaged).toMatchObject({ key: 'sessions.unreadable' })
@@ -315,7 +315,7 @@ describe('an uploaded file', () => {
     expect(await summary()).toMatchObject({ ref, kind: 'imported', rungCount: 3 })
   })
 
-  it('that is a report on a live run on another machine is listed as imported, with its problem', async () => {
+  it("that is a report on a live run on another machine is listed as imported, with the run's problem", async () => {
     const { core } = await setUp()
     const sample = recording()
     sample.session.target = { kind: 'live', name: 'local' }
@@ -327,7 +327,7 @@ describe('an uploaded file', () => {
     expect(await core.call('sessions.get', { ref })).toEqual(sample.session)
   })
 
-  it('that is not a report is rejected with an error that contains only its name, and leaves no files', async () => {
+  it('that is not a report is rejected with an error that contains only the file name, and leaves no files', async () => {
     const { core, store, folder } = await setUp()
     const dir = await tempDir()
     const path = join(dir, 'holiday.jpg')
