@@ -180,7 +180,7 @@ describe("an author's text", () => {
     )
   })
 
-  it('is shown in the selected language if any wording was translated, and otherwise in English with a mark', () => {
+  it('is shown in the selected language if any version of the text was translated, and otherwise in English with a mark', () => {
     const [now, before, later] = ['one tile', 'a single tile', 'two tiles']
     learn('ladders', {
       rungs: { a: { [`idea ${hashOf(now)} ${hashOf(before)}`]: '타일 하나' } },

@@ -68,7 +68,7 @@ async function askCli(setup: Workplace['setup'], a: string, b: string): Promise<
 }
 
 describe('two programs', () => {
-  it('have the same answer in the command line, MCP, the report, and the UI', async () => {
+  it('have the same answer on the command line, in MCP, in the report, and in the UI', async () => {
     const setup = setupIn(await tempDir(), { kernelsDir: shippedKernels })
     const refs = ['feed-forward-h200', 'feed-forward-h200-fused'].map(recordedRef) as [
       string,

@@ -126,7 +126,7 @@ rungs: [{ id: a }, { id: b }]
     expect(notices).toEqual(['Verifying at N 7 (1 of 2).', 'Verifying at N 9 (2 of 2).'])
   })
 
-  it('fails a rung that is wrong at a test_at size, and gives it no time', async () => {
+  it('fails a rung that is wrong at a test_at size, and does not time that rung', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     await writeFile(join(folder, 'b.cu'), rungText('b', '// fault: wrong-at:0:i64:9'))

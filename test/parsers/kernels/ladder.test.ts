@@ -194,7 +194,7 @@ describe('ladder.yaml', () => {
       expect(files.get('reference.cu')).toContain('kl_reference(')
     })
 
-    it('becomes a ladder and a task like the built-in ladders and tasks', () => {
+    it('becomes a ladder and a task in the form of built-in ladders and tasks', () => {
       const { task, ladder } = parseLadderDocument(text, 'lab/ladder.yaml')
       expect(task).toMatchObject({
         id: 'softmax',
@@ -423,7 +423,7 @@ describe('ladder.yaml', () => {
       expect(faultsOf('- a\n')).toBe('lab/ladder.yaml:1:1: The file is not a map of keys.\n')
     })
 
-    it('with exploding anchors is rejected immediately', () => {
+    it('with anchors that expand exponentially is rejected immediately', () => {
       const bomb = Array.from(
         { length: 30 },
         (_, i) => `k${i}: &k${i} [${i === 0 ? 'x' : `*k${i - 1}, *k${i - 1}`}]`,

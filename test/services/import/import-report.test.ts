@@ -154,7 +154,7 @@ describe('a report with its code', () => {
 })
 
 describe("ncu's CSV", () => {
-  it('has the same figures as the report, to the printed digits', async () => {
+  it('has the same figures as the report, to the printed precision', async () => {
     const { run } = await setUp(ncuCapture('launches-two-rungs'))
     const [csv, report] = [await run(), await run(captured)]
     for (const [index, rung] of csv.session.rungs.entries())

@@ -110,7 +110,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(1)
     })
 
-    it('still builds and runs the static checks without a GPU, and all other checks are unavailable and do not pass', async () => {
+    it('still builds the code and runs the static checks without a GPU, but all other checks are unavailable and do not pass', async () => {
       const machine = await fakeMachine(['nvidia-smi', 'ncu'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution)

@@ -106,7 +106,7 @@ describe('HTML', () => {
       )
     })
 
-    it('that expands enormously is rejected before it fills memory', () => {
+    it('that expands to an enormous size is rejected before it fills memory', () => {
       const html = page(recording())
       const withDeep = (text: string): string => {
         const packed = gzipSync(text).toString('base64')

@@ -195,7 +195,7 @@ describe('a report on one session', () => {
       expect(level).toMatch(/ A note on 03_shared_tile\.$/)
     })
 
-    it('claims that a rung beats the reference only if all kinds of timing agree, and calls the rung equal within the spread', () => {
+    it('claims that a rung beats the reference only if all kinds of timing agree, and calls times within the spread equal', () => {
       const place = (ratio: number): string => {
         const sample = recording()
         const rung = sample.session.rungs.find(({ id }) => id === '06_float4')!
@@ -511,7 +511,7 @@ describe('options', () => {
       expect(words).toEqual([])
     })
 
-    it('are rejected if the session has no such chart or no data, or if a caption has no chart', async () => {
+    it('are rejected if the session has no data for a chart, if a chart does not exist, or if a caption has no chart', async () => {
       const refused = (choice: object) =>
         expect(make(choice)).rejects.toMatchObject({ kind: 'input' })
       await refused({ charts: ['nope'] })
