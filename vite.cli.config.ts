@@ -1,9 +1,9 @@
 /**
- * Builds the programs without a UI. By default, builds the command-line program as a single file
- * that needs no node_modules, dist/cli/kernel-ladder.mjs. `--mode package` builds the code of the
- * npm package in dist/package/lib. The package code is split into files that the package's programs
- * share. `--mode checkout` builds only the command-line program in out/cli. Its code is also split,
- * and this build is the fastest.
+ * Builds the programs without a UI. By default, builds the command-line program as
+ * dist/cli/kernel-ladder.mjs, a single file that needs no node_modules. `--mode package` builds the
+ * code of the npm package in dist/package/lib. The package code is split into files that the
+ * package's programs share. `--mode checkout` builds only the command-line program in out/cli. The
+ * checkout code is also split, and the checkout build is the fastest.
  */
 import { defineConfig, type UserConfig } from 'vite'
 import { assetPack } from './scripts/vite/assets.ts'
@@ -54,7 +54,7 @@ const inFiles = (outDir: string, input: Record<string, string>): UserConfig => (
     emptyOutDir: true,
     target: 'node20',
     // Don't minify, so that stack traces and licenses stay readable. Node.js caches compiled code,
-    // so the size does not slow down the start.
+    // so the file size does not slow down the start.
     minify: false,
     license: { fileName: 'third-party-licenses.md' },
     rolldownOptions: {

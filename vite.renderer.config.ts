@@ -45,7 +45,8 @@ export const renderer: UserConfig = {
       output: {
         codeSplitting: {
           groups: [
-            // The entry needs this module before the others, so keep it in a separate file.
+            // The entry needs this module before all other modules, so keep the module in a
+            // separate file.
             { name: 'ahead', test: /src-renderer[\\/]ahead\.ts/, priority: 1 },
             { name: 'echarts', test: /node_modules[\\/](echarts|zrender)[\\/]/ },
             { name: 'codemirror', test: /node_modules[\\/](@codemirror|@lezer|@marijn)[\\/]/ },
@@ -57,7 +58,7 @@ export const renderer: UserConfig = {
             },
             { name: 'domain', test: /src-main[\\/](domain|contract)[\\/]/ },
             { name: 'shared', test: shared },
-            // Put these modules in one file, because a chart needs most of them at once.
+            // Put these modules in one file, because every chart needs most of them.
             { name: 'charts', test: /src-renderer[\\/]charts[\\/]/ },
           ],
         },

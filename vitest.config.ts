@@ -43,15 +43,15 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-// Use large pages. Starting a program copies the page table of the worker, and with large pages,
-// the copy takes a tenth of the time.
+// Use large pages. Starting a program copies the page table of the worker, and large pages reduce
+// the time of this copy to a tenth.
 process.env['GLIBC_TUNABLES'] ??= 'glibc.malloc.hugetlb=1'
 
 /**
  * Node.js options for workers. Each test runs little code, and most code runs only a few times.
  * With the default options, a worker spends a tenth of its time optimizing code that is soon
  * unused. The worker spends another tenth marking a heap that a test file has only started to fill.
- * Older Node.js versions may not support the invocation count.
+ * Older Node.js versions may not support the option for the invocation count.
  */
 const optimizeLate =
   Number.parseInt(process.versions.node, 10) >= 24 ? ['--invocation-count-for-turbofan=12000'] : []

@@ -68,7 +68,7 @@ export const launchOf = (
   ...over,
 })
 
-/** Returns a prediction with a range of this factor in both directions. */
+/** Returns a prediction whose range extends by `factor` in both directions. */
 export const predictionOf = (
   launches: readonly PredictedLaunch[],
   factor = 1.1,

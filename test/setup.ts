@@ -8,12 +8,12 @@ import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Upper limit for the disk space that tests use at a time, with a large margin. */
+/** Upper limit for the disk space that tests use at the same time, with a large margin. */
 const mostBytes = 2 ** 31
 
 /**
- * Creates an in-memory folder. Creating a file there takes a fortieth of the time that it takes on
- * disk. Returns null if programs cannot run from such a folder.
+ * Creates an in-memory folder. Creating a file in memory takes a fortieth of the time that it takes
+ * on disk. Returns null if programs cannot run from such a folder.
  */
 function folderInMemory(): string | null {
   const place = '/dev/shm'

@@ -1,7 +1,7 @@
 /**
  * Tests malformed and malicious input. Texts and reports are truncated at any byte, have flipped
- * bytes or missing columns, or are far too long. Some inputs are designed to exhaust memory. No
- * parser may crash or hang, and no missing value may become a figure.
+ * bytes or missing columns, or are far too long. Some inputs are designed to exhaust memory. A
+ * parser must not crash, hang, or replace a missing value with a figure.
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../src-main/domain/errors'
@@ -47,7 +47,7 @@ function flipped(text: string, seed: number, flips: number): string {
   return letters.join('')
 }
 
-/** Checks that every figure of these launches is finite, text, or null. */
+/** Checks that numeric metric values are finite, and that grid and block extents are integers. */
 function expectSound(launches: readonly NcuLaunch[]): void {
   for (const { metrics, grid, block } of launches) {
     for (const { value } of Object.values(metrics))
@@ -72,7 +72,7 @@ describe.each(Object.entries(tables))('%s', (_name, text) => {
       const { launches } = await stream(text.slice(0, cut))
       for (const [index, launch] of launches.entries()) {
         // The details page has many rows per launch. The last launch may lack some metrics, but all
-        // other launches must be equal.
+        // other launches must match the uncut table.
         expect(whole[index]?.metrics, `cut at ${cut}`).toMatchObject(launch.metrics)
         const kept = launch.rules ?? []
         expect(whole[index]?.rules?.slice(0, kept.length) ?? []).toEqual(kept)
@@ -102,7 +102,8 @@ it('the raw page of a live ncu, even if truncated or altered, is parsed or rejec
     try {
       expectSound(parseNcuRawCsv(damaged).launches)
     } catch (error) {
-      // The CSV library reports this error itself. A run still keeps its times in this case.
+      // The CSV library itself reports unbalanced quotes. A run keeps its times despite such an
+      // error.
       expect(String(error)).toMatch(/KernelLadderError|CsvError|Quote|Delimiter/i)
     }
   }
@@ -137,7 +138,7 @@ describe('a report', () => {
     expect(nulls.length).toBeGreaterThan(0)
   })
 
-  it('with a hundred million zeros ends immediately', () => {
+  it('with a hundred million zeros is parsed immediately', () => {
     const zeros = new Uint8Array(100_000_000)
     zeros.set(bytes.subarray(0, 10))
     expect(parseNcuRep(zeros).launches).toEqual([])
@@ -161,7 +162,7 @@ describe('a report', () => {
 })
 
 describe('a report with many launches', () => {
-  it('has its launches decoded up to the requested launch and counted to the end', () => {
+  it('is decoded up to the last requested launch, and its remaining launches are only counted', () => {
     const report = ncuReport('launches-two-rungs')
     const all = parseNcuRep(report)
     expect(all.total).toBe(all.launches.length)
@@ -192,7 +193,7 @@ describe('JSON from an untrusted source', () => {
     expect(parseJsonWithin('{')).toMatchObject({ refused: { key: 'files.notJson' } })
   })
 
-  it('is also rejected as a session', () => {
+  it('with too many values is also rejected as a session', () => {
     expect(() => parseSession(many, 'session.json')).toThrow(/session\.json .*5000000 values/)
   })
 })
@@ -215,7 +216,7 @@ describe('a table with', () => {
     },
   )
 
-  it('a missing identifying column is rejected with an error that has the column name', async () => {
+  it('a missing identifier column has no launches, and a note names the column', async () => {
     const { launches, notes } = await stream(
       '"ID","Process ID","Block Size","a__b.sum"\n"0","7","(32, 1, 1)","5"\n',
     )
@@ -223,7 +224,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('no column "Kernel Name"')])
   })
 
-  it('no grid and block columns, as from an older ncu, has its figures and an unknown shape', async () => {
+  it('no grid and block columns, as from an older ncu, has figures but no launch shape', async () => {
     const { launches, notes } = await stream(
       '"ID","Process ID","Process Name","Host Name","Kernel Name","Kernel Time","Context","Stream","a__b.sum"\n' +
         '"","","","","","","","","byte"\n"0","7","a","127.0.0.1","tile","2022-Mar-01 10:00:00","1","7","5"\n',
@@ -233,13 +234,13 @@ describe('a table with', () => {
     expect(notes).toEqual([])
   })
 
-  it('an empty grid cell has no launch there', async () => {
+  it('an empty grid cell has no launch for that row', async () => {
     const { launches, notes } = await stream(`${header}\n"0","7","tile","(32, 1, 1)",""\n`)
     expect(launches).toEqual([])
     expect(said(notes)).toEqual([expect.stringContaining('cannot be read')])
   })
 
-  it('no row of units omits figures with ambiguous unit prefixes, and gives the reason', async () => {
+  it('no row of units has a reason instead of each figure whose unit prefix is ambiguous', async () => {
     const { launches } = await stream(
       `${header},"${metric}","launch__registers_per_thread","l1tex__t_sectors.sum"\n${launch},"2.5","32","10"\n`,
     )
@@ -264,7 +265,7 @@ describe('a table with', () => {
     expect(launches[0]!.metrics['value']).toBeUndefined()
   })
 
-  it('no quotes and an unterminated last line omits that line, because its last figure may be truncated', async () => {
+  it('no quotes is parsed without an unterminated last line, whose last figure may be truncated', async () => {
     const rows = ['0;7;tile;(32, 1, 1);(4, 1, 1);12,5', '1;7;tile;(32, 1, 1);(4, 1, 1);12']
     const { launches, notes } = await stream(
       ['ID;Process ID;Kernel Name;Block Size;Grid Size;a__b.avg', ';;;;;ns', ...rows].join('\n'),
@@ -273,7 +274,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('may be truncated')])
   })
 
-  it('a million rows gives as many launches as requested and counts the remaining rows', async () => {
+  it('a million rows yields the requested number of launches, and a count of all rows', async () => {
     const rows = 1_000_000
     const block = `${launch},"5"\n`.repeat(1000)
     let alive = 0
@@ -294,7 +295,7 @@ describe('a table with', () => {
     expect(mostAlive).toBe(1)
   })
 
-  it('a million damaged rows has only a few notes', async () => {
+  it('a million damaged rows produces only a few notes', async () => {
     const text = `${header},"a__b.sum"\n${'"0","7"\n'.repeat(1_000_000)}`
     const { launches, notes } = await stream(text)
     expect(launches).toEqual([])
@@ -306,8 +307,8 @@ describe('XML', () => {
   const smi = capture('nvidia-smi/580.159.04-h200/query-xml').stdout
   const sanitizer = capture('compute-sanitizer/2025.3.1-h200/memcheck-out-of-bounds').saved!
   /**
-   * Nested XML entities. When expanded, thirty levels of ten references each would exceed all
-   * memory.
+   * Nested XML entities. Thirty levels of ten references each would expand to more text than fits
+   * in memory.
    */
   const laughs = `<!DOCTYPE x [<!ENTITY a0 "ha">${Array.from(
     { length: 30 },
@@ -344,7 +345,7 @@ describe('XML', () => {
     ])
   })
 
-  it('with cuts or flipped bytes is parsed or rejected with an error message', () => {
+  it('that is truncated or has flipped bytes is parsed or rejected with an error message', () => {
     for (const [text, parse] of [
       [smi, parseNvidiaSmi],
       [sanitizer, parseSanitizerXml],
@@ -361,8 +362,8 @@ describe('XML', () => {
   })
 })
 
-describe('a page that drew a chart', () => {
-  it("yields the drawing's text as it was before the browser serialized the page", () => {
+describe('a page from a browser', () => {
+  it('yields each drawing as it was before the browser escaped it', () => {
     const dom = `<html><body><main><h2>Roofline</h2></main><pre id="${drawingElementId(1)}" ${drawingLabel}="a &quot;b&quot; > c">&lt;svg a="&amp;lt;b"&gt;&nbsp;&lt;/svg&gt;</pre></body></html>`
     expect(parseDrawnPage(dom, 2).drawings).toEqual([
       null,
@@ -370,7 +371,7 @@ describe('a page that drew a chart', () => {
     ])
   })
 
-  it('that has no drawing yields its text instead', () => {
+  it('without a drawing yields its text instead', () => {
     const dom =
       '<main class="main"><div><h2>Memory traffic: nothing to draw</h2><p>Not collected &amp; so on.</p> <code>run</code></div></main>'
     expect(parseDrawnPage(dom, 1)).toEqual({
@@ -379,7 +380,7 @@ describe('a page that drew a chart', () => {
     })
   })
 
-  it('that is empty yields no text', () => {
+  it('without content yields no text', () => {
     expect(parseDrawnPage('', 0)).toEqual({ drawings: [], words: '' })
   })
 

@@ -180,7 +180,7 @@ describe("an author's text", () => {
     )
   })
 
-  it('is shown in the selected language if any wording was translated, and otherwise in English with a mark', () => {
+  it('is shown in the selected language if any version of the text was translated, and otherwise in English with a mark', () => {
     const [now, before, later] = ['one tile', 'a single tile', 'two tiles']
     learn('ladders', {
       rungs: { a: { [`idea ${hashOf(now)} ${hashOf(before)}`]: '타일 하나' } },
@@ -195,7 +195,7 @@ describe("an author's text", () => {
     expect(isBehind('rungs/b/idea', later)).toBe(false)
   })
 
-  it('is marked in a session based on the shipped rung, but not in a ladder folder', () => {
+  it('is marked as outdated in a session of a built-in ladder, but not in a session of a ladder folder', () => {
     learn('ladders', koLadders)
     const ladder = {
       ...rows<Recorded>('sessions.jsonl').find(({ session }) => session === 'gemm-fp32-h200-4096')!

@@ -68,7 +68,7 @@ async function askCli(setup: Workplace['setup'], a: string, b: string): Promise<
 }
 
 describe('two programs', () => {
-  it('have the same answer in the command line, MCP, the report, and the UI', async () => {
+  it('have the same answer on the command line, in MCP, in the report, and in the UI', async () => {
     const setup = setupIn(await tempDir(), { kernelsDir: shippedKernels })
     const refs = ['feed-forward-h200', 'feed-forward-h200-fused'].map(recordedRef) as [
       string,
@@ -85,7 +85,7 @@ describe('two programs', () => {
     expect(await askMcp(setup, 'compare', { a: refs[0], b: refs[1] })).toBe(answer.join(' '))
     const shown = await askUi(a!.session, b!.session)
     for (const sentence of answer) expect(shown).toContain(`<p class="answer">${sentence}</p>`)
-    // Only the answer contains the name of a fused kernel.
+    // On the screen, only the answer contains the name of a fused kernel.
     for (const name of ['bias_gelu_kernel', 'tanh_kernel_cuda'])
       expect(shown.split(name), name).toHaveLength(2)
     expect(shown).not.toContain('Without a counterpart')

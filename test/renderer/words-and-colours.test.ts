@@ -79,7 +79,7 @@ describe('words and colors', () => {
     })
   })
 
-  it('are shown in the current language, with plural forms and particles', () => {
+  it('words are shown in the current language, with plural forms and particles', () => {
     expect([0, 1, 2].map((n) => t('labs.attemptCount', { n }))).toEqual([
       'no attempts',
       '1 attempt',
@@ -114,7 +114,7 @@ describe('words and colors', () => {
       expect(withParticles(both)).toBe(one)
     })
 
-    it('agree with a name in the preceding piece', () => {
+    it('agree with a name that ends the preceding text', () => {
       expect(withParticles('은(는) 같습니다', '05_thread_tile')).toBe('은 같습니다')
     })
 

@@ -20,7 +20,7 @@ describe('builds', () => {
     expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'report', 'electron', 'cli'])
   })
 
-  it('print the same text in ASCII', () => {
+  it('contain only ASCII, and print the same text as their sources', () => {
     const code =
       "[`µs · \u{1f600}`, '가'.length, 'é가\u{1f600}x'.replace(/[가-힣\u{1f600}]/gu, '-'), 'line\\u2028']"
     const plain = asAscii(code)

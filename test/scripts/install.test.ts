@@ -60,7 +60,7 @@ describe('dependencies', () => {
       expect(isInstalled(folder)).toBe(false)
     })
 
-    it('fail with a message', () => {
+    it('have a clear message if their installation fails', () => {
       expect(explainFailure('npm error code EAI_AGAIN\nnpm error request failed')).toMatch(
         /^npm cannot reach its registry, .*run this again\.\nnpm said:\nnpm error code EAI_AGAIN/,
       )
@@ -87,7 +87,7 @@ describe('dependencies', () => {
       expect(npmCommand({ npm_execpath: '/x/pnpm.cjs' }).args).toEqual([])
     })
 
-    it('match both the lock file and the manifest', () => {
+    it('have the same requirements in the lock file and the manifest', () => {
       const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
       const lock = JSON.parse(read('package-lock.json')).packages['']
       const manifest = JSON.parse(read('package.json'))
@@ -120,7 +120,7 @@ describe('Chromium', () => {
       rmSync(folder, { recursive: true })
     })
 
-    it('searches by name first, then in the order of PATH', () => {
+    it('tries each name in all folders of PATH before the next name', () => {
       const chrome = program('first/google-chrome')
       const chromium = program('second/chromium')
       const other = program('third/chromium')
@@ -141,14 +141,14 @@ describe('Chromium', () => {
       expect(search({ PATH: join(folder, 'bin') })).toEqual([])
     })
 
-    it('prefers the path in a variable', () => {
+    it('prefers the path in an environment variable', () => {
       const named = program('mine/browser')
       const found = program('bin/chromium')
       expect(search({ CHROME_PATH: named, PATH: join(folder, 'bin') })).toEqual([named, found])
       expect(search({ CHROMIUM_PATH: named })).toEqual([named])
     })
 
-    it('reports a variable with a wrong path', () => {
+    it('reports an environment variable with a wrong path', () => {
       expect(() => search({ CHROME_PATH: join(folder, 'nowhere') })).toThrow(
         /^CHROME_PATH is ".*nowhere", which is not an executable file\.$/,
       )
@@ -206,7 +206,7 @@ describe('Electron', () => {
       rmSync(folder, { recursive: true })
     })
 
-    /** Downloads from a local server with this response and these timeouts. */
+    /** Downloads from a local server with the given response and timeouts. */
     async function download(
       answer: (response: ServerResponse) => void,
       options: Parameters<typeof downloader>[0] = {},

@@ -173,7 +173,7 @@ describe('storing a session as a recording', () => {
     expect(await readdir(dir)).toEqual([])
   })
 
-  it('reports an error with its remedy, and does not change other errors', () => {
+  it('adds the remedy to the message of an input error, but leaves other errors alone', () => {
     const error = inputError('No GPU was found.', 'Use a machine that has one.')
     expect(sentencesOf(error)).toBe('No GPU was found. Use a machine that has one.')
     expect(sentencesOf(new TypeError('x is undefined'))).toBeUndefined()
@@ -248,7 +248,7 @@ describe('the store', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(40e6)
   })
 
-  it('has exactly the sources of all recordings, and its attempts are in order', async () => {
+  it('has exactly the sources and attempts of all recordings, and its attempts are sorted', async () => {
     const { dir } = await someRecordings()
     await rm(dir, { recursive: true })
     await cp(recordingsDir, dir, { recursive: true })

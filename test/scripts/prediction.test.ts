@@ -36,7 +36,7 @@ const published = JSON.parse(readFileSync(join(root, publishedPath), 'utf8')) as
 const ablation = JSON.parse(readFileSync(join(root, ablationPath), 'utf8')) as AblationFile
 
 describe('predictions for recorded rungs', () => {
-  it('match the table in docs/evidence/prediction.md from `npm run prediction`', async () => {
+  it('match the table that `npm run prediction` writes to docs/evidence/prediction.md', async () => {
     const written = readFileSync(join(root, accuracyDocument), 'utf8')
     expect(await documentWith(accuracyDocument, documentBlocks(rows, ablation, published))).toBe(
       written,
@@ -49,7 +49,7 @@ describe('predictions for recorded rungs', () => {
     expect(figuresOf(own).median).toBeLessThanOrEqual(0.06)
   })
 
-  it('are in the right order for 95 % of pairs in a recording that differ by more than 5 %', () => {
+  it('have the right order for 95 % of the pairs in a recording whose times differ by more than 5 %', () => {
     const { pairs, right } = orderOf(rows, 0.05)
     expect(right / pairs).toBeGreaterThanOrEqual(0.95)
   })
@@ -58,12 +58,12 @@ describe('predictions for recorded rungs', () => {
     expect(figuresOf(rows).inside).toBeGreaterThanOrEqual(0.9)
   })
 
-  it('determine the ranges for all classes, which `npm run prediction` generates', () => {
+  it('determine the ranges that `npm run prediction` writes for all classes', () => {
     expect(readFileSync(join(root, factorsPath), 'utf8')).toBe(factorsText(rows))
   })
 
   it.each(predictionClasses)(
-    'of class %s have nine of ten measured times in ranges computed without their own ladder',
+    'of class %s have nine of ten measured times within ranges computed without their own ladder',
     (name) => {
       const { rungs, inside } = heldOut(rows, name)
       expect(inside).toBeGreaterThanOrEqual(0.9 * rungs)
@@ -95,7 +95,7 @@ describe('the ablation', () => {
   })
 })
 
-it('every published step on a GPU without measurements is compared', () => {
+it('every published step on a GPU that we did not measure is compared with its prediction', () => {
   const steps = publishedLadders(root).flatMap(({ ladder, gflops }) =>
     Object.keys(gflops).map((rung) => `${ladder} ${rung}`),
   )
@@ -150,13 +150,13 @@ describe('the figures', () => {
     expect(heldOut(rows, 'compute')).toEqual({ rungs: 12, inside: 9 })
   })
 
-  it('allow for errors that a warning already covers', () => {
+  it('ignore errors within the range that a warning already widened', () => {
     const widened = { ms: 1.3, class: 'compute' as const, widened: ['uneven-blocks' as const] }
     const rows = many(['x', 'y', 'z'], [1, 1, 1], { predicted: widened })
     expect(classFactors(rows).compute).toBe(1.09)
   })
 
-  it('accept the third measured stall reason as the predicted second if the two are nearly equal', () => {
+  it('accept the third measured stall reason as the second if the two have nearly equal stalls', () => {
     const stalls = {
       measured: [
         { reason: 'a', warps: 10 },

@@ -52,7 +52,7 @@ describe('a ladder with `build`', () => {
     expect(reference).not.toContain('--use_fast_math')
   })
 
-  it('reports in the table and before the causes that two rungs were built with different flags', async () => {
+  it('shows different flags of two rungs in the table and before the causes', async () => {
     const { run } = await setUp('{ std: c++20 }')
     const { session } = await run()
     const table = sessionText(session)
@@ -75,7 +75,7 @@ describe('a ladder with `build`', () => {
     expect(sessionText((await runIt(machine, folder)).session)).not.toMatch(/built with/)
   })
 
-  it('finds headers in a folder from a variable, and rebuilds when they change', async () => {
+  it('finds headers in a folder that a variable names, and is rebuilt when the headers change', async () => {
     const { machine, folder, run } = await setUp('{ include: [$HEADERS/include, shared] }')
     await expect(run()).rejects.toThrow(/ladder\.yaml:\d+:\d+: There is no shared in the folder\.$/)
     await mkdir(join(folder, 'shared'))

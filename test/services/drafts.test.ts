@@ -184,7 +184,7 @@ describe('building a copy', () => {
     ['// @dtype   f32', '// @dtype   f99', 10, /@dtype has "f99"/],
     ['// @param   BK 8 {8,16}', '// @param   BK 8 {16}', 7, /not among its allowed values/],
   ])(
-    'with %j in its header changed to %j has a fault at line %i',
+    'with %j in its header changed to %j reports a fault at line %i',
     async (from, to, line, message) => {
       const { core } = await setUp()
       const draft = await open(core)

@@ -94,7 +94,7 @@ describe('an opened folder', () => {
     })
   })
 
-  it('never shows the target of a link that leads outside', async () => {
+  it('never shows the target of a link that leads outside the folder', async () => {
     const { machine, path, core } = await machineWith()
     await writeFile(join(machine.dir, 'private'), 'mine')
     await rm(join(path, 'b.cu'))
@@ -108,7 +108,7 @@ describe('an opened folder', () => {
     expect(await readFile(join(machine.dir, 'private'), 'utf8')).toBe('mine')
   })
 
-  it('is remembered, marked as missing after its removal, and can be forgotten', async () => {
+  it('is remembered, is marked as missing after its removal, and can be forgotten', async () => {
     const { machine, path, core } = await machineWith()
     await open(core, path)
     const list = async () => (await core.call('folders.list', {})).folders

@@ -48,7 +48,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
 
   interface From extends Finished {
     ladder: string
-    /** The texts of ladder.yaml and the rung, or empty texts if they do not exist. */
+    /** The texts of ladder.yaml and the rung, or empty texts if the files do not exist. */
     yaml: string
     rung: string
   }
@@ -84,7 +84,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(ran.stdout).toMatch(/01_twice +ok/)
   })
 
-  it('passes the arguments after -- to main(), and main() may read its files and the clock', async () => {
+  it('runs main() with the arguments after --, and main() may read files and the clock', async () => {
     const text = program(
       twice,
       `int own = 0;
@@ -113,7 +113,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     )
   })
 
-  it("uses a CPU function with the kernel's parameters, unless the function computes something else", async () => {
+  it("uses a CPU function with the kernel's parameters as the reference, if the function gives the kernel's results", async () => {
     const cpu = (factor: number) => `
     void twice_cpu(float* out, const float* in, int n) {
       for (int i = 0; i < n; ++i) out[i] = ${factor} * in[i];
@@ -212,7 +212,7 @@ int main() {
       return { ...done, yaml, ladder }
     }
 
-    it("reports the option for a header's folder, and the option that defines a macro", async () => {
+    it("names the options that add a header's folder or define a macro", async () => {
       const root = await tree(false)
       const include = ['--include', join(root, 'common')]
       const noHeader = await from(root)
@@ -264,7 +264,7 @@ int main() {
     })
   })
 
-  it('allows a kernel with more than 20 million warp instructions without verification', async () => {
+  it('is created without verification for a kernel with more than 20 million warp instructions', async () => {
     const slow = `
     __global__ void slow(float* out, const float* in, int n) {
       const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -330,7 +330,7 @@ int main() {
     expect(stdout).toMatch(/same launch +yes/)
   })
 
-  it('main() may create library handles, and its launches before another library call are used', async () => {
+  it('main() may create library handles, and its launches before any other library call are used', async () => {
     const { code, ladder, stdout, stderr } = await init(
       program(
         twice,

@@ -103,7 +103,7 @@ rungs: [{ id: a }, { id: b }]
     expect(built()).toBe(before + 1)
   })
 
-  it('reports all missing files of its ladder at once', async () => {
+  it('reports all missing files of its ladder together', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine, (all) => all.replace('reference.cu', 'gone.cu'))
     await rm(join(folder, 'x.npy'))
@@ -115,7 +115,7 @@ rungs: [{ id: a }, { id: b }]
     ])
   })
 
-  it('reports which test_at size is verified, and the number of sizes', async () => {
+  it('reports which test_at size is being verified, and how many test_at sizes exist', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     const { events, emit } = eventLog()
@@ -126,7 +126,7 @@ rungs: [{ id: a }, { id: b }]
     expect(notices).toEqual(['Verifying at N 7 (1 of 2).', 'Verifying at N 9 (2 of 2).'])
   })
 
-  it('fails a rung that is wrong at a test_at size, and gives it no time', async () => {
+  it('fails a rung that is wrong at a test_at size, and does not time that rung', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     await writeFile(join(folder, 'b.cu'), rungText('b', '// fault: wrong-at:0:i64:9'))
@@ -174,7 +174,7 @@ rungs: [{ id: a }, { id: b }]
     expect(said(rung(failed, 'b').reason)).toMatch(/^a, which results are checked against/)
   })
 
-  it('is not built until the user trusts it, and after a change not until the user trusts it again', async () => {
+  it('is not built until the user trusts it, and must be trusted again after a change', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     const moved = join(machine.dir, 'moved')
@@ -259,7 +259,7 @@ rungs: [{ id: a }, { id: b }]
     expect([...catalog.faults.values()].map(inEnglish).join('\n')).toMatch(expected)
   })
 
-  it('that has an unusable rung reports only that rung', async () => {
+  it('with one unusable rung can still run its other rungs', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     await rename(join(folder, 'b.cu'), join(folder, 'c.cu'))

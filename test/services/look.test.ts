@@ -43,7 +43,7 @@ async function opened() {
 }
 
 describe('the counters of a copy', () => {
-  it('match its original until the code changes, and then show the effect', async () => {
+  it("match the original's counters until the code changes, and then show the effect", async () => {
     const { core, edited, draft } = await opened()
     const same = await core.call(
       'drafts.counters',
@@ -71,7 +71,7 @@ describe('the counters of a copy', () => {
     await core.close()
   })
 
-  it('do not exist for a copy that does not finish, and the error has the line', async () => {
+  it('are missing for a copy whose kernel fails, and the error has the line', async () => {
     const { core, edited } = await opened()
     const answer = await core.call(
       'drafts.counters',
@@ -100,7 +100,7 @@ describe('the counters of a copy', () => {
 })
 
 describe('the counters of a rung in a ladder folder', () => {
-  it('are computed for the typed text and for its file, after the folder is trusted', async () => {
+  it("are computed for the typed text and for the rung's file, once the folder is trusted", async () => {
     const dir = await tempDir()
     setEnv({ KERNEL_LADDER_DATA: dir, KERNEL_LADDER_CONFIG: dir })
     const folder = join(dir, 'transpose')

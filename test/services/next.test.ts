@@ -20,11 +20,11 @@ async function firstSteps(opened: OpenedSession): Promise<Record<string, FirstSt
 }
 const open = (name: string): Promise<OpenedSession> => openSession(setup, `recorded:${name}`)
 
-describe('a program', async () => {
+describe('the first recommendation for a program', async () => {
   const opened = await open('feed-forward-h200-fused')
   const steps = await firstSteps(opened)
 
-  it('first changes the kernel whose step saves the most total time', async () => {
+  it('is for the kernel whose step saves the most total time', async () => {
     const first = (await rungToChange(setup, opened))!
     const saved = ([id]: [string, unknown]): number => {
       const total = steps[id]?.step?.ofTotal
@@ -35,7 +35,7 @@ describe('a program', async () => {
     expect(saved([first.id, null])).toBe(most)
   })
 
-  it("shows the step's total saving in a figure and as evidence", async () => {
+  it('has the total time saved by the step as a figure and as evidence', async () => {
     const first = (await rungToChange(setup, opened))!
     const { step } = await adviseFirst(setup, opened, first)
     const { msNow, msAfter } = step!.ofTotal!
@@ -45,7 +45,7 @@ describe('a program', async () => {
     expect(best!.evidence.map(inEnglish).join(' ')).toContain('that the program spends in kernels')
   })
 
-  it('skips library kernels even if they take a long time, because users cannot change them', async () => {
+  it('is never for a library kernel, even a slow one, because users cannot change library kernels', async () => {
     const library = opened.session.rungs.filter(({ id }) => steps[id] && !steps[id].step)
     const longest = opened.session.rungs.toSorted(
       (a, b) => (b.profiledTime?.totalMs ?? 0) - (a.profiledTime?.totalMs ?? 0),
@@ -54,7 +54,7 @@ describe('a program', async () => {
     expect((await rungToChange(setup, opened))!.id).not.toBe(longest.id)
   })
 
-  it('with 1,000 kernels responds quickly', async () => {
+  it('with 1,000 kernels takes little time', async () => {
     const [kernel] = opened.session.rungs
     const many: Session = {
       ...opened.session,
@@ -66,8 +66,8 @@ describe('a program', async () => {
   })
 })
 
-describe('a ladder', () => {
-  it('first changes the fastest rung other than the reference', async () => {
+describe('the first recommendation for a ladder', () => {
+  it('is for the fastest rung other than the reference', async () => {
     const opened = await open('gemm-fp32-h200-4096')
     const fastest = (await rungToChange(setup, opened))!
     const times = opened.session.rungs.flatMap(({ id, timing }) =>

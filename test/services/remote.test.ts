@@ -113,7 +113,7 @@ describe('machines in the UI', () => {
     await expect(again).rejects.toMatchObject({ kind: 'input' })
   })
 
-  it('report faults in a host, a name, or the file', async () => {
+  it('report an unreachable or invalid host, an invalid name, and a faulty file', async () => {
     const { call, file } = await core()
     await expect(call('machines.look', { host: 'down' })).rejects.toMatchObject({ kind: 'missing' })
     await expect(call('machines.look', { host: '-oProxyCommand=x' })).rejects.toMatchObject({

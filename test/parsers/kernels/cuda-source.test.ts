@@ -24,7 +24,7 @@ int main(int argc, char** argv) { launch_scale(0, 0, 1, 2); }
 
 const byName = new Map(sourceFunctions(text).map((one) => [one.name, one]))
 
-it('kernels, launchers, and main() in a CUDA source are found, ignoring comments, macros, and classes', () => {
+it('kernels, launchers, and main() in a CUDA source are found, but not in comments, macros, or classes', () => {
   expect([...byName.keys()]).toEqual(['scale', 'launch_scale', 'main'])
   expect(hasMain([...byName.values()])).toBe(true)
   expect(byName.get('scale')).toMatchObject({ isKernel: true, isTemplate: true })
@@ -40,7 +40,7 @@ it("a kernel's parameters have names and types", () => {
   ])
 })
 
-it('a launch has its kernel, configuration, and arguments, and text in a string is not a launch', () => {
+it('a launch has its kernel, configuration, and arguments, but a string that looks like a launch is ignored', () => {
   expect(byName.get('launch_scale')!.launches).toEqual([
     {
       kernel: 'scale',

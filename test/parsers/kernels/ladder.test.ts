@@ -36,7 +36,7 @@ describe('shipped ladders', () => {
     parseLadderFile(JSON.stringify({ ...ladder, ...change }), 'ladders/a.json', tasks)
 
   describe('a ladder file', () => {
-    it("is parsed, with the task's problem as the default", () => {
+    it("is parsed, and the task's problem is the default problem", () => {
       expect(parse({})).toEqual({ ...ladder, scalars: {}, options: {} })
       const scalars = { beta: 0.5 }
       expect(parse({ scalars, reference: null })).toMatchObject({ scalars, reference: null })
@@ -99,13 +99,13 @@ describe('shipped ladders', () => {
       expect(() => parse(change)).toThrow(/^[^\n]+$/)
     })
 
-    it('text that is not JSON', () => {
+    it('if the text is not JSON', () => {
       expect(() => parseLadderFile('{"schema": 1,\n', 'ladders/a.json', tasks)).toThrow(
         /^ladders\/a\.json is not JSON: [^\n]+$/,
       )
     })
 
-    it('JSON that is not an object', () => {
+    it('if the JSON is not an object', () => {
       expect(() => parseLadderFile('[]', 'ladders/a.json', tasks)).toThrow(
         /not a ladder: the document: /,
       )
@@ -128,7 +128,7 @@ describe('a ladder of programs', () => {
   const read = (change: object) =>
     parseProgramLadder(JSON.stringify({ ...document, ...change }, null, 1), 'ladder.json')
 
-  it('has defaults for its settings, and rejects a document with a task', () => {
+  it('has default settings, and cannot have a task', () => {
     expect(read({})!.programs).toMatchObject({ runs: 7, timeout: 600, exit_code: 0 })
     expect(read({ task: {} })).toBeNull()
     expect(read({ programs: undefined })).toBeNull()
@@ -147,7 +147,7 @@ describe('a ladder of programs', () => {
     [{ rungs: [{ id: 'a', title: 'A', program: ['a'], params: {} }] }, /no key "params"/],
     [{ reference_rung: 'c' }, /no rung c; the rungs are a, b/],
     [{ rungs: [{ ...document.rungs[0], after: 'x' }] }, /after refers to x/],
-  ])('%j is rejected with the line number', (change, expected) => {
+  ])('with %j is rejected with the line number', (change, expected) => {
     expect(() => read(change)).toThrow(expected)
     expect(() => read(change)).toThrow(/^ladder\.json:\d+:\d+: /)
   })
@@ -157,7 +157,7 @@ describe('ladder.yaml', () => {
   const templates = join(import.meta.dirname, '../../../resources/templates')
   const text = readFileSync(join(templates, 'softmax', 'ladder.yaml'), 'utf8')
 
-  /** Returns every fault as printed. */
+  /** Returns the error message with its remedy, as printed. */
   function faultsOf(source: string): string {
     try {
       parseLadderDocument(source, 'lab/ladder.yaml')
@@ -194,7 +194,7 @@ describe('ladder.yaml', () => {
       expect(files.get('reference.cu')).toContain('kl_reference(')
     })
 
-    it('becomes a ladder and a task like the built-in ladders and tasks', () => {
+    it('becomes a ladder and a task in the form of built-in ladders and tasks', () => {
       const { task, ladder } = parseLadderDocument(text, 'lab/ladder.yaml')
       expect(task).toMatchObject({
         id: 'softmax',
@@ -413,7 +413,7 @@ describe('ladder.yaml', () => {
       expect(told.trim().split('\n')).toHaveLength(1)
     })
 
-    it('with a wrong name in the first entry of `at` has no fault in entries that inherit it', () => {
+    it('with a wrong name in the first entry of `at` has no fault in entries that inherit the name', () => {
       const told = faultsOf(text.replace('- { ROWS: 4096,', '- { ROW: 4096,'))
       expect(told).toMatch(/^lab\/ladder\.yaml:32:\d+: [^\n]+\n[^\n]*$/)
     })
@@ -423,7 +423,7 @@ describe('ladder.yaml', () => {
       expect(faultsOf('- a\n')).toBe('lab/ladder.yaml:1:1: The file is not a map of keys.\n')
     })
 
-    it('with exploding anchors is rejected immediately', () => {
+    it('with anchors that expand exponentially is rejected immediately', () => {
       const bomb = Array.from(
         { length: 30 },
         (_, i) => `k${i}: &k${i} [${i === 0 ? 'x' : `*k${i - 1}, *k${i - 1}`}]`,
@@ -441,7 +441,7 @@ describe('ladder.yaml', () => {
       )
     })
 
-    it('with nested explicit keys is rejected before a parser sees them', () => {
+    it('with nested explicit keys is rejected before it is parsed', () => {
       expect(faultsOf('? '.repeat(1000))).toMatch(/limit of 64 explicit keys/)
       const stairs = Array.from({ length: 1000 }, (_, at) => `${' '.repeat(at)}?`)
       expect(faultsOf(stairs.join('\n'))).toMatch(/limit of 64 explicit keys/)

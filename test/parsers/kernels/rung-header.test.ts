@@ -25,7 +25,7 @@ const header = `// @rung    05_thread_tile_2d
 const parse = (text: string) => parseRungHeader(text, 'gemm/05.cu', gemm)
 const change = (from: string | RegExp, to: string) => parse(header.replace(from, to))
 
-/** Returns the fault as printed, with the message first and then the remedy. */
+/** Returns the error message, followed by its remedy. */
 function faultOf(text: string): string {
   try {
     parse(text)
@@ -109,13 +109,13 @@ describe('a header of unrealistic size', () => {
     ['a value', (blanks: string) => `// @title a${blanks}b`, 600_000],
     ['a line that goes on', (blanks: string) => `// @title a\n//   b${blanks}c`, 600_000],
     ['a value without end', (blanks: string) => `// @title a${blanks}`, 600_000],
-  ])('parses %s with an extremely long run of blanks', (_, line, count) => {
+  ])('is parsed if %s has an extremely long run of blanks', (_, line, count) => {
     const blanks = ' \t'.repeat(count / 2)
     const { title } = parse(`// @rung a\n${line(blanks)}\n// @idea i\n// @dtype f32\n`)
     expect([`a${blanks}b`, `a b${blanks}c`, 'a']).toContain(title)
   })
 
-  it('parses a value of 50,000 lines', () => {
+  it('is parsed if a value has 50,000 lines', () => {
     const more = '//   word\n'.repeat(50_000)
     const { idea } = parse(`// @rung a\n// @title t\n// @idea i\n${more}// @dtype f32\n`)
     expect(idea).toBe(`i${' word'.repeat(50_000)}`)
@@ -140,14 +140,14 @@ describe('a fault is reported with the file, line, key, and a correction', () =>
     ])
   })
 
-  it.each(['rung', 'idea', 'dtype'])('@%s is missing', (key) => {
+  it.each(['rung', 'idea', 'dtype'])('if @%s is missing', (key) => {
     const text = header.replace(new RegExp(`^// @${key} .*\n(?:// {2,}.*\n)?`, 'm'), '')
     expect(faultOf(text)).toBe(
       `gemm/05.cu: the header has no @${key}. Add a line "// @${key} …" to the block at the top.`,
     )
   })
 
-  it('there is no header', () => {
+  it('if there is no header', () => {
     expect(faultOf('__global__ void k() {}\n// @rung a\n')).toMatch(/^gemm\/05\.cu: .*has no @rung/)
   })
 
@@ -216,7 +216,7 @@ describe('a fault is reported with the file, line, key, and a correction', () =>
     ['a parameter twice', replaced('TM 8', 'TN 8'), /:8: @param TN is repeated/],
     ['a type that is none', replaced('bf16', 'fp8'), /:9: @dtype has "fp8".*f32, f16, bf16/],
     ['an architecture that is none', replaced('sm_90a', '9.0'), /:10: @requires contains "9\.0"/],
-  ])('%s is a fault', (_, fault, expected) => expect(fault).toMatch(expected))
+  ])('for %s', (_, fault, expected) => expect(fault).toMatch(expected))
 })
 
 describe('parameters become nvcc flags', () => {
@@ -228,7 +228,7 @@ describe('parameters become nvcc flags', () => {
 
 const text = readFileSync(join(import.meta.dirname, '../../../cuda-kernels/gemm/task.yaml'), 'utf8')
 
-/** Returns every fault as printed. */
+/** Returns the error message with its remedy, as printed. */
 function faultsOf(from: string | RegExp, to: string): string {
   expect(text).toMatch(from)
   try {
@@ -241,7 +241,7 @@ function faultsOf(from: string | RegExp, to: string): string {
 }
 
 describe('a task file', () => {
-  it('is parsed, and is unchanged in a session', () => {
+  it('is parsed, and is stored unchanged in a session', () => {
     expect(gemm).toMatchObject({ id: 'gemm', struct: 'KlGemm', sizes: { m: { max: 2 ** 28 } } })
     expect(Task.parse(JSON.parse(JSON.stringify(gemm)))).toEqual(gemm)
   })

@@ -61,7 +61,7 @@ questions:
     expect(parseLab(readLabText(text), 'x/lab.md', references).lab?.questions[0]?.answer).toBe('4')
   })
 
-  it('with excessively nested keys and lists is rejected before a parser sees it', () => {
+  it('with excessively nested keys and lists is rejected before it is parsed', () => {
     for (const [piece, fault] of [
       ['? ', /^x\/lab\.md:2: The file exceeds the limit of 64 explicit keys/],
       ['[', /^x\/lab\.md:2: The file has lists nested deeper than the limit of 64/],

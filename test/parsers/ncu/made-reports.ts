@@ -91,7 +91,8 @@ export function blockBytes({ header, sources, results }: Block, more?: Map<numbe
 }
 
 /**
- * The name of a range and the number of the call that opened it. Later calls have higher numbers.
+ * The name of a range and the number of the call that opened the range. Later calls have higher
+ * numbers.
  */
 export type Opened = readonly [name: string, order: number]
 

@@ -73,7 +73,7 @@ describe('whole tables', () => {
       expect(first).not.toHaveProperty('Kernel Name')
     })
 
-    it("returns ncu's messages, and reports no problems", () => {
+    it("gives ncu's messages, and no notes about problems", () => {
       expect(messages.map(({ level, text }) => `${level}: ${text.slice(0, 40)}`)).toEqual([
         'warning: Note: Running with unmodified GPU clocks',
         'info: Connected to process 466 (./probe)',
@@ -108,13 +108,13 @@ describe('whole tables', () => {
       expect(parseNcuRawCsv(`\uFEFF${table}\r\n`).launches).toEqual(launches)
     })
 
-    it('without a row of units, so that the values have no units', () => {
+    it('without a row of units, which leaves the values without units', () => {
       const bare = lines.toSpliced(headerAt + 1, 1).join('\n')
       expect(parseNcuRawCsv(bare).launches).toHaveLength(3)
       expect(metric(bare, 0, 'gpu__time_duration.sum')).toEqual({ value: 434208, unit: '' })
     })
 
-    it('nowhere if ncu profiled no kernels', () => {
+    it('only if ncu profiled kernels', () => {
       expect(parseNcuRawCsv(ncuCapture('no-kernels')).launches).toEqual([])
       expect(parseNcuRawCsv('')).toEqual({ launches: [], messages: [], notes: [] })
     })
@@ -124,7 +124,7 @@ describe('whole tables', () => {
     const cell = '""<default domain>:03_a:none:none:none:none:none:none""'
     const withRanges = (ranges: string) => parseNcuRawCsv(twoRungs.replace(cell, ranges))
 
-    it('is null if ncu ran without --nvtx, which omits the columns', () => {
+    it('is null if ncu ran without --nvtx, so that the range columns are missing', () => {
       const { launches } = parseNcuRawCsv(ncuCapture('no-nvtx'))
       expect(launches.map(({ rung }) => rung)).toEqual(Array(launches.length).fill(null))
       expect(launches.length).toBeGreaterThan(0)
@@ -135,7 +135,7 @@ describe('whole tables', () => {
     })
 
     // The cell is from the capture, but with added ranges.
-    it('is the innermost range', () => {
+    it('is the name of the innermost range', () => {
       const inner = cell.replace('03_a', '03_inner')
       expect(withRanges(`${cell} ${inner}`).launches[0]?.rung).toBe('03_inner')
     })
@@ -164,7 +164,7 @@ describe('whole tables', () => {
       expect(parseNcuRawCsv(full).launches.map(({ passes }) => passes)).toEqual([38, 38, 38])
     })
 
-    // The table is from the capture, but scaled as with --print-units auto.
+    // The table is from the capture, but its values are scaled as with --print-units auto.
     it('in a scaled unit are converted to the base unit', () => {
       const scaled = twoRungs
         .replaceAll('"ns"', '"us"')
@@ -193,7 +193,7 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/ends in the middle of a row.*\\"2\\"/)])
     })
 
-    it('that ends exactly between two cells in its last row gives the same result', () => {
+    it('that ends between two cells of its last row also gives the complete rows and reports the last row', () => {
       const text = twoRungs.trimEnd()
       const cut = text.slice(0, text.lastIndexOf(',"'))
       const { launches, notes } = parseNcuRawCsv(cut)
@@ -201,7 +201,7 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "2,466"/)])
     })
 
-    it('that has a grid beyond the number range omits that launch', () => {
+    it('whose first launch has a grid extent too large for a number gives the other launches', () => {
       const { launches, notes } = parseNcuRawCsv(
         twoRungs.replace('"(32, 32, 1)"', `"(${'9'.repeat(400)}, 32, 1)"`),
       )
@@ -216,7 +216,7 @@ describe('whole tables', () => {
     })
   })
 
-  it("ncu's details page is rejected with the command that exports the raw page", () => {
+  it("ncu's details page is rejected, and the remedy is the command that exports the raw page", () => {
     const details =
       '"ID","Process ID","Process Name","Kernel Name","Metric Name","Metric Unit","Metric Value"\n"0","1","p","k","Duration","ns","5"\n'
     expect(() => parseNcuRawCsv(details)).toThrow(
@@ -253,7 +253,7 @@ describe('streams', () => {
       expect((await read(full)).launches).toEqual(parseNcuRawCsv(full).launches)
     })
 
-    it('yields the requested launches and counts all other launches', async () => {
+    it('yields the requested launches, and counts all launches', async () => {
       const { launches, total } = await read(twoRungs, 1000, 2)
       expect([launches.length, total]).toEqual([2, 3])
     })
@@ -315,7 +315,7 @@ describe('streams', () => {
       ['German', '.', ','],
       ['French', '\u202f', ','],
       ['Swiss', '’', '.'],
-    ])('numbers with %s separators are parsed', async (_, group, decimal) => {
+    ])('with %s separators is recognized', async (_, group, decimal) => {
       const text = localized(group, decimal)
       expect(text).not.toBe(twoRungs)
       expect(await value(text, 'gpu__time_duration.sum')).toBe(434208)
@@ -334,7 +334,7 @@ describe('streams', () => {
   })
 
   describe('the details page', () => {
-    it('has metrics by label, or by name if the label maps to a metric name', async () => {
+    it('identifies a metric by section and label, or by name if the label maps to a metric name', async () => {
       const { page, launches, total, notes } = await read(details)
       expect(page).toBe('details')
       expect(total).toBe(3)
@@ -346,7 +346,7 @@ describe('streams', () => {
       expect(notes).toEqual([])
     })
 
-    it('has ncu’s recommendations, as in the whole page', async () => {
+    it('has the same recommendations when read as a stream as when read as a whole', async () => {
       const { launches } = await read(details)
       const rules = parseRules(details)
       expect(launches.map((launch) => launch.rules)).toEqual([0, 1, 2].map((id) => rules.get(id)))
@@ -389,7 +389,7 @@ describe('streams', () => {
       })
     })
 
-    it('yields the requested launches', async () => {
+    it('yields only the requested launches', async () => {
       const { launches, total } = await read(details, 1000, 1)
       expect([launches.length, total]).toEqual([1, 3])
     })

@@ -49,7 +49,7 @@ const tile = profiles.get('03_a')!
 const rest = profiles.get('04_b')!
 
 describe("ncu's source page", () => {
-  it('is read only for the requested rung, and reports unreadable rows', () => {
+  it('is read only for the requested rung, with a note about unreadable rows', () => {
     const cut = page.replace(/"(0|[1-9]\d*)"\r?\n/, '"$1","one cell too many"\n')
     const { sections, unreadable } = parseSourcePage(cut)
     expect([unreadable, ...sections.map((section) => section.unreadable)]).toEqual([0, 1, 0])
@@ -94,7 +94,7 @@ describe("ncu's source page", () => {
       expect(Object.values(stalls!).reduce((sum, value) => sum + value, 0)).toBe(samples)
   })
 
-  it("has the sum over each line's instructions", () => {
+  it('has, for each line, the counter sums of its instructions', () => {
     const { lines, instructions } = tile.kernels[0]!
     expect(lines.map(({ line }) => line)).toEqual([6, 8, 9, 10, 11, 12])
     const figures = ['executed', 'samples', 'sharedWavefronts', 'globalL2Sectors'] as const
@@ -107,7 +107,7 @@ describe("ncu's source page", () => {
         ).toBe(line[figure])
   })
 
-  it('prints jumps as offsets, so that code is equal regardless of its load address', () => {
+  it('gives jump targets as offsets, so that code does not depend on its load address', () => {
     const jumps = tile.kernels[0]!.instructions.filter(({ opcode }) => opcode === 'BRA')
     expect(jumps.map(({ text }) => text)).toEqual(['@!P0 BRA 0x8e0', '@!P0 BRA 0x210', 'BRA 0x900'])
     const elsewhere = toDeepProfiles(launches, {
@@ -134,7 +134,7 @@ describe("ncu's source page", () => {
     expect(last!.opcodes).toMatchObject({ FADD: 32768 })
   })
 
-  it('gives null, not 0, if a column is missing', () => {
+  it('gives null, not 0, for counters whose column is missing', () => {
     const bare = page.replaceAll('L1 Wavefronts Shared', 'X').replaceAll('stall_', 'x_')
     const [profile] = toDeepProfiles(launches, {
       sass: nothing,
@@ -192,11 +192,11 @@ describe("ncu's source page", () => {
     ['no page at all', '==ERROR== No kernels were profiled.\nhello, world\n', 0],
     ['cut off in a row', page.slice(0, 9000), 1],
     ['with a quote in a line of source', page.replace('float s = 0;', 'char c = "";'), 2],
-  ])('accepts a page that is %s', (_what, text, sections) => {
+  ])('is parsed without an exception (%s)', (_what, text, sections) => {
     expect(parseSourcePage(text).sections).toHaveLength(sections)
   })
 
-  it('gives profiles that match their schema, without paths of this machine', () => {
+  it('gives profiles that match their schema and contain no paths from this machine', () => {
     for (const profile of profiles.values()) {
       expect(DeepProfile.parse(profile)).toEqual(profile)
       expect(JSON.stringify(profile)).not.toContain('/probe/')

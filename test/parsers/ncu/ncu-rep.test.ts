@@ -25,7 +25,7 @@ const bytes = ncuReport('launches-two-rungs')
 const printed = parseNcuRawCsv(ncuCapture('launches-two-rungs'))
 const report = parseNcuRep(bytes)
 
-/** Returns whether two values are equal as printed. ncu prints two decimals. */
+/** Returns whether two values are equal when printed with two decimals, as ncu prints them. */
 const asPrinted = (report: NcuValue['value'], csv: NcuValue['value']): boolean =>
   typeof report === 'number' && typeof csv === 'number'
     ? Math.abs(report - csv) <= 0.005 + 1e-9 * Math.abs(csv)
@@ -39,7 +39,7 @@ describe('a report', () => {
     expect(report.notes).toEqual([])
   })
 
-  it("has the tool's name and the time", () => {
+  it("has ncu's version, the creation time, and the command line", () => {
     expect(report.ncuVersion).toBe('2025.3.1.0')
     expect(report.createdAt?.toISOString()).toBe('2026-11-21T02:44:56.000Z')
     expect(report.commandLine).toContain('--clock-control none')
@@ -57,7 +57,7 @@ describe.each([
     page.startsWith('programs/') ? programCapture(page.slice(9)).stdout : ncuCapture(page),
   ).launches
 
-  it('has exactly the metrics that ncu prints, to the printed digits and with their units', () => {
+  it('has exactly the metrics that ncu prints, with the same units and to the printed precision', () => {
     expect(launches).toHaveLength(pages.length)
     let compared = 0
     for (const [index, { metrics }] of pages.entries()) {
@@ -141,7 +141,7 @@ describe('a truncated report', () => {
       expect(parseNcuRep(bytes.subarray(0, begins)).notes).toEqual([])
   })
 
-  it('reports the number of launches that were read', () => {
+  it('has a note with the number of launches that were read', () => {
     const { launches, notes } = parseNcuRep(bytes.slice(0, bytes.length - 10))
     expect(launches).toHaveLength(2)
     expect(said(notes)).toEqual([expect.stringContaining('launches after the first 2 are missing')])
@@ -155,7 +155,7 @@ describe('foreign bytes', () => {
     )
   })
 
-  it('after the start of a report give a note and take no time', () => {
+  it('after the start of a report give a note without delay', () => {
     const garbage = Uint8Array.from({ length: 4096 }, (_, n) => (n * 167 + 13) % 256)
     const { launches, notes } = parseNcuRep(new Uint8Array([0x4e, 0x56, 0x52, 0, ...garbage]))
     expect(launches).toEqual([])
@@ -180,7 +180,8 @@ describe('foreign bytes', () => {
       ]),
     )
     expect(launches).toEqual([])
-    // The notes list a few launches, then state that reading stopped, and then the total.
+    // The notes list a few launches, then state that reading stopped, and end with the total number
+    // of launches.
     expect(notes).toHaveLength(22)
     expect(said(notes).join()).toContain('In total, 10000 launches')
   })
@@ -268,7 +269,7 @@ it("a report’s recommendations match ncu's printed recommendations", () => {
     for (const rule of kernel.rules) {
       const same = printed.find(({ name, text }) => name === rule.name && text === rule.text)
       expect({ ...same, estimatedSpeedup: null }).toEqual({ ...rule, estimatedSpeedup: null })
-      // ncu prints four digits.
+      // ncu prints the speedup with four digits.
       if (rule.estimatedSpeedup !== null)
         expect(same!.estimatedSpeedup! / rule.estimatedSpeedup).toBeCloseTo(1, 3)
     }
@@ -305,7 +306,7 @@ describe('a synthetic report with samples from cycles without an issued instruct
     return { schema: deepSchemaVersion, rung: 'a', kernels: [kernel], notes: [] }
   }) as [DeepProfile, DeepProfile]
 
-  it('has stall reasons for those samples, and is marked accordingly', () => {
+  it('has stall reasons for only those samples, and is marked with that kind of samples', () => {
     expect(all.kernels[0]!.stallSamples).toBe('all')
     expect(notIssued.kernels[0]!.stallSamples).toBe('notIssued')
     const [full, part] = [stallHistogram(all)!, stallHistogram(notIssued)!]
@@ -316,7 +317,7 @@ describe('a synthetic report with samples from cycles without an issued instruct
     expect(first!.samples).toBeNull()
   })
 
-  it('is compared only with a report of the same kind, and other comparisons give a message', () => {
+  it('is compared only with a report of the same kind, and any other comparison gives a message', () => {
     expect(stallDelta(notIssued, notIssued)).not.toBeNull()
     expect(stallObstacle(all, all)).toBeNull()
     expect(stallDelta(all, notIssued)).toBeNull()
@@ -335,7 +336,8 @@ describe.each([
   const figure = report.launches[0]!.metrics[name]!.value as number
 
   /**
-   * Returns a launch of the real report in which other bytes replace the 8 bytes of this figure.
+   * Returns a launch of the real report in which the 8 bytes of `figure` are replaced with the
+   * bytes of `bad`.
    */
   const inReport = (): NcuLaunch => {
     const [own, other] = [figure, bad].map((value) => {

@@ -36,7 +36,7 @@ describe('cells', () => {
       expect(parseNcuCell(cell)).toBe(cell),
     )
 
-    it('has a decimal comma if the comma is not a thousands separator', () => {
+    it('has a decimal comma only if the comma cannot be a thousands separator', () => {
       expect(['8,16', '1.234,5', '67.108.864,00'].map(hasDecimalComma)).toEqual([true, true, true])
       expect(['8.16', '1,234', '1,234.5', 'all'].map(hasDecimalComma)).toEqual(Array(4).fill(false))
     })
@@ -88,7 +88,7 @@ describe('cells', () => {
 describe('launches', () => {
   const { launches } = parseNcuRawCsv(ncuCapture('import-set-full'))
 
-  it('has the resources of one block of a launch, in bytes and counts', () => {
+  it('have the resources of each block, in bytes and counts', () => {
     expect(launches.map(launchResources)[0]).toEqual({
       registersPerThread: 32,
       staticSharedBytes: 8192,
@@ -99,7 +99,7 @@ describe('launches', () => {
     })
   })
 
-  it('distinguishes absent from zero, and has no resources for empty input', () => {
+  it('distinguish a missing resource from zero, and have no resources if they have no metrics', () => {
     const { metrics } = launches[0]!
     const { launch__barrier_count: _, ...rest } = metrics
     expect(launchResources({ metrics: rest })).toMatchObject({
@@ -169,7 +169,7 @@ describe('metric lists', () => {
       expect(metrics.achievedOccupancy?.value).toBeCloseTo(expected, 9)
     })
 
-    it('uses the launch properties of the longest kernel, in any order', () => {
+    it('uses the launch properties of the longest kernel, regardless of the kernel order', () => {
       expect(metrics.registersPerThread?.value).toBe(32)
       expect(toMetrics(twoKernels.toReversed(), 'card').registersPerThread?.value).toBe(32)
     })
@@ -205,7 +205,7 @@ describe('metric lists', () => {
   })
 
   describe('an unavailable metric is not zero, and has a reason', () => {
-    it('if ncu reported none of the names', () => {
+    it('if ncu reported none of its names', () => {
       const names = [
         'smsp__inst_executed_op_shared_ld.sum',
         'smsp__sass_inst_executed_op_shared_ld.sum',
@@ -218,7 +218,7 @@ describe('metric lists', () => {
       })
     })
 
-    it('if this ncu does not support the metric, so there is no column', () => {
+    it('if this ncu does not support it, so its column is missing', () => {
       const { launches } = parseNcuRawCsv(ncuCapture('unknown-metric'))
       const metrics = toMetrics(launches.slice(0, 1), 'card')
       expect(said(metrics.achievedOccupancy?.reason)).toMatch(
@@ -251,7 +251,7 @@ describe('metric lists', () => {
       })
     })
 
-    it('if a share is not in percent', () => {
+    it('if the unit of a share is not percent', () => {
       const name = 'sm__warps_active.avg.pct_of_peak_sustained_active'
       const kernel = withFigure(onlyKernel[0]!, name, 0.93, 'ratio')
       expect(said(toMetrics([kernel], 'card').achievedOccupancy?.reason)).toMatch(
@@ -268,7 +268,7 @@ describe('metric lists', () => {
     })
   })
 
-  it('counts traffic in bytes if ncu counts sectors', () => {
+  it('convert traffic from sectors to bytes', () => {
     const sectors = withFigure(onlyKernel[0]!, 'l1tex__t_sectors.sum', 1000, 'sector')
     expect(toMetrics([sectors], 'standard')['l1Bytes']).toEqual({
       value: 32_000,
@@ -280,7 +280,7 @@ describe('metric lists', () => {
 
 describe('failures', () => {
   describe('no failure is reported', () => {
-    it.each(['launches-two-rungs', 'set-full', 'no-nvtx'])('for a run that profiled: %s', (name) =>
+    it.each(['launches-two-rungs', 'set-full', 'no-nvtx'])('for the successful run %s', (name) =>
       expect(recognizeNcuFailure(ncuCapture(name), 0)).toBeNull(),
     )
 
@@ -307,7 +307,7 @@ describe('failures', () => {
       expect(recognizeNcuFailure(ncuCapture('no-kernels'), 0)?.kind).toBe('no-kernels')
     })
 
-    it('the program cannot be started, and the message names it', () => {
+    it('the program cannot be started, and the message names the program', () => {
       expect(said(recognizeNcuFailure(ncuCapture('not-an-executable'), 1))).toMatchObject({
         kind: 'not-executable',
         message: expect.stringContaining('./nothere'),
@@ -335,7 +335,7 @@ describe('failures', () => {
       expect(said(failure?.remedy)).toMatch(remedy)
     })
 
-    it('contains the metric and the exit code from ncu', () => {
+    it('contain the metric or the exit code from ncu', () => {
       expect(
         said(recognizeNcuFailure('==ERROR== Failed to find metric sm__nope.sum', 1)?.message),
       ).toMatch('sm__nope.sum')
@@ -393,7 +393,7 @@ describe('failures', () => {
       ],
       ['Failed to find metric sm__nope.sum', []],
       [ncuCapture('unknown-metric'), []],
-    ])("are the metrics in ncu's own message", (text, names) => {
+    ])("are listed in ncu's own message", (text, names) => {
       expect(unknownMetrics(text)).toEqual(names)
     })
   })

@@ -12,7 +12,7 @@ const rangesOf = (ranges: Ranges, thread = 466): string[] =>
   parseNcuRep(madeReport(base, [{ thread, ranges }])).launches[0]!.ranges
 
 describe("a launch's NVTX ranges", () => {
-  it('in the synthetic reports match the ranges in the real report that these are based on', () => {
+  it('in the synthetic reports match the ranges in the underlying real report', () => {
     expect(real.launches.map(({ ranges }) => ranges)).toEqual([['03_a'], ['04_b'], ['04_b']])
     const same = parseNcuRep(madeReport(base, [{ of: 0 }, { of: 1 }, { of: 2 }]))
     expect(same.launches).toEqual(real.launches)
@@ -49,7 +49,7 @@ describe("a launch's NVTX ranges", () => {
     expect(rangesOf({ library: { 466: [['ncclAllReduce', 30]] } })).toEqual([])
   })
 
-  it('do not exist if a range is empty or has no name', () => {
+  it('exclude ranges without a name', () => {
     expect(rangesOf({})).toEqual([])
     expect(rangesOf({ pushed: { 466: [['', 3]] }, started: [['', 4]] })).toEqual([])
   })

@@ -65,7 +65,7 @@ describe('a report', () => {
     expect(Object.keys(first!.ncuMetrics!)).toHaveLength(299)
   })
 
-  it('stores the report next to the session, and lists unknown data', async () => {
+  it('is stored next to the session, which has a warning about missing data', async () => {
     const { run } = await setUp()
     const { session, folder } = await run(captured)
     expect(await readFile(join(folder, 'profile.ncu-rep'))).toEqual(await readFile(captured))
@@ -154,7 +154,7 @@ describe('a report with its code', () => {
 })
 
 describe("ncu's CSV", () => {
-  it('has the same figures as the report, to the printed digits', async () => {
+  it('has the same figures as the report, to the printed precision', async () => {
     const { run } = await setUp(ncuCapture('launches-two-rungs'))
     const [csv, report] = [await run(), await run(captured)]
     for (const [index, rung] of csv.session.rungs.entries())
@@ -167,7 +167,7 @@ describe("ncu's CSV", () => {
     expect(await readdir(csv.folder)).toEqual(['session.json'])
   })
 
-  it('that has 14 edited launches is compared launch by launch', async () => {
+  it('with 14 launches is compared launch by launch with an edited copy', async () => {
     const page = programCapture('import-deep-twelve').stdout
     const duration = parseNcuRawCsv(page).launches.map(
       ({ metrics }) => metrics['gpu__time_duration.sum']!.value as number,
@@ -196,7 +196,7 @@ describe("ncu's CSV", () => {
       ['slower', '1.300'],
     ])
     expect(pairs).toHaveLength(13)
-    // Every launch of the shorter report has a counterpart.
+    // The edited copy lacks one launch, so each of its launches has a counterpart.
     const left = duration.filter((_, launch) => launch !== 3)
     const timesOf = (side: 'timeA' | 'timeB'): number[] =>
       pairs.map((pair) => Math.round(pair[side]! * 1e6)).sort((a, b) => a - b)
@@ -224,7 +224,7 @@ describe("ncu's CSV", () => {
     ])
   })
 
-  it('from the details page reports missing data', async () => {
+  it('from the details page has a note about missing data', async () => {
     const { run } = await setUp(ncuCapture('import-details'))
     const { session } = await run()
     const { metrics } = session.rungs[0]!
@@ -349,7 +349,7 @@ describe('files that cannot be imported', () => {
     await expect(run()).rejects.toThrow(/permission denied|contains no kernel launch/)
   })
 
-  it('are not imported into an existing folder, which is not changed', async () => {
+  it('do not change an existing output folder', async () => {
     const { run, dir } = await setUp(table)
     const out = join(dir, 'taken')
     await mkdir(out)

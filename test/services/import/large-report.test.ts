@@ -12,7 +12,9 @@ import { tempDir } from '../support'
 
 const base = ncuReport('launches-two-rungs')
 
-/** Writes a report of `count` launches in blocks of 100. All launches are copies of a real one. */
+/**
+ * Writes a report of `count` launches in blocks of 100. All launches are copies of a real launch.
+ */
 async function writeLarge(path: string, count: number): Promise<void> {
   const { start, blocks } = takeApart(base)
   const results = blocks.flatMap((block) => block.results)
@@ -40,8 +42,8 @@ it('2,000 kernels are read one by one, and the imported kernels are listed', asy
   expect(session.rungs).toHaveLength(500)
   const words = said(session.warnings).join(' ')
   expect(words).toContain('large.ncu-rep contains 2000 launches; the first 500 were imported.')
-  // The report has 2,000 launches that alternate between 434, 401 and 5.8 µs. The first 500 are
-  // imported.
+  // The report has 2,000 launches that alternate between 434, 401 and 5.8 µs. The first 500
+  // launches are imported.
   expect(words).toMatch(/The imported launches took 1\d\d ms of 5\d\d ms under ncu, 25 %\./)
 
   const source = fileSource(file)
@@ -110,7 +112,7 @@ it('a truncated .ncu-repz gives the launches before the cut, with a note', async
   await expect(imported(file, dir)).rejects.toThrow('cut.ncu-repz is damaged or truncated')
 })
 
-it('a report of whole ranges has no counters per kernel, with a note', async () => {
+it('a report of whole ranges has a note instead of counters per kernel', async () => {
   const dir = await tempDir()
   const [range, graph] = [join(dir, 'range.ncu-rep'), join(dir, 'graph.ncu-rep')]
   await writeFile(range, rangesReport('range-whole'))

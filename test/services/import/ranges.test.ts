@@ -36,7 +36,7 @@ const nestedRanges: MadeLaunch[] = [
   { of: tile32, ranges: pushed('step') },
 ]
 
-it('kernels are grouped by their ranges, longest first, each with its own counters', async () => {
+it('kernels are grouped by range, with the longest range first, and keep their own counters', async () => {
   const session = await imported(nestedRanges)
   const groups = rangeGroups(session)!
   expect(groups.map(({ title, rungs }) => [title, rungs.map(({ title: own }) => own)])).toEqual([
@@ -81,7 +81,7 @@ it('the table has one line per range with its time, but no counters for the rang
   expect(text).toContain('6 kernels, ')
 })
 
-it('the rows on the screen are in the same order, each with its range', async () => {
+it('the rows on the screen have the order of the table, and each row has its range', async () => {
   const rows = ladderRows(await imported(nestedRanges))
   expect(rows.map(({ rung, range }) => [rung.id, range?.title])).toEqual([
     ['03_tile_kernel', 'step › attention'],

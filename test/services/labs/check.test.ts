@@ -110,7 +110,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(1)
     })
 
-    it('still builds and runs the static checks without a GPU, and all other checks are unavailable and do not pass', async () => {
+    it('still builds the code and runs the static checks without a GPU, but all other checks are unavailable and do not pass', async () => {
       const machine = await fakeMachine(['nvidia-smi', 'ncu'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution)
@@ -246,7 +246,7 @@ describe('checks', () => {
       ).rejects.toThrow()
     })
 
-    it('with an outside link, a huge or missing file, or circular dependencies are rejected by name', async () => {
+    it('with an outside link, a huge or missing file, or circular dependencies are rejected with an error that names the file or lab', async () => {
       const machine = await fakeMachine()
       await rm(join(machine.kernelsDir, 'labs'), { recursive: true, force: true })
       await testLab(
@@ -363,7 +363,7 @@ Of \`N\` numbers.
       expect(statusesOf(await check(machine, lab, lab.starter))).toEqual({ ...all, fast: 'failed' })
     })
 
-    it('has a session without a ladder folder, and a question about its own sizes', async () => {
+    it('has a session that does not contain the ladder folder, and can ask questions about its own sizes', async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const out = join(machine.dir, 'attempt')

@@ -1,5 +1,5 @@
 /**
- * Tests grading without a sandbox: how an outcome is chosen, and the rows that survive a killed
+ * Tests grading without a sandbox: the choice of an outcome, and the rows that survive a killed
  * grading.
  */
 import { readdir, readFile, writeFile, cp, mkdir, rm, symlink } from 'node:fs/promises'
@@ -36,7 +36,7 @@ import { toRow } from '../../../src-main/services/labs/judge-submission'
 import { endSentence, startSentence } from '../../../src-main/hosts/cli/commands/grade-output'
 
 describe("a submission's row", () => {
-  it('has the outcome that its judge printed, or the reason why the judge ended without one', async () => {
+  it('has the outcome that its judge printed, or the reason why the judge printed no outcome', async () => {
     const machine = await fakeMachine()
     const lab = await testLab(machine)
     const { outcome } = await check(machine, lab, lab.solution)
@@ -66,7 +66,7 @@ describe("a submission's row", () => {
 })
 
 describe('a folder of submissions', () => {
-  it('has a one-line row for each name, even if it contains unusual bytes', async () => {
+  it('has a one-line row for each student, even if a file name contains unusual bytes', async () => {
     const dir = await tempDir()
     const at = (bytes: string) =>
       Buffer.concat([Buffer.from(`${dir}/`), Buffer.from(bytes, 'latin1')])
@@ -91,7 +91,7 @@ describe('a folder of submissions', () => {
     })
   })
 
-  it('is announced and summarized during grading', () => {
+  it('is announced before grading and summarized afterward', () => {
     const gpu = { needsGpu: true, replays: false }
     const facts = { submissions: 1, jobs: 1, gpus: 1 }
     expect(startSentence(facts, gpu)).toBe('1 submission, 1 at a time on 1 GPU')
@@ -353,7 +353,7 @@ describe('the recorded outcomes', () => {
 })
 
 describe("adding a user's folder", () => {
-  it('reveals neither the file names in nor the existence of a folder that is not a lab', async () => {
+  it('reveals neither the existence nor the file names of a folder that is not a lab', async () => {
     const dir = await tempDir()
     await mkdir(join(dir, 'private'))
     await symlink('/etc/hostname', join(dir, 'private', 'salaries.xlsx'))

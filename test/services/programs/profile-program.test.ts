@@ -53,7 +53,7 @@ async function setUp(
 const anything: [string, ...string[]] = ['sh', '-c', 'echo to stdout; echo to stderr >&2']
 
 describe('a program', () => {
-  it('becomes a session with one row per kernel, which has the launches, time, share, counters, and code', async () => {
+  it('becomes a session with the launches, time, share, counters, and code of each kernel', async () => {
     const { profile, output, setup } = await setUp('twelve')
     const { session, folder, trouble } = await profile(anything, { level: 'deep' })
     expect(await readSession(folder)).toEqual(session)
@@ -173,7 +173,7 @@ describe('a program', () => {
     expect(session.program!.launches).toBe(14)
   })
 
-  it('has its fusion and total reported before and after a change', async () => {
+  it('profiled before and after a change has a comparison with the fused kernels and both totals', async () => {
     const { profile } = await setUp('before,none')
     const before = await profile(anything)
     // The second run profiled no kernels. The times of the first run are preserved.

@@ -27,7 +27,7 @@ async function* once(text: string): AsyncGenerator<string> {
   yield await Promise.resolve(text)
 }
 
-/** Returns ncu's output of a call. */
+/** Returns ncu's output for a call. */
 const saidByNcu = async (folder: string, key: string): Promise<string> =>
   (await readRaw(folder, key))!.stdout
 
@@ -92,7 +92,7 @@ describe('recorded programs', async () => {
       if (metrics.achievedOccupancy?.value == null) continue
       /**
        * Returns the metrics that differ. ncu prints two decimals, which affects quotients. The
-       * current registry also has more metrics than the recording requested.
+       * current registry has more metrics than the recording requested.
        */
       const unequal = (launch: NcuLaunch): string[] =>
         Object.entries(toMetrics([launch], 'standard')).flatMap(([id, { value }]) => {
@@ -144,7 +144,7 @@ describe('recorded programs', async () => {
     expect(inWords({ ...before, rungs: [] })).toContain('No rung was verified')
   })
 
-  it('have no steps when imported either, because their kernels are independent', () => {
+  it('have no steps when imported, because their kernels are independent', () => {
     const { program: _program, ...rest } = before
     const imported: typeof before = { ...rest, target: { kind: 'imported', name: 'it.ncu-rep' } }
     const { jumps, unpaid } = printedSummary(imported, stepsOf(imported))

@@ -15,8 +15,8 @@ import { describePrograms } from '../../../src-main/hosts/cli/describe/describe-
 type Rungs = Record<string, readonly string[]>
 
 /**
- * Creates one program per answer. A script in the same folder writes its arguments, either as
- * floats or unchanged.
+ * Creates a ladder with one program per rung. A script in the same folder writes its arguments,
+ * either as floats or unchanged.
  */
 async function setUp(
   rungs: Rungs,
@@ -163,7 +163,7 @@ describe('a ladder of programs', () => {
     })
   })
 
-  it('compares rungs with the first rung, even if not requested, and reports if the first rung fails', async () => {
+  it('compares rungs with the first rung, even if nobody requested that rung, and reports its failure', async () => {
     const rungs: Rungs = { '00_first': writes(ones), '01_other': writes(nearly) }
     const { run } = await setUp(rungs, { programs: { output } })
     expect(statuses((await run({ rungs: ['01_other'] })).session)).toEqual({ '01_other': 'wrong' })

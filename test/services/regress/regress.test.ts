@@ -71,7 +71,7 @@ function git(folder: string, ...args: string[]): string {
   return stdout.trim()
 }
 
-describe('against a session', () => {
+describe('a regression check against a session', () => {
   it('reports unchanged code as the same, although it was rebuilt', async () => {
     const machine = await withBaseline()
     const report = await start(machine)
@@ -259,7 +259,7 @@ describe('against a session', () => {
     expect((await start(machine, { against: elsewhere }, { trust: true })).exitCode).toBe(0)
   })
 
-  it('also works against a recording', async () => {
+  it('accepts a recording as the session', async () => {
     const machine = await fakeMachine()
     const report = await start(machine, { against: 'recorded:gemm-fp32-h200-1024' })
     expect(report.rungs).toHaveLength(3)
@@ -267,8 +267,8 @@ describe('against a session', () => {
   })
 })
 
-describe('against a git revision', () => {
-  /** Folders that these tests and the library use. */
+describe('a regression check against a git revision', () => {
+  /** Kernel folders that these tests need. */
   const kept = ['gemm', 'include', 'runner']
 
   /**

@@ -106,7 +106,7 @@ describe('HTML', () => {
       )
     })
 
-    it('that expands enormously is rejected before it fills memory', () => {
+    it('that expands to an enormous size is rejected before it fills memory', () => {
       const html = page(recording())
       const withDeep = (text: string): string => {
         const packed = gzipSync(text).toString('base64')
@@ -115,7 +115,7 @@ describe('HTML', () => {
       }
       const refused = (text: string) => () => parseReportHtml(withDeep(text), 'report.html')
       expect(refused(`{"a":[${'[],'.repeat(3_000_000)}0]}`)).toThrow(/5000000 values/)
-      // Add a thousand columns to one column of a million values.
+      // Add a thousand empty columns to a column with a million values.
       const columns = Array.from({ length: 1000 }, (_, index) => `"c${index}":[]`).join(',')
       const lines = `{"long":[${'0,'.repeat(1_000_000)}0],${columns}}`
       const kernel = `{"instructions":{},"lines":${lines}}`
@@ -146,7 +146,7 @@ describe('HTML', () => {
       expect(html).toContain('<title>FP32 matrix multiplication at 4096³ FP32 on NVIDIA H200')
     })
 
-    it('contains the deep profiles of its rungs, and returns them', () => {
+    it('contains the deep profiles of its rungs, which can be read back', () => {
       const profiles = [deepProfile('03_shared_tile'), largeProfile('06_float4', 50)]
       const html = reportHtml([{ ...recording(), profiles }], {}, template, noPrivates)
       const { report, deep } = parseReportHtml(html, 'report.html')
@@ -166,7 +166,7 @@ describe('HTML', () => {
       )
     })
 
-    it('shows two sessions side by side, and rejects two sessions that cannot be compared', () => {
+    it('can show two sessions side by side, if these sessions can be compared', () => {
       const before = recording()
       const after = slowed(recording(), '06_float4', 1.5)
       const html = reportHtml([before, after], {}, template, noPrivates)
@@ -355,7 +355,7 @@ describe('privacy', () => {
 
     it('are found in time proportional to the length of a malicious text', () => {
       const { sentence } = scrubber(privates)
-      // Measure CPU time, which other load does not affect.
+      // Measure CPU time, which is independent of the load from other processes.
       const before = process.cpuUsage()
       for (const part of [
         'a.',
@@ -374,7 +374,7 @@ describe('privacy', () => {
       expect(process.cpuUsage(before).user / 1000).toBeLessThan(5000)
     })
 
-    it('do not affect code that looks like a name', () => {
+    it('are not found in code that looks like a name', () => {
       const text = 'float* host = args.local; int user: 3; auto x = p.io.dev / tile.home; a /b/ c'
       expect(scrubber(privates).source(text)).toBe(text)
     })
@@ -389,7 +389,7 @@ describe('privacy', () => {
       'ncu 2025.3.1.0, driver 580.159.04',
       'needs sm_90; cc 9.0.',
       'l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum',
-    ])('do not affect %j', (text) => {
+    ])('are not found in %j', (text) => {
       expect(scrubber(privates).sentence(text)).toBe(text)
     })
   })

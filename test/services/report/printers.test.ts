@@ -92,7 +92,7 @@ describe('printers', () => {
       expectTables(text)
     })
 
-    it('lists rungs without a result with the reason and diagnostics, and numbers missing figures', () => {
+    it('lists rungs without a result with the reason and diagnostics, and explains missing figures in footnotes', () => {
       const text = report(withTroubles(), { format: 'md' }, noPrivates)
       expect(text).toContain('**wrong.** 7 of 16 differ.')
       expect(text).toContain('```text\ngemm/03_shared_tile.cu:12: error: expected a ";"\n```')
@@ -100,7 +100,7 @@ describe('printers', () => {
       expect(text).toContain('\n1. It did not run.\n')
     })
 
-    it('mentions a counter only once, with the reason, if no rung has a value', () => {
+    it('mentions a counter only once, with the reason, if no rung has its value', () => {
       const sample = recording()
       for (const { metrics } of sample.session.rungs)
         metrics.sharedLoads = {
@@ -129,7 +129,7 @@ describe('printers', () => {
   /** Matches one-line code spans, which start and end with the same number of backticks. */
   const codeSpan = /(?<![`\\])(`+)(?!`).*?(?<!`)\1(?!`)/g
 
-  /** Returns the text without fenced blocks, by CommonMark's rule for closing them. */
+  /** Returns the text without fenced blocks, according to CommonMark's rule for closing fences. */
   function withoutFences(text: string): string {
     let fence: string | null = null
     return text
@@ -185,7 +185,7 @@ describe('printers', () => {
       expect(of('', 'gpu')?.value).toContain('NVIDIA H200')
     })
 
-    it('in wide form has one row per rung, with units in the columns and the provenance', () => {
+    it('in wide form has one row per rung, with the units in the column names, and the provenance', () => {
       const rows = read(report(recording(), { format: 'csv', wide: true }, noPrivates))
       expect(rows).toHaveLength(7)
       expect(rows[6]).toMatchObject({
@@ -399,7 +399,7 @@ describe('parsing by other programs', () => {
   })
 
   describe('CSV, parsed by another library', () => {
-    it.each([false, true])('has every figure on its own line and column (wide: %s)', (wide) => {
+    it.each([false, true])('has every figure in the expected row and column (wide: %s)', (wide) => {
       for (const sample of all()) {
         const text = report(sample, { format: 'csv', wide }, noPrivates)
         const { data, errors, meta } = Papa.parse<Record<string, string>>(text, {

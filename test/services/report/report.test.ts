@@ -36,7 +36,7 @@ import { type OpenedSession } from '../../../src-main/services/sessions/open-ses
 import type { Sentence } from '../../../src-main/domain/messages/sentence'
 import { ReportAnswer } from '../../../src-main/contract/reports'
 
-describe('one session', () => {
+describe('a report on one session', () => {
   const model = (sample: Sample): ReportModel =>
     buildReport({ ...sample, scrub: scrubber(noPrivates), sections: reportSections, date: null })
   const words = (sentences: Sentence[]): string[] =>
@@ -44,7 +44,7 @@ describe('one session', () => {
       sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join(''),
     )
 
-  it('shows bursts next to single launches if they were timed, and no empty columns otherwise', () => {
+  it('shows bursts next to single launches if bursts were timed, and no empty columns otherwise', () => {
     const without = report(recording(), { format: 'md' }, noPrivates)
     expect(without).not.toContain('Burst')
     const sample = recording()
@@ -107,7 +107,7 @@ describe('one session', () => {
     expect(Number(step![2])).toBeGreaterThan(1)
   })
 
-  it('compared with a session with different L2 contents has no ranked times, but has the command to measure again', () => {
+  it('that is compared with a session with different L2 contents ranks no times, but shows the command to measure again', () => {
     const other = recording()
     other.session.settings.cacheState = 'cold'
     for (const { timing } of other.session.rungs) if (timing) timing.cacheState = 'cold'
@@ -163,7 +163,7 @@ describe('one session', () => {
       )
     })
 
-    it('explains in factors why each step is faster, even for two sessions', () => {
+    it('explains in factors why each step is faster, as does a report on two sessions', () => {
       const md = report(recording(), { format: 'md' }, noPrivates)
       expect(md).toMatch(
         /Why, as factors that multiply to [\d.]+× as fast:\n\n- \*\*[\d.]+×\*\* The FMA pipe is busy for 32\.1 % of the active cycles/,
@@ -195,7 +195,7 @@ describe('one session', () => {
       expect(level).toMatch(/ A note on 03_shared_tile\.$/)
     })
 
-    it('claims that a rung beats the reference only if all kinds of timing agree, and calls the rung equal within the spread', () => {
+    it('claims that a rung beats the reference only if all kinds of timing agree, and calls times within the spread equal', () => {
       const place = (ratio: number): string => {
         const sample = recording()
         const rung = sample.session.rungs.find(({ id }) => id === '06_float4')!
@@ -314,7 +314,7 @@ describe('one session', () => {
   })
 
   describe('JSON', () => {
-    it('is the session with the same figures', () => {
+    it('contains the session with all its figures', () => {
       const { session, sources } = recording()
       expect(JSON.parse(report({ session, sources }, { format: 'json' }, noPrivates))).toEqual(
         session,
@@ -476,7 +476,7 @@ describe('options', () => {
     const make = async (choice: object) =>
       makeReport(await drawing(), [opened()], { format: 'md', pictures: 'files', ...choice })
 
-    it('are in the text, with their charts, in that order', async () => {
+    it('are in the text, with the charts in the chosen order', async () => {
       const { content, pictures } = await make({
         title: 'Our *kernels*',
         notes: ['One.\n\nTwo.'],
@@ -511,7 +511,7 @@ describe('options', () => {
       expect(words).toEqual([])
     })
 
-    it('are rejected if the session has no such chart or no data, or if a caption has no chart', async () => {
+    it('are rejected if the session has no data for a chart, if a chart does not exist, or if a caption has no chart', async () => {
       const refused = (choice: object) =>
         expect(make(choice)).rejects.toMatchObject({ kind: 'input' })
       await refused({ charts: ['nope'] })
@@ -587,7 +587,7 @@ describe('options', () => {
       expect((await make({ sections: ['ladder'] })).mediaType).toBe('text/markdown')
     })
 
-    it('reports missing data, and reports that cannot be created', async () => {
+    it('is rejected if data is missing, or if the sessions cannot be compared', async () => {
       await expect(answerReport(tools, [opened()], { format: 'html' })).rejects.toMatchObject({
         kind: 'missing',
       })

@@ -38,7 +38,7 @@ afterAll(() => {
   if (keeping) keptBuilt.save()
 })
 
-it('a build starts no more parallel work once something has failed', async () => {
+it('a build starts no further parallel work after a failure', async () => {
   const begun: number[] = []
   const all = inParallel(
     [1, 2, 3, 4, 5, 6, 7, 8].flatMap((one) => Array(64).fill(one)),
@@ -76,7 +76,7 @@ describe('builds', () => {
       )
     })
 
-    it('starts with the longest source, because it would otherwise delay the end', async () => {
+    it('starts with the longest source, which would otherwise delay the end', async () => {
       const machine = await fakeMachine()
       await machine.editRung('03_shared_tile', (text) => `${text}\n// ${'long '.repeat(10_000)}\n`)
       const log = eventLog()
@@ -131,7 +131,7 @@ describe('builds', () => {
       const later = machine.calls('nvcc').slice(before)
       expect(later.filter((call) => call.some((word) => word.startsWith('runner/')))).toEqual([])
       // nvcc recompiles the reference and the rungs. Each source finds the header, regardless of
-      // its folder.
+      // the source's folder.
       expect(later).toHaveLength(1 + ladderRungs.length)
       for (const call of later) expect(call.slice(call.lastIndexOf('-I'))[1]).toBe('gemm')
     })
@@ -189,7 +189,7 @@ describe('builds', () => {
     const request = { rungs: ['11_block_128x256'], params: { BK: 32, STAGES: 4 } }
 
     it.each(['local', 'static:h200'])(
-      'reject a run with no other rung, on %s, before anything is launched',
+      'end a run with no other rung before anything is launched (%s)',
       async (target) => {
         const machine = await fakeMachine()
         await machine.addFault('11_block_128x256', 'refused')
@@ -214,7 +214,7 @@ describe('builds', () => {
       )
     })
 
-    it('do not reject a rung that does not compile unmodified', async () => {
+    it('are not blamed for a rung that also fails to compile without them', async () => {
       const machine = await fakeMachine()
       await machine.addFault('11_block_128x256', 'refused')
       const { session } = await machine.run({ rungs: request.rungs })
@@ -367,7 +367,7 @@ describe('nvcc', async () => {
       }
       const { artifact, build } = await buildRung(real, plan, good, '90')
       expect(artifact).not.toBeNull()
-      // For correct code, the build has the stored output.
+      // A build of correct code gives the stored output.
       const { build: told } = await buildRung(await kept.compiler(), plan, good, '90')
       expect({ ...build, seconds: 0 }).toEqual({ ...told, seconds: 0 })
     })
@@ -395,7 +395,7 @@ describe("a task's flags", async () => {
   }
 
   describe('the flags that a header turns on', () => {
-    it('make a separate case for that rung, even under ncu, and are stored in the session', async () => {
+    it('give the rung its own case, even under ncu, and are stored in the session', async () => {
       const machine = await machineWithEpilogue()
       const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
       const calls = machine.calls('runner').filter(([, command]) => command === 'measure')
@@ -464,8 +464,8 @@ describe("a task's flags", async () => {
             probe: probe.artifact,
             rung: planned.rung.id,
             library: artifact!,
-            // Neither m nor n is a multiple of a tile. Rows of n elements are still a multiple of
-            // 16 bytes.
+            // Neither m nor n is a multiple of the tile size. The size of a row of n elements is
+            // still a multiple of 16 bytes.
             task,
             own: caseOf(gemmProblem(1000, 1004, 256), { flags }),
             gpu: buildGpu('h200')!,
@@ -476,8 +476,8 @@ describe("a task's flags", async () => {
             answer.kernels.map(({ name, grid }) => [/\w+(?=<)/.exec(name)?.[0], grid[0]])
         }
       }
-      // The first kernel has 8 × 4 blocks of 128 × 256. The second kernel has 8 × 32 blocks of 128
-      // columns by 32 rows.
+      // The first kernel has 8 × 4 blocks of 128 × 256 elements. The second kernel has 8 × 32
+      // blocks of 128 columns by 32 rows.
       expect(launched).toEqual({
         '22_unfused_epilogue with': [
           ['gemm', 32],

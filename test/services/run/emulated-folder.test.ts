@@ -10,7 +10,7 @@ import { root, tempDir } from '../support'
 
 useOneCore()
 
-/** The local nvcc. It is required because failed builds are not stored. */
+/** The local nvcc. The tests require an nvcc because failed builds are not stored. */
 const nvcc = await findTool('nvcc')
 
 const kept = await keptNvcc('folders', { artifacts: true })

@@ -44,7 +44,7 @@ describe("the GPU's state", () => {
     expect(facts.get('timing')).toBe('single launches between CUDA events')
   })
 
-  it('is absent if the runner is older, and otherwise shows that the clocks were not limited', async () => {
+  it('shows that the clocks were not limited, and is absent if the runner did not report it', async () => {
     const machine = await fakeMachine()
     setEnv({ FAKE_CLOCKS: '1' })
     const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
@@ -154,7 +154,7 @@ describe('measuring', () => {
       expect(statuses(session)).toEqual(allBut('02_coalesced', '04_thread_tile_1d'))
     })
 
-    it('even if it is the reference, so that the other rungs have times but no ratios', async () => {
+    it('even if it is the reference, but then the other rungs have times without ratios', async () => {
       const machine = await fakeMachine()
       await machine.addFault('00_cublas', 'crash')
       const { session } = await machine.run()
@@ -166,7 +166,7 @@ describe('measuring', () => {
   })
 
   describe("a rung that prints text like the runner's protocol", () => {
-    it('with invalid shapes is measured like any other rung', async () => {
+    it('with missing fields or broken JSON is measured like any other rung', async () => {
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'garble')
       const { session } = await machine.run()
@@ -271,7 +271,7 @@ describe('measuring', () => {
     const visibleTo = (machine: Machine): string[] =>
       machine.calls('gpu').map(([, visible = '']) => visible)
 
-    it('runs on the requested GPU, and the session has its index', async () => {
+    it('runs rungs on the requested GPU, and the session has the index of that GPU', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_GPUS: '2' })
       const other = await machine.run({ gpu: 1 })

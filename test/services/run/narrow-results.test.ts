@@ -1,6 +1,6 @@
 /**
  * Tests products whose result type is narrower than the type of the sums. The emulator executes
- * them at ragged sizes.
+ * these products at ragged sizes.
  */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

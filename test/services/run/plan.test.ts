@@ -29,7 +29,7 @@ describe('a run request', () => {
     expect(values['01_naive']).toBeUndefined()
   })
 
-  it('can set a parameter for one rung to override the common value, and reports rungs without that parameter', async () => {
+  it('can override a common parameter value for one rung, and reports rungs that do not allow the common value', async () => {
     const { kernelsDir } = await fakeMachine()
     const asked = {
       ...request,

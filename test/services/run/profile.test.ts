@@ -35,7 +35,7 @@ describe('profiling', () => {
     expect(asked.map((word) => word.split('=')[0])).toEqual(ladderRungs)
     expect(call![call!.indexOf('--clock-control') + 1]).toBe('none')
     expect(call![call!.indexOf('--profile-from-start') + 1]).toBe('off')
-    // With the default value, ncu would wait for processes that a rung leaves behind.
+    // By default, ncu would wait for processes that a rung leaves behind.
     expect(call![call!.indexOf('--target-processes') + 1]).toBe('application-only')
   })
 
@@ -118,7 +118,7 @@ describe('profiling', () => {
     expect(events[cost]).toMatchObject({ cost: { rungs: ladderRungs.map((id) => ({ id })) } })
   })
 
-  it('derives the waves of a launch that ncu rounds to zero', async () => {
+  it('derives the waves of a launch if ncu rounds the waves to zero', async () => {
     const { device } = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
     const resources = {
       ...{ registersPerThread: 32, staticSharedBytes: 0, dynamicSharedBytes: 0 },
@@ -183,7 +183,7 @@ describe('profiling', () => {
     expect(missing).toBeNull()
   })
 
-  it('reports a rung to skip that is unknown', async () => {
+  it('rejects an unknown rung in the list of rungs to skip', async () => {
     const machine = await fakeMachine()
     await expect(machine.run({ profileSkip: ['99_none'] })).rejects.toThrow(
       /no rung named "99_none"/,
@@ -421,7 +421,7 @@ describe('the deep level', () => {
       expect(await readDeep(folder, '03_a')).toEqual(profile)
     })
 
-    it('is null for a rung that has none, and in a session that has none', async () => {
+    it('is null if the rung or the session has none', async () => {
       const { folder } = await saved()
       expect(await readDeep(folder, '99_none')).toBeNull()
       expect(await readDeep(await tempDir(), '03_a')).toBeNull()

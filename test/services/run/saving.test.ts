@@ -67,7 +67,7 @@ describe('saving a session', () => {
   })
 
   it.each(['mkdir', 'write'] as const)(
-    'uses a free name if another file with that name appeared (%s)',
+    "uses another free name if a file with the session's name appeared (%s)",
     async (kind) => {
       const taken = join(await tempDir(), 'mine')
       const draft = await draftSession(taken)
@@ -88,7 +88,7 @@ describe('saving a session', () => {
           meddle(join(dir, name))
     })
 
-  it('records in the session that raw output could not be stored, and saves it in the requested folder', async () => {
+  it('records in the session that raw output could not be stored, and saves the session in the requested folder', async () => {
     const machine = await fakeMachine()
     const place = join(machine.dir, 'place')
     const { emit } = meddling(place, (staged) => {
@@ -107,7 +107,7 @@ describe('saving a session', () => {
   })
 
   it.each(['the store', 'the temporary folder'])(
-    'saves in %s if the requested folder cannot be used, including raw output',
+    'saves the session and its raw output in %s if the requested folder cannot be used',
     async (where) => {
       const machine = await fakeMachine()
       const place = join(machine.dir, 'place')

@@ -80,7 +80,7 @@ describe('a static run', () => {
       expect(machine.calls('runner')).toEqual([])
     })
 
-    it('unknown figures are marked for a library, or for a GPU known only by its architecture', async () => {
+    it('the unknown figures of a library, or of a GPU known only by its architecture, are marked', async () => {
       const { session } = await build(await fakeMachine(noGpu))
       expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
         'The rung’s launches are unknown: it launches no kernel of its own',
@@ -116,7 +116,7 @@ describe('a static run', () => {
       })
     })
 
-    it('a rung that also could not launch on a GPU is reported', async () => {
+    it('a rung whose launch would also fail on a GPU is reported', async () => {
       const machine = await fakeMachine(noGpu)
       await machine.addFault('01_naive', 'probe-failed')
       await machine.addFault('02_coalesced', 'probe-unsupported')
@@ -161,7 +161,7 @@ describe('a static run', () => {
   })
 })
 
-it('a static run rejects a launch with a different shape than its kernel was compiled for', () => {
+it('a static run rejects a launch whose shape differs from the shape that its kernel was compiled for', () => {
   const launch = (
     block: [number, number, number],
     kernel: Record<string, unknown>,
@@ -374,7 +374,7 @@ describe('the launch probe', async () => {
       ['1,65536,1', '32,1,1', 0, 0, 'cudaErrorInvalidConfiguration: a grid of 1 x 65536'],
       ['1,65535,1', '32,1,1', 0, 0, null],
     ])(
-      "returns CUDA's result for a launch of %s blocks of %s threads with %d bytes and %d allowed",
+      "returns CUDA's result for a launch of %s blocks of %s threads with %d bytes of shared memory and %d allowed",
       async (grid, block, shared, attribute, why) => {
         const found = await launched(grid, block, { shared, attribute })
         if (why === null) expect(found).not.toHaveProperty('reason')

@@ -243,7 +243,7 @@ describe('a save', () => {
 })
 
 describe('the watch continues', () => {
-  it('after a fault in the ladder or a rung, reported with its location', async () => {
+  it('after a fault in the ladder or a rung, which is reported with its location', async () => {
     const { folder, asked, until, save } = await watched()
     await writeFile(join(folder, 'ladder.yaml'), sumsYaml.replace('summary', 'sumary'))
     const faulty = await until(({ phase }) => phase === 'faulty')

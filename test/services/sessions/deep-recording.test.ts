@@ -123,7 +123,7 @@ describe('the deep recording of gemm-fp32', () => {
     expect(said(notes).join()).toMatch(/without line information/)
   })
 
-  it('shows the effect of float4, which is an eighth of the global loads, each of them wider', async () => {
+  it('shows that float4 needs only an eighth of the global loads, each of which is wider', async () => {
     const [before, after] = [await profileOf('05_thread_tile_2d'), await profileOf('06_float4')]
     expect(identicalSass(before, after)).toBe(false)
     expect(identicalSass(after, await profileOf('06_float4'))).toBe(true)
@@ -164,8 +164,8 @@ describe('bank conflicts, excluding the effect of arbitration', () => {
   const figure = (id: string, metric: string): number | null | undefined =>
     rung(session, id).metrics[metric]?.value
 
-  // Bank conflicts of loads, stores, and cp.async that follow from each rung's addresses. The
-  // remaining counts in ncu's counters are noise.
+  // Bank conflicts of loads, stores, and cp.async that follow from each rung's addresses. Any other
+  // conflicts that ncu counted are noise.
   it.each([
     ['00_cublas', 0, 0, 50_331_648],
     ['01_naive', 0, 0, 0],
@@ -187,7 +187,7 @@ describe('bank conflicts, excluding the effect of arbitration', () => {
     )
   })
 
-  it('are derived, and reveal noise if the code has no conflicts', () => {
+  it('are derived from addresses, and reveal noise in the counters if the code has no conflicts', () => {
     const { metrics } = rung(session, '03_shared_tile')
     expect(metrics['sharedStoreStructuralConflicts']).toMatchObject({ evidence: 'derived' })
     expect(said(metrics['sharedStoreStructuralConflicts']!.reason)).toMatch(/STS, STSM/)

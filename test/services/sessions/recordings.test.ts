@@ -200,8 +200,9 @@ describe('recordings', async () => {
     )
 
     /**
-     * Returns whether a recording has only some rungs. A deep recording has the reference and the
-     * chain of rungs that leads to the best rung. For other rungs, ncu's replay takes minutes.
+     * Returns whether a recording has only some of its ladder's rungs. A deep recording has the
+     * reference and the chain of rungs that leads to the best rung. For other rungs, ncu's replay
+     * takes minutes.
      */
     const isOfSome = ({ settings, ladder, problem }: Session): boolean =>
       (settings.profile === 'deep' && !['gemm-fp32', 'gemm-bf16'].includes(ladder.id)) ||
@@ -295,7 +296,7 @@ describe('recordings', async () => {
       if (ofCommits(session)) return
       const { id, task } = session.ladder
       const shipped = join(root, 'cuda-kernels', task!.id, 'ladders', `${id}.json`)
-      // A template gets its ladder name from the folder that is created from it.
+      // A template gets its ladder name from the folder that is created from the template.
       const folder = id === 'softmax-lab' ? 'templates/softmax' : `examples/${id}`
       const own = join(root, 'resources', folder, 'ladder.yaml')
       const { rungs } = existsSync(shipped)
@@ -347,7 +348,7 @@ describe('recordings', async () => {
       expect(listed.map((one) => one.name).sort()).toEqual([other, name])
     })
 
-    it('also lists recordings that are missing from the index, which are read once per process', async () => {
+    it('also contains recordings that are missing from the index, which are read once per process', async () => {
       const dir = await some([other])
       const first = await listRecordings(dir)
       await rm(join(dir, sharedSessions))
@@ -372,7 +373,7 @@ describe('recordings', async () => {
       expect(session.target.name).toBe('gemm-fp32-h200-4096')
     })
 
-    it('uses the deep recording only if that level is requested', async () => {
+    it('uses the deep recording only if the deep level is requested', async () => {
       const machine = await fakeMachine()
       const deep = await machine.run({ target: 'recorded', size: undefined, profile: 'deep' })
       expect(deep.session.target.name).toBe('gemm-fp32-h200-4096-deep')
@@ -390,7 +391,7 @@ describe('recordings', async () => {
       expect(session.target.name).toBe('gemm-fp32-h200-1024')
     })
 
-    it('reports the requested rungs with the same figures', async () => {
+    it('gives the requested rungs the recorded figures', async () => {
       const machine = await fakeMachine()
       const all = await machine.run({ target: 'recorded' })
       const some = await machine.run({ target: 'recorded', rungs: ['03_shared_tile', '01_naive'] })
@@ -421,7 +422,7 @@ describe('recordings', async () => {
       expect(new Set(named)).toEqual(new Set(['01_naive']))
     })
 
-    it('can be saved as a session', async () => {
+    it('creates a session that can be saved', async () => {
       const machine = await fakeMachine()
       const out = join(machine.dir, 'copy')
       const { session } = await machine.run({ target: 'recorded' }, { out })
@@ -515,7 +516,7 @@ describe('the standard level', async () => {
     })
 
     // In this recording, rungs of 39 to 669 ms take up to 250 times as long under ncu. In other
-    // recordings, the slowdown is a tenth of that.
+    // recordings, the slowdown is a tenth as large.
     const isFar = name.startsWith('attention-h200-16384')
     it.skipIf(isFar)(
       'took at most eight passes per kernel, as estimated, and about the estimated time',
@@ -532,9 +533,9 @@ describe('the standard level', async () => {
           new Set([plan.passes]),
         )
         const { call } = (await readRaw(folder, 'ncu/profile'))!
-        // Three factors raise the cost. The library of gemm-nt also searches for its kernel under
-        // ncu. Another GPU was profiled at the same time. With Python, ncu saves more memory per
-        // pass.
+        // Three factors raise the cost of profiling. The library of gemm-nt also searches for its
+        // kernel under ncu. Another GPU was profiled at the same time. With Python, ncu saves more
+        // memory per pass.
         const isPython = session.rungs.some(({ file }) => file.endsWith('.py'))
         const least = session.ladder.task?.id === 'gemm-nt' || isPython ? 0.5 : 0.7
         expect(plan.seconds / call.seconds).toBeGreaterThan(least)

@@ -34,7 +34,7 @@ async function store(...sketches: Sketch[]) {
     session.target = { kind: 'live', name: 'local' }
     session.createdAt = new Date(Date.UTC(2026, 0, 1 + day)).toISOString()
     session.rungs = session.rungs.filter(({ id }) => usual.includes(id))
-    // Vary the time a little, because a GPU never measures exactly the same time twice.
+    // Vary the time a little, because two measurements never give exactly the same time.
     const jitter = 1 + 0.002 * Math.sin(day * 12.9898)
     for (const rung of session.rungs) {
       const factor = (times[rung.id] ?? 1) * all * jitter
@@ -239,7 +239,7 @@ describe('a deleted session', () => {
     expect(await core.call('sessions.deleted', {})).toEqual([])
   })
 
-  it('does not overwrite a session that now has its name', async () => {
+  it('cannot be restored over a session that now has its name', async () => {
     const { core, ref, folder, store } = await setUp()
     await core.call('sessions.delete', { ref })
     const [entry] = await readdir(join(store, '.trash'))
@@ -247,8 +247,8 @@ describe('a deleted session', () => {
     await expect(core.call('sessions.restore', { ref })).rejects.toThrow(
       'another session has that name',
     )
-    // Delete the second session too. If two deleted sessions have the same name, the last deleted
-    // session is restored.
+    // Delete the second session too. If two deleted sessions have the same name, the session that
+    // was deleted last is restored.
     await core.call('sessions.delete', { ref })
     expect(await core.call('sessions.deleted', {})).toHaveLength(1)
     await core.call('sessions.restore', { ref })
@@ -266,7 +266,7 @@ describe('a deleted session', () => {
     expect(await readdir(join(store, '.trash'))).toEqual(['a file of yours'])
   })
 
-  it('that is damaged can also be deleted and restored', async () => {
+  it('can be restored even if it was damaged before its deletion', async () => {
     const { core, ref, folder, summary } = await setUp()
     await writeFile(join(folder, 'session.json'), '{')
     expect((await summary())!.damaged).toMatchObject({ key: 'sessions.unreadable' })
@@ -292,7 +292,7 @@ describe('sessions outside the store', () => {
     },
   )
 
-  it('include a folder given on the command line, which is not deleted because it belongs to its owner', async () => {
+  it('include a folder given on the command line, which is not deleted because it belongs to the user', async () => {
     const { core, ref } = await setUp({ mounted: true })
     await expect(core.call('sessions.delete', { ref })).rejects.toThrow('your own folder')
   })
@@ -315,7 +315,7 @@ describe('an uploaded file', () => {
     expect(await summary()).toMatchObject({ ref, kind: 'imported', rungCount: 3 })
   })
 
-  it('that is a report on a live run on another machine is listed as imported, with its problem', async () => {
+  it("that is a report on a live run on another machine is listed as imported, with the run's problem", async () => {
     const { core } = await setUp()
     const sample = recording()
     sample.session.target = { kind: 'live', name: 'local' }
@@ -327,7 +327,7 @@ describe('an uploaded file', () => {
     expect(await core.call('sessions.get', { ref })).toEqual(sample.session)
   })
 
-  it('that is not a report is rejected with an error that contains only its name, and leaves no files', async () => {
+  it('that is not a report is rejected with an error that contains only the file name, and leaves no files', async () => {
     const { core, store, folder } = await setUp()
     const dir = await tempDir()
     const path = join(dir, 'holiday.jpg')

@@ -71,7 +71,7 @@ describe('a sweep', () => {
     expect(times).toEqual([...times].sort((a, b) => a - b))
     expect(report.finalists).toHaveLength(5)
     const [best] = report.finalists
-    // The rung's own values match neither fast value, so they take 1.2 times as long.
+    // The rung's own values include neither fast value, so its own point takes 1.2 times as long.
     expect(best!.ratio!.ratio).toBeCloseTo(1 / 1.2, 2)
     expect(best!.rounds).toBe(8)
     expect(report.baseline!.params).toEqual({ BM: 64, BN: 64, BK: 8, TM: 8 })
@@ -155,7 +155,7 @@ describe('a sweep', () => {
     expect((await start(machine)).report.resumed).toBe(0)
   })
 
-  it('counts points toward its budget', async () => {
+  it('measures only as many points as its budget allows', async () => {
     const machine = await machineWith()
     const { report } = await start(machine, {
       budget: { points: 4, seconds: null },
@@ -205,7 +205,7 @@ describe('invalid sweep requests', () => {
 })
 
 describe('the T4 format of tuning results', () => {
-  it('has every point with its times, and returns valid points, fastest first', async () => {
+  it('has every point with its times, and gives back the valid points, fastest first', async () => {
     const machine = await machineWith('// fault-at: BM=32 wrong', '// fault-at: BM=64 crash')
     const { rows } = await start(machine)
     const document = T4Results.parse(JSON.parse(JSON.stringify(toT4(rows))))
