@@ -199,7 +199,7 @@ describe('live runs', () => {
       expect(await seriousFaults(page)).toEqual([])
       await expect.poll(() => progress(page).innerText()).not.toContain('not reached')
       await page.getByRole('button', { name: 'Cancel' }).click()
-      await page.getByRole('heading', { name: 'Cancelled' }).waitFor()
+      await page.getByRole('heading', { name: 'Canceled' }).waitFor()
       await page.getByRole('link', { name: 'Open session' }).click()
       await page.locator('tr[data-rung="01_naive"]').waitFor()
       await expect
@@ -324,7 +324,7 @@ describe('memory and race checks', () => {
     await start(page)
     await page.getByText('Checking 0/4').waitFor()
     await page.getByRole('button', { name: 'Cancel' }).click()
-    await result(page).getByText('Cancelled').waitFor()
+    await result(page).getByText('Canceled').waitFor()
     await expect.poll(() => result(page).innerText()).toContain('not run')
     await expect.poll(() => result(page).locator('tbody tr').count()).toBe(1)
   })
