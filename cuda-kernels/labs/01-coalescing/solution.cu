@@ -16,8 +16,8 @@ template <typename Index>
 __global__ void __launch_bounds__(kBlock * kBlock)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
-  // Only threadIdx.x differs in a warp. If it selected the row, lanes would read elements of A that are k
-  // apart. It selects the column, so lanes share an element of A and access adjacent elements of B and C.
+  // If threadIdx.x selected the row, the lanes of a warp would read elements of A that are k apart. With
+  // threadIdx.x as the column, the lanes share an element of A and access adjacent elements of B and C.
   const int row = klTileRow() * kBlock + threadIdx.y;
   const int col = blockIdx.x * kBlock + threadIdx.x;
   if (row >= m || col >= n) return;

@@ -24,7 +24,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
     aTile[ty][tx] = row < m && t + tx < k ? a[(long long)row * k + t + tx] : 0.0f;
     bTile[ty][tx] = t + ty < k && col < n ? b[(long long)(t + ty) * n + col] : 0.0f;
 
-    // TODO: this loop reads 32 elements of each tile. Which threads and which warps wrote them?
+    // TODO: this loop reads 32 elements of each tile. Which threads and which warps wrote these elements?
     for (int i = 0; i < kTile; ++i) sum += aTile[ty][i] * bTile[i][tx];
   }
 

@@ -1,7 +1,7 @@
 // @rung    03-waves
 // @title   Lab 3: waves and tail
 // @after   03_shared_tile
-// @idea    the host code computes how many rounds of blocks each strip length takes on this GPU. It chooses the length with the smallest product of rounds and tiles per block
+// @idea    the host code computes how many rounds of blocks each strip length takes on this GPU. The host code chooses the length with the smallest product of rounds and tiles per block
 // @expect  wavesPerSm up, achievedOccupancy up
 // @dtype   f32
 
@@ -42,9 +42,9 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   }
 }
 
-// A block computes `strip` tiles in sequence, and the GPU runs `rounds` rounds of blocks. Their product is
-// the run time in tiles if every round takes as long as its longest block. This is only a model: a block
-// that has an SM to itself is faster than one that shares the SM.
+// A block computes `strip` tiles in sequence, and the GPU runs `rounds` rounds of blocks. If every round takes
+// as long as its longest block, the run time is rounds * strip tiles. This is only a model: a block that has
+// an SM to itself is faster than a block that shares its SM.
 int chooseStrip(int tilesM, int tilesN) {
   int device = 0, sms = 1, blocksPerSm = 1;
   cudaGetDevice(&device);

@@ -47,9 +47,9 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF3
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
 
-  // TODO 1: how many blocks does the grid have if C is 1088 x 1088? How many can be resident on your GPU?
+  // TODO 1: how many blocks does the grid have if C is 1088 x 1088? How many blocks fit on your GPU?
   // TODO 2: choose the strip length here, based on the problem and the GPU, instead of using a constant.
-  //         Call cudaDeviceGetAttribute() and cudaOccupancyMaxActiveBlocksPerMultiprocessor().
+  //         Query the GPU with cudaDeviceGetAttribute() and cudaOccupancyMaxActiveBlocksPerMultiprocessor().
   const int strip = kStrip;
 
   const dim3 grid = klTileGrid(ceilDiv(m, kTile), ceilDiv(n, kTile * strip));

@@ -1,7 +1,7 @@
 // @rung    06-float4
 // @title   Lab 6: 128-bit access
 // @after   05_thread_tile_2d
-// @idea    each thread computes 8 x 8 elements from 8 + 8 values. It loads and stores floats one at a time
+// @idea    each thread computes 8 x 8 elements from 8 + 8 values, and loads and stores floats one at a time
 // @dtype   f32
 
 #include "gemm_common.cuh"

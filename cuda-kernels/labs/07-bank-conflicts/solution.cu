@@ -20,7 +20,7 @@ constexpr int kGroupStride = BN / (TN / 4);   // distance between two column gro
 // aIndex() returns the index of row r, column d of the tile of A in shared memory. The tile is transposed:
 // a column of A is contiguous, so one load reads four rows. kLayout selects the layout:
 //   0  plain: the index is 128 d + r, so the bank r % 32 is the same for all eight values of d
-//   1  padded: the index is 132 d + r, so the values of d are 4 banks apart, with the four r between
+//   1  padded: the index is 132 d + r, so the values of d are 4 banks apart, and the four r fill the gaps
 //   2  swizzled: bits 2 to 4 of r are XORed with d. For a fixed r, each d uses another group of four banks.
 //      A group of four rows stays contiguous, in order and aligned.
 constexpr int kLayout = 2;
@@ -42,8 +42,8 @@ __device__ float4 loadFloats(const float* row, int i, int length) {
                      i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
 }
 
-// Two blocks per SM, so one computes while the other waits for its tiles. Without alignment, one block
-// per SM leaves more registers.
+// Two blocks per SM, so one computes while the other waits for its tiles. Without alignment, a single block
+// per SM can use more registers.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kAligned ? 2 : 1)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,

@@ -1,7 +1,7 @@
 // @rung    07-bank-conflicts
 // @title   Lab 7: bank conflicts
 // @after   20_transposed_conflicts
-// @idea    eight lanes copy eight adjacent elements of a row of A and store them transposed, each in another row of the tile
+// @idea    eight lanes copy eight adjacent elements of a row of A and store them transposed, each in a different row of the tile
 // @dtype   f32
 
 #include "gemm_common.cuh"
@@ -19,7 +19,7 @@ constexpr int kGroupStride = BN / (TN / 4);   // distance between two column gro
 // aIndex() returns the index of row r, column d of the tile of A in shared memory. The tile is transposed:
 // a column of A is contiguous, so one load reads four rows. If r is a multiple of 4, its index must therefore
 // be a multiple of 4, and the indices of rows r + 1 to r + 3 must follow it.
-// TODO: the eight lanes that copy a row of A write d = 0 to 7 of the same r. Which banks do they use?
+// TODO: the eight lanes that copy a row of A write d = 0 to 7 of the same r. Which banks do these writes use?
 //       Change the layout so that a warp's 32 stores (8 values of d, 4 of r) use 32 different banks:
 //       first with a few extra floats per row, then without any extra memory.
 constexpr int kFloatsA = BK * BM;
@@ -34,8 +34,8 @@ __device__ float4 loadFloats(const float* row, int i, int length) {
                      i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
 }
 
-// Two blocks per SM, so one computes while the other waits for its tiles. Without alignment, one block
-// per SM leaves more registers.
+// Two blocks per SM, so one computes while the other waits for its tiles. Without alignment, a single block
+// per SM can use more registers.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kAligned ? 2 : 1)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,

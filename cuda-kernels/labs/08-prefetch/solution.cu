@@ -96,7 +96,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
     }
 
     // The other stage was last read before the previous round's barrier, so it can be overwritten here. The
-    // barrier below precedes its next reads. One barrier per round is therefore enough.
+    // barrier below precedes the next reads of that stage. One barrier per round is therefore enough.
     stage ^= 1;
     if (hasNext) storeTile(stage);
     __syncthreads();

@@ -46,9 +46,9 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
   const float* bNext = b + (long long)bRow * n;
 
-  // Elements that a thread computes: two groups of four rows by two groups of four columns. Between a
-  // thread's two groups are the first groups of other lanes. The eight lanes of a quarter warp cover only
-  // two row groups and four column groups, so a shared load reads few distinct floats.
+  // Elements that a thread computes: two groups of four rows by two groups of four columns. The groups of
+  // other lanes separate a thread's two groups. The eight lanes of a quarter warp cover only two row groups
+  // and four column groups, so a shared load reads few distinct floats.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;

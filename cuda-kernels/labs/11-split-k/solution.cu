@@ -26,7 +26,7 @@ gemmLab(int m, int n, int k, int kSlice, int tilesN, float alpha, const float* _
   const int row0 = klTileRow() * BM, col0 = blockIdx.x % tilesN * BN;
   if (row0 >= m) return;
 
-  // This block's slice of K is k0 to kEnd - 1. No slice is empty. Only the last can have a partial step.
+  // This block's slice of K is k0 to kEnd - 1. No slice is empty. Only the last slice can have a partial step.
   const int k0 = blockIdx.x / tilesN * kSlice, kEnd = min(k0 + kSlice, k);
   c += (long long)(blockIdx.x / tilesN) * m * n;
 
@@ -102,7 +102,7 @@ struct Split {
 
 // Chooses enough slices for a few blocks per SM, because the two warps of a block alone hide little latency.
 Split chooseSplit(const KlGemm* p) {
-  constexpr int kBlocksPerSm = 4, kMinLength = 32;  // shorter slices would not pay for their partial results
+  constexpr int kBlocksPerSm = 4, kMinLength = 32;  // in shorter slices, partial results would cost more than they save
   int device = 0, sms = 1;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
@@ -111,7 +111,7 @@ Split chooseSplit(const KlGemm* p) {
   const long long wanted = std::max<long long>(1, sms * kBlocksPerSm / tiles);
   const int slices = int(std::min<long long>(wanted, std::max(1, k / kMinLength)));
   const int length = ceilDiv(ceilDiv(k, slices), BK) * BK;
-  return {ceilDiv(k, length), length};  // omits last slices that are empty because of rounding
+  return {ceilDiv(k, length), length};  // omits slices at the end that rounding left empty
 }
 
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }

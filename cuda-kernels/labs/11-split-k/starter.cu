@@ -78,14 +78,14 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 // TODO 2: blocks that compute parts of the same sum must store these parts in memory. The function below
-//         requests such memory, which the launch gets as p->workspace. It is not initialized.
+//         requests such memory, which the launch gets as p->workspace. The memory is not initialized.
 //
 // extern "C" size_t kl_workspace_bytes(const KlGemm* p) { return ...; }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
 
-  // TODO 1: how many blocks does the grid have if C is 128 x 128? How many would keep your GPU busy?
+  // TODO 1: how many blocks does the grid have if C is 128 x 128? How many blocks would keep your GPU busy?
   const dim3 grid = klTileGrid(ceilDiv(m, BM), ceilDiv(n, BN));
   gemmLab<<<grid, kThreads, 0, stream>>>(
       m, n, k, p->alpha, static_cast<const float*>(p->a), static_cast<const float*>(p->b), p->beta,

@@ -1,7 +1,7 @@
 // @rung    12-tensor-cores
 // @title   Lab 12: tensor cores
 // @after   51_wmma_naive
-// @idea    each warp multiplies 16 x 16 tiles on the tensor cores. It computes 4 x 4 tiles of C, so it uses every tile that it reads four times
+// @idea    each warp multiplies 16 x 16 tiles on the tensor cores. A warp computes 4 x 4 tiles of C, and uses every tile that it reads four times
 // @expect  tensorUtilization up, registersPerThread up, achievedOccupancy down
 // @dtype   f16 bf16
 // @requires sm_75

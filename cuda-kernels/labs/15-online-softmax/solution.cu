@@ -1,7 +1,7 @@
 // @rung    15-online-softmax
 // @title   Lab 15: online softmax
 // @after   02_block_per_row
-// @idea    each thread keeps a running maximum and a running sum, and corrects the sum when the maximum grows. This needs
+// @idea    each thread keeps a running maximum and a running sum, and corrects the sum when the maximum grows. The kernel needs
 //          two passes over the row instead of three. Shuffles combine the pairs of different lanes
 
 #include "kernel_ladder.h"

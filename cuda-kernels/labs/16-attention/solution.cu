@@ -25,7 +25,7 @@ __device__ void copyTile(unsigned char* to, const KlElement* head, int count, in
   }
 }
 
-// Loads four 8 x 8 matrices. Lane i addresses row i % 8 of matrix i / 8. It gets two adjacent elements of row i / 4 of each.
+// Loads four 8 x 8 matrices. Lane i addresses row i % 8 of matrix i / 8, and gets two adjacent elements of row i / 4 of each matrix.
 __device__ void loadMatrices(uint32_t (&matrices)[4], const unsigned char* from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]), "=r"(matrices[3])
@@ -41,7 +41,7 @@ __device__ void loadMatricesTransposed(uint32_t (&matrices)[4], const unsigned c
 }
 
 // Computes d += a * b, where a is 16 x 16 and b is 16 x 8. Lane i has columns i % 4 * 2 and i % 4 * 2 + 1 of d: row i / 4 in d[0] and
-// d[1], and row i / 4 + 8 in d[2] and d[3]. a[0] and a[1] hold the same rows and columns of a. a[2] and a[3] are 8 columns right.
+// d[1], row i / 4 + 8 in d[2] and d[3]. a[0] and a[1] hold the same rows and columns of a, and a[2] and a[3] the columns 8 to the right.
 __device__ void multiply(float* d, const uint32_t* a, uint32_t b0, uint32_t b1) {
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"

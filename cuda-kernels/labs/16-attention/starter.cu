@@ -2,7 +2,7 @@
 // @title   Lab 16: attention through shared memory
 // @after   03_online_softmax
 // @dtype   bf16
-// @idea    both products use tensor cores. Between them, a warp stores its scores to shared memory, replaces them with weights, and reads the weights back
+// @idea    both products use tensor cores. Between the products, a warp stores its scores to shared memory, replaces the scores with weights, and reads the weights back
 
 #include "attention_common.cuh"
 
@@ -24,7 +24,7 @@ __device__ void copyTile(unsigned char* to, const KlElement* head, int count, in
   }
 }
 
-// Loads four 8 x 8 matrices. Lane i addresses row i % 8 of matrix i / 8. It gets two adjacent elements of row i / 4 of each.
+// Loads four 8 x 8 matrices. Lane i addresses row i % 8 of matrix i / 8, and gets two adjacent elements of row i / 4 of each matrix.
 __device__ void loadMatrices(uint32_t (&matrices)[4], const unsigned char* from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(matrices[0]), "=r"(matrices[1]), "=r"(matrices[2]), "=r"(matrices[3])
@@ -40,7 +40,7 @@ __device__ void loadMatricesTransposed(uint32_t (&matrices)[4], const unsigned c
 }
 
 // Computes d += a * b, where a is 16 x 16 and b is 16 x 8. Lane i has columns i % 4 * 2 and i % 4 * 2 + 1 of d: row i / 4 in d[0] and
-// d[1], and row i / 4 + 8 in d[2] and d[3]. a[0] and a[1] hold the same rows and columns of a. a[2] and a[3] are 8 columns right.
+// d[1], row i / 4 + 8 in d[2] and d[3]. a[0] and a[1] hold the same rows and columns of a, and a[2] and a[3] the columns 8 to the right.
 __device__ void multiply(float* d, const uint32_t* a, uint32_t b0, uint32_t b1) {
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -85,7 +85,7 @@ struct Shared {
 };
 
 // TODO: between the two products, a warp writes its scores to shared memory, where two lanes per row turn them into weights.
-//       The warp then reads the weights as the left operand of the second product. None of this is needed. Compare where
+//       The warp then reads the weights as the left operand of the second product. None of these steps is needed. Compare where
 //       multiply() leaves its result and where it needs its left operand. Four lanes have the scores of a row, so two shuffles
 //       compute its maximum. Keep scores and weights in registers, and remove `score`, `weight` and `factor`.
 __global__ void __launch_bounds__(kThreads)

@@ -72,7 +72,9 @@ export function planLab(folder: LabFolder, source: string): LabPlan {
   const task = taskOf(library, ladder)
   const entry = (id: string): LadderEntry =>
     ladder.rungs.find((candidate) => (candidate.as ?? candidate.id) === id) ?? { id }
-  const beside = rungsBeside(lab).filter((id) => id !== ladder.reference)
+  const compared = rungsBeside(lab)
+  const { reference } = ladder
+  const beside = compared.filter((id) => id !== reference)
   const file: LadderFile = {
     schema: 2,
     id: labLadderId(lab.id),
@@ -82,9 +84,9 @@ export function planLab(folder: LabFolder, source: string): LabPlan {
     scalars: {},
     options: lab.options,
     sizes: [lab.size],
-    reference: ladder.reference,
+    reference,
     rungs: [
-      ...(ladder.reference === null ? [] : [entry(ladder.reference)]),
+      ...(reference === null ? [] : [entry(reference)]),
       ...beside.map(entry),
       { id: submissionId, title: lab.title },
     ],
@@ -98,6 +100,8 @@ export function planLab(folder: LabFolder, source: string): LabPlan {
     ladder: file.id,
     params: {},
     profile: profileLevelOf(lab),
+    // The reference only provides the expected results, unless the lab compares with its counters.
+    profileSkip: reference === null || compared.includes(reference) ? [] : [reference],
   })
   return {
     catalog: own,
