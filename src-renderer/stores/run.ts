@@ -12,10 +12,7 @@ export const useRunStore = defineStore('run', () => {
   const startError = shallowRef<unknown>(null)
   const starting = shallowRef(false)
   const cancelling = shallowRef(false)
-  /**
-   * Whether the server restarted during the run. Such a run has no end message, but nothing is
-   * running.
-   */
+  /** Whether the server restarted during the run, which ends the run without an end message. */
   const orphaned = shallowRef(false)
 
   const active = computed(

@@ -213,8 +213,8 @@ const { launches: replayed } = parseNcuRawCsv(
 )
 
 /**
- * Returns whether ncu's figure is equal for all kernels of a rung. If the figures differ, no single
- * figure can be derived without ncu.
+ * Returns whether ncu reports the same value of a metric for all kernels of a rung. If the values
+ * differ, no single value can be derived without ncu.
  */
 export const isOneFigure = (rung: string, metric: string): boolean =>
   new Set(

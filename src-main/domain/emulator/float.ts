@@ -65,8 +65,8 @@ const overflow = 2 ** 128 - 2 ** 103
 
 /**
  * Returns a * b + c for floats, rounded once. The product of two floats is exact in a double.
- * Rounding the sum to a double first is usually correct. The result is wrong only if rounding to a
- * double is inexact and the double is the midpoint between two floats.
+ * Rounding the sum to a double and then to a float usually gives the correct result. The result is
+ * wrong only if rounding to a double is inexact and the double is the midpoint between two floats.
  */
 export function fusedMultiplyAdd(a: number, b: number, c: number): number {
   const product = a * b

@@ -1,7 +1,4 @@
-/**
- * Fits the parameters of the timing model to the output of the microbenchmarks. The fits use no
- * other input.
- */
+/** Fits the parameters of the timing model to the output of the microbenchmarks alone. */
 import { inputError } from '../errors'
 import { message } from '../messages/message'
 import type { Measurement } from './calibration-output'
@@ -46,7 +43,7 @@ const bytesPerCycle =
   }
 
 /**
- * Returns a fit that tries the given fits in order. The first fit whose measurement exists is used.
+ * Returns a fit that tries the given fits in order and uses the first fit whose measurement exists.
  */
 const firstOf =
   (...fits: readonly ((lines: MeasuredLines) => ParameterValue | null)[]): Fit =>
@@ -377,7 +374,7 @@ const fits: Record<ParameterId, Fit> = {
 
   l2Bytes: (lines) => {
     const points = lines.curve('l2.capacity', {}, 'bytes', 'gbs')
-    // For small sizes, the rate depends on the location of the lines. The best rate therefore
+    // For small sizes, the rate depends on the location of the lines, so the best rate of all sizes
     // defines the plateau.
     const best = Math.max(...points.map(({ y }) => y))
     return derived(

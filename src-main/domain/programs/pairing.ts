@@ -32,9 +32,9 @@ export interface Pairing {
 }
 
 /**
- * Sets of properties, from the most specific to the least. The function and its functors must
- * always be equal. For example, an addition and a product from the same template are different
- * kernels.
+ * Sets of properties by which kernels are paired, from the most to the least specific. The function
+ * and its functors must always be equal. For example, an addition and a product from the same
+ * template are different kernels.
  */
 const levels: readonly (readonly Mark[])[] = [
   ['function', 'template', 'grid', 'block', 'range'],

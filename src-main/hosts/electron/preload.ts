@@ -9,7 +9,9 @@ const bridge = {
   call: (name: string, input: unknown): Promise<Reply<unknown>> =>
     ipcRenderer.invoke('kernel-ladder:call', { name: String(name), input }),
 
-  /** Imports a file that the user dropped or chose. The page cannot pass a path instead. */
+  /**
+   * Imports a file that the user dropped or chose. The page must pass the file itself, not a path.
+   */
   importFile: (file: File): Promise<Reply<unknown>> =>
     ipcRenderer.invoke('kernel-ladder:import', webUtils.getPathForFile(file)),
 

@@ -62,8 +62,8 @@ const unary: Record<string, (a: number) => number> = {
 }
 
 /**
- * If one operand is unknown, the whole result is unknown. Otherwise, the known part of an
- * expression could decide a rule.
+ * Makes a result unknown if any operand is unknown, so that the known part of an expression cannot
+ * decide a rule.
  */
 const known =
   (of: (...operands: number[]) => number) =>

@@ -83,7 +83,8 @@ export type Filled = (
 
 /**
  * Returns the reason that a case's buffers do not fit the emulated GPU, or null if they fit.
- * `besides` is the number of additional bytes. Called before the buffers are filled.
+ * `besides` is the number of bytes that the rung needs in addition to its buffers. Called before
+ * the buffers are filled.
  */
 export function tooMuchMemory(task: Task, own: Case, rung: string, besides = 0): AnyMessage | null {
   const needed = besides + bufferBytes(task, own)
@@ -149,7 +150,10 @@ export const jobOf = (
 const prepares = ({ prepared: { kernels, memory } }: Launched): boolean =>
   kernels.length > 0 || memory.length > 0
 
-/** Returns a result for unreadable machine code. Only the rung with that code is affected. */
+/**
+ * Returns a failed result for a rung with unreadable machine code, so that the other rungs still
+ * run.
+ */
 function unreadable(error: unknown): NotLaunched {
   if (error instanceof KernelLadderError && error.kind === 'input')
     return { reason: error.statement, fault: 'failed' }

@@ -25,8 +25,8 @@ export interface EmulationSettings {
   seed: number
   /**
    * The problem that determines the reported launches, occupancy, and waves (default: the plan's
-   * problem). Host code knows the problem size. Therefore, launches of the rungs in `verified` are
-   * used only if their results are correct for that problem.
+   * problem). A rung's host code can behave differently at each problem size. Therefore, launches
+   * of the rungs in `verified` are used only if their results are correct for that problem.
    */
   launchesAt?: LaunchesAt | null
   /** The requested problem, if some of its sizes were reduced for the plan. */

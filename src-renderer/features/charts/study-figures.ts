@@ -17,10 +17,7 @@ export interface Study {
   variants: readonly StudyVariant[]
 }
 
-/**
- * Minimum number of variants in a study. Two variants are just a pair, which the Compare screen
- * shows better.
- */
+/** Minimum number of variants in a study, because the Compare screen is better for two variants. */
 const fewest = 3
 
 function differing(rungs: readonly RungResult[]): string[] {

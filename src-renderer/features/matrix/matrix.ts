@@ -22,8 +22,7 @@ export type MatrixCell =
       text: string
       evidence: Exclude<MetricValue['evidence'], 'unavailable'>
       /**
-       * The formatted value, set only if there is a baseline. In that case, `text` is the factor or
-       * difference.
+       * The formatted value, set only if `text` is the factor or difference relative to a baseline.
        */
       exact?: string
       /** The verdict, or null in the baseline's own column. */

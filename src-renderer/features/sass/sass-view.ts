@@ -12,7 +12,7 @@ import {
 import { liveRegisters, type Live } from '../../../src-main/domain/sass/live-registers'
 import { bandCount, type LineBands } from '../../ui/code-bands'
 
-/** Data about a rung's machine code. Each part can be missing. */
+/** Data about a rung's machine code, any part of which can be missing. */
 export interface MachineRung {
   text: string | null
   file: string

@@ -13,8 +13,8 @@ const bare = (expression: string): string =>
   expression.replace(/^\s*(?:\([\w\s:*&]+\*?\)\s*)+(?=\w)/, '').trim()
 
 /**
- * Matches functions that allocate or copy memory. Such functions are part of the program's setup
- * and are not launchers.
+ * Matches functions that allocate or copy memory, which are part of the program's setup and not
+ * launchers.
  */
 const isProgram = /\bcuda(?:Malloc\w*|Memcpy|Free)\s*\(/
 
