@@ -133,8 +133,8 @@ __device__ inline void lookBack(Ring& ring, long long tiles) {
   const int lane = threadIdx.x % 32;
   double mine = 0;
   long long next = 0;  // the first tile not yet added
-  // The look-back starts only after the block has summed LAG more tiles. By then, other blocks have published their
-  // sums. Polling for these sums earlier would delay them.
+  // The look-back starts only after the block has summed LAG more tiles, when other blocks have published their sums.
+  // An earlier look-back would poll for sums and delay their publication.
   bool more = true;
   int lead = 0;
   Turn sums;

@@ -218,7 +218,7 @@ function dramFigure(session: Session, rung: RungResult): Figure {
 
 /**
  * Returns the share of a rung's warps that stall for the given reasons. Returns null unless all
- * reasons were collected.
+ * stall reasons were collected.
  */
 function stallShare(rung: RungResult, ids: readonly (typeof stallIds)[number][]): number | null {
   const values = stallIds.map((id) => valueOf(rung, id))
@@ -244,7 +244,8 @@ function unitFigures(session: Session, rung: RungResult): UnitFigure[] {
 }
 
 /**
- * Bytes that the L1 data stage serves per cycle. A shared-memory wavefront also takes one cycle.
+ * Bytes that the L1 data stage serves per cycle. One shared-memory wavefront takes a cycle of the
+ * same stage.
  */
 const bytesPerWavefront = 128
 

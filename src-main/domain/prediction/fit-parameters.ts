@@ -181,8 +181,8 @@ const queueLength: Fit = (lines) => {
 }
 
 /**
- * Minimum number of bytes in an SM's unified memory that L1 cannot use. The driver reserves only
- * this minimum for kernels without shared memory.
+ * Minimum number of bytes in an SM's unified memory that L1 cannot use. For kernels without shared
+ * memory, the driver reserves no more than this minimum.
  */
 const leastShared = 8192
 
@@ -424,7 +424,8 @@ const fits: Record<ParameterId, Fit> = {
     const wanted = { from: 'first launch' }
     const cold = lines.list('icache.cold', wanted, 'cold')
     const cached = lines.read('icache.loop', { bytes: 16_384, warps: 1 })
-    // The sizes range from 2 to 32 KiB in steps of 8 lines. Each line contains 8 instructions.
+    // The sizes range from 2 to 32 KiB in steps of 8 cache lines. Each cache line contains 8
+    // instructions.
     const perLine = (cold.at(-1)! - cold[0]!) / ((cold.length - 1) * 8)
     return derived(
       perLine - 8 * cached.value,

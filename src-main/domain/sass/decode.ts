@@ -38,8 +38,8 @@ for (const entry of [
 const opcodeOf = (code: number): Opcode | undefined => byCode.get(code)
 
 /**
- * Names of texture and surface accesses, keyed by the low byte of the opcode. These instructions
- * are not decoded further.
+ * Names of texture and surface accesses, keyed by the low byte of the opcode. Only the names of
+ * these accesses are decoded.
  */
 const notDecoded: Readonly<Record<number, string>> = {
   0x60: 'TEX',

@@ -1,7 +1,6 @@
 /**
  * Building blocks for describing opcodes. A table entry is a list of parts in printed order. Each
- * part reads some bits of the encoding. The part then adds a modifier or an operand to the
- * instruction.
+ * part reads some bits of the encoding and adds a modifier or an operand to the instruction.
  */
 import type { Encoding, ImmediateOperand, Operand, RegisterOperand } from './instruction'
 

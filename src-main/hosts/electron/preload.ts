@@ -20,8 +20,8 @@ const bridge = {
 
   /** Subscribes to run messages. Returns a function that unsubscribes. */
   subscribe: (listener: (message: RunMessage) => void): (() => void) => {
-    // Don't pass on the event object. The event's sender would give the page access to every
-    // channel.
+    // Don't pass the event object to the page, because the event's sender would give the page
+    // access to every channel.
     const deliver = (_event: IpcRendererEvent, message: RunMessage): void => listener(message)
     ipcRenderer.on('kernel-ladder:event', deliver)
     return () => {

@@ -345,8 +345,8 @@ export const allPlaces = ({ places, preparedPlaces }: ReadyRung): LaunchPlaces[]
 ]
 
 /**
- * Returns the faults that occurred while a rung ran. The lists are empty if the execution
- * succeeded.
+ * Returns the faults that occurred while a rung ran. If the execution succeeded, `records` is empty
+ * and `stop` is null.
  */
 export function faultsOf(
   answer: EmulationAnswer,

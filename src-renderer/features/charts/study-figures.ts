@@ -53,7 +53,10 @@ export const studyFigure = (
 ): MetricValue | null =>
   id === 'throughput' ? (leadFigure(session, rung)?.rate ?? null) : (rung.metrics[id] ?? null)
 
-/** Returns the author's value in the same unit. Returns null if the author published no value. */
+/**
+ * Returns the author's value in the unit of this session's value. Returns null if the author
+ * published no value.
+ */
 export function publishedFigure(
   session: Session,
   { rung }: StudyVariant,

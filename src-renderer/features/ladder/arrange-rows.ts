@@ -1,4 +1,4 @@
-/** Filters and sorts the ladder's rows. Pinned rows are kept. */
+/** Sorts the ladder's rows, and filters all rows except pinned rows. */
 import { foundBy } from '../shared/shown-rungs'
 import type { LadderRow } from './ladder-rows'
 

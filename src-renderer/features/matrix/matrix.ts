@@ -235,7 +235,9 @@ export function chosenRungs(session: Session, wanted: readonly string[]): readon
   return found.length ? found : session.rungs
 }
 
-/** Returns the rows whose label or name contains the search text. Empty groups are removed. */
+/**
+ * Returns the rows whose label or name contains the search text, and the headings of their groups.
+ */
 export function filterItems(
   items: readonly MatrixItem[],
   search: string,

@@ -36,7 +36,7 @@ export type HeatBy = 'cycles' | Counter | `stall:${string}`
 
 const isCounter = (heat: string): heat is Counter => counters.some((counter) => counter === heat)
 
-/** Returns an instruction's value, or null if the value was not collected. */
+/** Returns an instruction's value of the given quantity, or null if the value was not collected. */
 export function valueOf(
   { stalls, predicted, ...work }: Work & Pick<Instruction, 'predicted'>,
   heat: HeatBy,

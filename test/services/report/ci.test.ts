@@ -44,7 +44,7 @@ describe('the check in Markdown', () => {
     expect(text).toContain('has different parameters: `BK=8 BM=128 BN=128 TM=8 TN=8` and `BM=64`.')
   })
 
-  it('starts with the differences, and the reason that times are not compared', () => {
+  it('starts with the reason that times are not compared, and with notes on other differences', () => {
     const now = recording()
     now.session.device!.name = 'NVIDIA <b>B200'
     now.session.device!.driver = '590.1'

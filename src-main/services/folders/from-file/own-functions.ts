@@ -1,6 +1,6 @@
 /**
- * Finds functions in a user's file that a ladder can call unchanged. These functions are the
- * kernel's launcher and a CPU function that computes the same result.
+ * Finds functions in a user's file that a ladder can call unchanged: the kernel's launcher and a
+ * CPU function that computes the same result.
  */
 import type { Proposal } from '../../../domain/proposal/proposal'
 import { parameterKind } from '../../../domain/proposal/signature'
