@@ -194,7 +194,7 @@ describe.skipIf(!mayMount)('a disk that fills up during a run', () => {
     })
   })
 
-  it('that also holds the session store leaves the session in the temporary folder', async () => {
+  it('that also holds the session store: the session stays in the temporary folder', async () => {
     await small(300, async (disk, { env }) => {
       const ended = await run(ladder, { ...env, KERNEL_LADDER_DATA: disk })
       expect(ended.code).toBe(1)

@@ -164,7 +164,7 @@ export async function fakeMachine(
       startRun(
         {
           ladder: 'gemm-fp32',
-          // This is the size of the recording that the fake tools replay.
+          // The fake tools replay a recording of this size.
           size: 1024,
           params: {},
           target: 'local',

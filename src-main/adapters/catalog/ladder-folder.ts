@@ -55,8 +55,8 @@ export interface LadderFolder {
 export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as const
 
 /**
- * Names of generated headers. A ladder folder must not contain such a file, because the compiler
- * would include it instead of the generated header.
+ * Names of generated headers. A ladder folder must not contain files with these names, because the
+ * compiler would include them instead of the generated headers.
  */
 const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
 

@@ -52,8 +52,8 @@ const notDecoded: Readonly<Record<number, string>> = {
 
 /**
  * Returns a name for an undecoded instruction, based on its first 32 bits. For example, the name is
- * `TEX`, or `ATOMS.???` for an unknown form of a known opcode. Otherwise, the name is the opcode in
- * hexadecimal. The returned name never equals the name of a decoded instruction.
+ * `TEX`, or `ATOMS.???` for an unknown form of a known opcode. For an unknown opcode, the name is
+ * the opcode in hexadecimal. The returned name never equals the name of a decoded instruction.
  */
 export function nameOfOpcode(word: number): string {
   const code = word & 0xfff

@@ -52,7 +52,8 @@ const memoryBytes = 2 ** 32 - 2 ** 16
 const blockLimit = 2e7
 
 /**
- * Throws an error if the run was canceled. Otherwise, a stopped tool would look like a failed tool.
+ * Throws an error if the run was canceled, so that a tool stopped by the cancellation does not look
+ * like a failed tool.
  */
 export function requireRunning(signal: AbortSignal): void {
   if (signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))

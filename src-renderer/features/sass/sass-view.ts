@@ -148,7 +148,8 @@ export function findCode(code: readonly Instruction[], shown: readonly number[],
 }
 
 /**
- * Number of columns for arrows. If more arrows overlap, the outermost arrows share the last column.
+ * Number of columns for arrows. If more arrows overlap than there are columns, the outermost arrows
+ * share the last column.
  */
 export const arrowColumns = 5
 
