@@ -76,7 +76,7 @@ describe.each([
   })
 })
 
-it("a page printed in automatic units is parsed to the report's values and units", () => {
+it("a page printed in automatic units is parsed into the report's values and units", () => {
   const [page] = parseNcuRawCsv(programCapture('import-deep-twelve-auto').stdout).launches
   const [launch] = parseNcuRep(ncuReport('programs/deep-twelve')).launches
   // The value is 2614 %/byte, which ncu prints as 2.614 %/Kbyte.
