@@ -34,7 +34,7 @@ static_assert(LAG + PENDING < STAGES, "LAG + PENDING must be less than STAGES");
 static_assert(sizeof(Ring) <= 227 * 1024, "STAGES tiles must fit into the 227 KiB of a block");
 
 // A module's global variables are initially zero. The upper half of `tickets` is the launch number, which is part of
-// every state. The lower half counts the tickets taken. The last block prepares both halves for the next launch.
+// every state. The lower half is the next free ticket. The last block prepares both halves for the next launch.
 __device__ unsigned long long tickets = 0;
 __device__ unsigned finished = 0;
 __device__ unsigned long long states[(1LL << 32) / kTile];

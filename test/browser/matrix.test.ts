@@ -117,7 +117,7 @@ describe('a large table', () => {
     for (const step of [{ y: 60 }, { x: 60 }]) {
       const cells = await scrolled(page, matrix.scroller, '[role="gridcell"]', step)
       expect(cells.ordered).toBe(true)
-      // The heading row of another group has no cells.
+      // The heading row of a group has no cells.
       expect(cells.fresh).toBeLessThan(cells.count / 4)
       expect(cells.count).toBeLessThan(900)
     }

@@ -43,8 +43,8 @@ export interface LadderFolder {
   ladder: LadderFile
   task: Task
   /**
-   * Library that contains the ladder, its task, and its rungs. Its root is the shipped library's,
-   * which contains the runner and the shared headers.
+   * Library that contains the ladder, its task, and its rungs. Its root is the folder of the
+   * shipped kernels, which contains the runner and the shared headers.
    */
   catalog: Catalog
   /** Relative paths of all files that were read. ladder.yaml comes first. */

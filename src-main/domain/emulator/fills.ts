@@ -22,8 +22,8 @@ interface Special {
 }
 
 /**
- * Special values that a line can contain. With `everywhere`, a value fills the whole line.
- * Otherwise, it replaces one randomly chosen element.
+ * Special values that a line can contain. With `everywhere`, a value fills the whole line. Without
+ * `everywhere`, a value replaces one randomly chosen element.
  */
 const specialKinds = [
   { value: -Infinity, everywhere: true },

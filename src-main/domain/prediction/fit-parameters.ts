@@ -234,7 +234,7 @@ const fits: Record<ParameterId, Fit> = {
   pipeImad: line('interval', { op: 'imad' }),
   pipeImadWide: line('interval', { op: 'imad.wide' }),
   pipeFp16: line('interval', { op: 'hfma2' }),
-  // Use DADD for the FP64 rate. DFMA reads three 64-bit operands and is limited by register
+  // Use DADD for the FP64 rate, because DFMA reads three 64-bit operands and is limited by register
   // bandwidth, not by the pipe.
   pipeFp64: line('interval', { op: 'dadd' }),
   pipeXu: line('interval', { op: 'mufu' }),

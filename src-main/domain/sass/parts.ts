@@ -104,7 +104,10 @@ export const always =
     modifiers.push(name)
   }
 
-/** Requires a field to have the given value. With any other value, the instruction is unknown. */
+/**
+ * Requires a field to have the given value. If the field has another value, the instruction is
+ * unknown.
+ */
 export const fixed =
   (at: number, width: number, value: number): Part =>
   ({ encoding }) => {

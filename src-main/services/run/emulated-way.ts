@@ -1,7 +1,6 @@
 /**
- * Runs rungs on the emulated GPU. Builds the rungs, announces the emulation's total cost, and
- * executes the rungs. Then checks the results and stores the counts per instruction. Measures no
- * times.
+ * Runs rungs on the emulated GPU. Builds the rungs, announces the emulation's total cost, executes
+ * the rungs, checks the results, and stores the counts per instruction. Measures no times.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { nvccRelease, staticRungFlags } from '../../adapters/tools/nvcc'

@@ -54,7 +54,10 @@ export function useSourceView(
   const wrap = ref(innerWidth < 1600)
   const part = keptChoice('diff-part', parts)
   const position = ref({ index: 0, count: 0 })
-  /** Whether the user has moved to a change. Before that, the view stays at the first cause. */
+  /**
+   * Whether the user has moved to a change. Until the user moves, the view stays at the first
+   * cause.
+   */
   const hasMoved = ref(false)
   // Not reactive: CodeMirror manages its own state.
   let view: SourceView | undefined

@@ -1,4 +1,4 @@
-/** Sorts the ladder's rows, and filters all rows except pinned rows. */
+/** Sorts the ladder's rows, and filters the rows that are not pinned. */
 import { foundBy } from '../shared/shown-rungs'
 import type { LadderRow } from './ladder-rows'
 

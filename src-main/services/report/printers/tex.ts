@@ -107,7 +107,8 @@ function publishedTable({ published, session }: ReportModel): string[] {
 }
 
 /**
- * Returns bursts and sustained launches as a separate table. A combined table would be too wide.
+ * Returns bursts and sustained launches as a separate table, because a combined table would be too
+ * wide.
  */
 function waysTexTable(model: ReportModel): string[] {
   const ways = waysTable(model)
