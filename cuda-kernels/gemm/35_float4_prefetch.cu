@@ -86,8 +86,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       *reinterpret_cast<float4*>(&bTile[stage][bRow + i * kRowsB][bCol]) = bFour[i];
   };
 
-  // Elements that a thread computes: TM consecutive rows, and columns in groups of four that are kGroupStride apart, so
-  // that the reads of neighboring threads are adjacent.
+  // Elements that a thread computes: TM consecutive rows, and columns in groups of four that are kGroupStride apart.
+  // The reads of neighboring threads are then adjacent.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
   float sum[TM][TN] = {};
 
