@@ -195,7 +195,8 @@ await runScript(async () => {
   /** @type {PredictedRow[]} */
   const rows = read(module.accuracyPath)
   writeFileSync(join(root, module.factorsPath), module.factorsText(rows))
-  // Load the module again. The tables show ranges, which depend on the factors written above.
+  // Load the module again, because the ranges in the tables depend on the factors that were just
+  // written.
   /** @type {{ module: Tables }} */
   const fresh = await runnerImport(join(root, 'scripts/lib/prediction-document.ts'))
   const others = [read(module.ablationPath), read(module.publishedPath)]

@@ -14,7 +14,8 @@ import { tip } from './ui/tip'
 // Use hash history, because no server resolves deep paths under app:// or in a static report.
 export const router = createRouter({ history: createWebHashHistory(), routes: screens })
 
-// Until the first screen has loaded, the router misses address changes and then overwrites them.
+// The router misses and overwrites address changes that occur before the first screen has loaded,
+// so repeat the last change afterward.
 let newer: string | null = null
 const note = () => (newer = window.location.hash.slice(1))
 window.addEventListener('popstate', note)

@@ -115,7 +115,7 @@ __device__ inline void klSettled(float (&d)[kCount]) {
 // ---- The result ------------------------------------------------------------------------------
 
 // Stages a warpgroup's 64 rows in its part of a kRows-row tile in shared memory and stores them with TMA. The TMA unit
-// may still read the tile afterwards. `barrier` is a named barrier for this warpgroup only.
+// may still read the tile after the function returns. `barrier` is a named barrier for this warpgroup only.
 template <int kRows>
 __device__ inline void klStoreRows(const float (&d)[kHead / 2], const KlRows& rows, uint32_t staging, const CUtensorMap* map,
                                    int token, int head, int barrier) {

@@ -29,7 +29,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row = blockIdx.x * TILE + ty;
   const int col = klTileCol() * TILE + tx;
 
-  // A thread outside C still copies tile elements, so it cannot return. Such a thread copies the last row or column.
+  // A thread outside C still copies tile elements, so it cannot return. Past M or N, the last row or column is copied.
   const float* aNext = a + (long long)min(row, m - 1) * k + tx;
   const float* bNext = b + (long long)ty * n + min(col, n - 1);
 

@@ -19,8 +19,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row = klTileRow() * TILE + tileRow;
   const int col = blockIdx.x * TILE + tileCol;
 
-  // A thread outside C still copies tile elements, so it cannot return. Such a thread reads the last row or column
-  // instead. Out-of-range sums are never stored, so the loop does not check M or N.
+  // A thread outside C still copies tile elements, so it cannot return. Past M or N, the last row or column is copied.
+  // Out-of-range sums are never stored, so the loop does not check M or N.
   const float* aNext = a + (long long)min(row, m - 1) * k + tileCol;
   const float* bNext = b + (long long)tileRow * n + min(col, n - 1);
   const long long bStep = (long long)TILE * n;

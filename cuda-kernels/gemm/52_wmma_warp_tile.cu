@@ -35,7 +35,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
 #pragma unroll
       for (int j = 0; j < TILES_N; ++j) nvcuda::wmma::fill_fragment(sum[i][j], 0.0f);
 
-    // If all tiles of the warp are whole, the reads need no checks. The compiler can then keep all reads of a step in
+    // If all tiles of the warp are whole, the reads need no checks, so the compiler can keep all reads of a step in
     // flight.
     const bool whole = aligned && row + kWarpRows <= m && col + kWarpCols <= n;
     const int wholeSteps = whole ? k / kWmma * kWmma : 0;

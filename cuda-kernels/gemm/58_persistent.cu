@@ -81,8 +81,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
           const uint32_t aTile = stages + s * P::stageBytes, bTile = aTile + P::bytesA;
           klBarrierExpect(&full[s], P::stageBytes);
           klTmaLoad(aTile, &aMap, row0, step * kDepth, &full[s]);
-          // Both blocks use the same B. If there are enough columns, each block fetches half of them for both
-          // blocks.
+          // Both blocks use the same tile of B. If the tile has enough columns, each block fetches half of them for
+          // both blocks.
           constexpr int kBoxes = BN / kTmaCols, kShares = kBoxes >= kCluster ? kCluster : 1, kOwn = kBoxes / kShares;
 #pragma unroll
           for (int j = 0; j < kOwn; ++j) {
@@ -201,8 +201,8 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
     if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
     if (status != cudaSuccess) return status;
 
-    // A matrix with few tiles would leave most of the GPU idle. Narrower tiles are then used, provided that all of them
-    // run together.
+    // Use narrower tiles if all of them can run at the same time, because too few tiles would leave most of the GPU
+    // idle.
     const long long rows = ceilDiv(int(p->m), BM * kCluster) * kCluster;
     if (rows * ceilDiv(int(p->n), 64) <= smCount) return launchPersistent<T, 64>(p, smCount, stream);
     if (rows * ceilDiv(int(p->n), 128) <= smCount) return launchPersistent<T, 128>(p, smCount, stream);

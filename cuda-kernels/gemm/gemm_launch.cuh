@@ -56,7 +56,7 @@ struct KlFalse {
 };
 
 // Compiles `copy` twice and calls one version. For a tile inside K, conditions that begin with `whole ||` are removed.
-// The other version handles the rest of K.
+// The version for a tile that extends past K keeps these conditions.
 template <typename Copy>
 __device__ inline void klCopyTile(bool whole, Copy copy) {
   if (whole) copy(KlTrue());

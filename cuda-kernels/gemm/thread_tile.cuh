@@ -29,8 +29,8 @@ __device__ inline void klReadFours(float (&values)[kCount], const float* from, i
     *reinterpret_cast<float4*>(&values[i]) = klFour(from + i / 4 * stride);
 }
 
-// Computes sum += a bᵀ. kSnake alternates the column direction. Each FMA then shares an operand with the previous FMA,
-// which saves a register read.
+// Computes sum += a bᵀ. kSnake alternates the column direction, so that each FMA shares an operand with the previous
+// FMA, which saves a register read.
 template <bool kSnake = false, int kRows, int kCols>
 __device__ inline void klOuterProduct(float (&sum)[kRows][kCols], const float (&a)[kRows],
                                       const float (&b)[kCols]) {

@@ -1,5 +1,5 @@
 // Times bursts of launches on a rested GPU, and sustained launches at the clock the GPU settles at. L2 is warm in both
-// cases, because each launch finds the data that the previous launch left in L2.
+// timing modes, because each launch finds the data that the previous launch left in L2.
 #pragma once
 
 #include "gpu-watch.hpp"

@@ -12,7 +12,7 @@
 
 // Draws new inputs for each launch and stores the results of some launches. The launches to store are chosen at random
 // before they run. A rung that skips work lowers its median time only if it skips work in at least half of its
-// launches. Such a rung passes with a probability of 1 in 256.
+// launches. A rung that skips work in half of its launches passes with a probability of 1 in 256.
 class KeptLaunches {
  public:
   static constexpr size_t kMost = 8;

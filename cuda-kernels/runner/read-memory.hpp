@@ -22,7 +22,7 @@ __device__ inline uint4 readSixteen(const uint4* from) {
 }
 
 // A grid's access pattern over a buffer, in units of 16 bytes. `mask` is a power-of-two length minus one. If `slice` is
-// not 0, each block cycles through its own slice. Otherwise, all blocks cycle through the whole buffer together.
+// not 0, each block cycles through its own slice. If `slice` is 0, all blocks cycle through the whole buffer together.
 struct Walk {
   unsigned slice, mask;
 };

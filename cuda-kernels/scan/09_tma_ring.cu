@@ -34,7 +34,7 @@ static_assert(LAG + PENDING < STAGES, "LAG + PENDING must be less than STAGES");
 static_assert(sizeof(Ring) <= 227 * 1024, "STAGES tiles must fit into the 227 KiB of a block");
 
 // A module's global variables are initially zero. The upper half of `tickets` is the launch number, which is part of
-// every state. The lower half counts the tickets taken. The last block prepares both halves for the next launch.
+// every state. The lower half is the next free ticket. The last block prepares both halves for the next launch.
 __device__ unsigned long long tickets = 0;
 __device__ unsigned finished = 0;
 __device__ unsigned long long states[(1LL << 32) / kTile];
@@ -133,8 +133,8 @@ __device__ inline void lookBack(Ring& ring, long long tiles) {
   const int lane = threadIdx.x % 32;
   double mine = 0;
   long long next = 0;  // the first tile not yet added
-  // The look-back starts only after the block has summed LAG more tiles. By then, other blocks have published their
-  // sums. Polling for these sums earlier would delay them.
+  // The look-back starts only after the block has summed LAG more tiles, when other blocks have published their sums.
+  // An earlier look-back would poll for sums and delay their publication.
   bool more = true;
   int lead = 0;
   Turn sums;

@@ -58,8 +58,8 @@ __device__ inline void movePatch(uint32_t from, uint32_t to, int patch) {
   storeShared(chunkAt(target, col + 3, rowQuad), a.w, b.w, c.w, d.w);
 }
 
-// The position of tile number `tile` in x. Tiles are ordered in bands of BAND tile rows, column by column in each band.
-// Concurrent tiles are then close together in both x and y.
+// The position of tile number `tile` in x. Tiles are ordered in bands of BAND tile rows, column by column in each band,
+// so that concurrent tiles are close together in both x and y.
 struct Corner {
   int row, col;
   __device__ Corner(int tile, int across, int down) {

@@ -79,8 +79,8 @@ function callOf(argv, cache) {
   const words = argv.map((word) => word.replace('<cache>', cache))
   const at = words.findIndex((word) => word.endsWith('/kl-runner'))
   const command = words.slice(at)
-  // Remove the option that names the runner's owner process. The runner exits with its owner, and
-  // the recorded owner has already exited.
+  // Remove the option that names the runner's owner process, because the runner exits with its
+  // owner, which has already exited.
   const owner = command.indexOf('--owner-pid')
   const metrics = words[words.indexOf('--metrics') + 1]
   if (at < 0 || owner < 0 || metrics === undefined)

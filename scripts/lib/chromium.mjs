@@ -92,8 +92,8 @@ export function* chromiumCandidates(env, platform, playwright = ownOfPlaywright)
 }
 
 /**
- * Returns whether an executable works. Some distributions have a stub that only prints how to
- * install a browser.
+ * Returns whether an executable is a working browser. Some distributions have a stub that only
+ * prints how to install a browser.
  * @param {string} path
  */
 async function answers(path) {

@@ -16,8 +16,8 @@ export const factorsPath = 'src-main/domain/prediction/range-factors.ts'
 /** Fraction of measured times that a range must contain. */
 const held = 0.9
 /**
- * Minimum number of ladders in a class, and minimum number of rungs per ladder. Below these
- * minimums, the class cannot reliably predict a new ladder.
+ * Minimum number of ladders in a class, and minimum number of rungs per ladder. With less data, the
+ * factor of the class would not be reliable for a new ladder.
  */
 const [fewestLadders, fewestRungs] = [3, 3]
 /**
@@ -74,8 +74,8 @@ export interface HeldOut {
 }
 
 /**
- * Omits one ladder at a time and computes the range without it. Counts the rungs of the omitted
- * ladder inside that range.
+ * For each ladder, computes the range from the other ladders and counts the ladder's rungs inside
+ * that range.
  */
 export function heldOut(rows: readonly PredictedRow[], name: PredictionClass): HeldOut {
   const told = rows.filter(isTold)

@@ -17,11 +17,11 @@ export interface StepRow {
   gain: number
   /** First suggestions of `next`. */
   first: readonly string[]
-  /** Whether one of the first suggestions is a move of the step. */
+  /** Whether one of the first suggestions is a move that the step made. */
   isFirst: boolean
   /**
    * Predicted range of the gain, and whether the gain is within the range. Null if no suggestion is
-   * a move of the step.
+   * a move that the step made.
    */
   range: { low: number; high: number; holds: boolean } | null
 }

@@ -9,7 +9,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { recordedSession } from './recordings.mjs'
 
-/** Returns a generator of pseudorandom numbers between 0 and 1. The sequence is always the same. */
+/**
+ * Returns a generator that always yields the same sequence of pseudorandom numbers between 0 and 1.
+ */
 export function repeatable() {
   let state = 1
   return () => {

@@ -133,7 +133,7 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
     other.value = null
     return flush()
   }
-  /** Resolves a conflict by taking the other version. */
+  /** Resolves a conflict by replacing this tab's text with the version saved in another tab. */
   function takeOther(): void {
     if (!other.value) return
     saved.value = other.value

@@ -12,10 +12,7 @@ export const useRunStore = defineStore('run', () => {
   const startError = shallowRef<unknown>(null)
   const starting = shallowRef(false)
   const cancelling = shallowRef(false)
-  /**
-   * Whether the server restarted during the run. Such a run has no end message, but nothing is
-   * running.
-   */
+  /** Whether the server restarted during the run, which ends the run without an end message. */
   const orphaned = shallowRef(false)
 
   const active = computed(
@@ -34,7 +31,7 @@ export const useRunStore = defineStore('run', () => {
   let resyncing: Promise<void> | undefined
   let askAgain = false
 
-  /** Uses a fetched history, unless newer messages arrived during the fetch. */
+  /** Replays the fetched messages, unless newer messages arrived during the fetch. */
   function reconcile({ messages, active }: CallOutput<'run.current'>, stale: boolean): void {
     const next = replay(messages)
     if (stale && state.value !== null) {
@@ -54,7 +51,10 @@ export const useRunStore = defineStore('run', () => {
     } while (askAgain)
   }
 
-  /** Fetches the whole history. A call during a fetch makes the store fetch once more. */
+  /**
+   * Fetches all messages of the current or last run. A call during a fetch makes the store fetch
+   * once more.
+   */
   function resync(): Promise<void> {
     askAgain = resyncing !== undefined
     resyncing ??= fetchHistory()
@@ -94,7 +94,8 @@ export const useRunStore = defineStore('run', () => {
     startError.value = null
     try {
       await useClient().call('run.start', request)
-      // The first messages may arrive before the response, or the event stream may be down.
+      // Fetch all messages, because the first ones may arrive before the response, or the event
+      // stream may be down.
       await resync()
       return true
     } catch (error) {

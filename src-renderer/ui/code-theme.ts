@@ -45,7 +45,7 @@ export const codeTheme = EditorView.theme({
     fontFamily: 'var(--font-ui)',
     fontSize: '11px',
     padding: '1px 8px 1px 44px',
-    // Replace the default symbols, because many fonts lack them.
+    // Replace CodeMirror's default symbols, because many fonts lack them.
     '&::before, &::after': { content: '"↕"' },
   },
   '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': {

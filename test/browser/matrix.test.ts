@@ -106,7 +106,7 @@ describe('a large table', () => {
     await page.waitForTimeout(400)
     const rows = await scrolled(page, ladder.scroller, 'tbody.rung', { y: 60 })
     expect(rows.ordered).toBe(true)
-    // The count may include one more row at each edge.
+    // Up to two rows may be new, one at each edge of the view.
     expect(rows.fresh).toBeLessThan(3)
     expect(rows.count).toBeLessThan(40)
 
@@ -117,7 +117,7 @@ describe('a large table', () => {
     for (const step of [{ y: 60 }, { x: 60 }]) {
       const cells = await scrolled(page, matrix.scroller, '[role="gridcell"]', step)
       expect(cells.ordered).toBe(true)
-      // The heading row of another group has no cells.
+      // The heading row of a group has no cells.
       expect(cells.fresh).toBeLessThan(cells.count / 4)
       expect(cells.count).toBeLessThan(900)
     }
@@ -215,7 +215,7 @@ describe('the metrics of a recording', () => {
     expect(cut).toEqual([])
   })
 
-  it('include only the rungs in the address', async () => {
+  it('show only the rungs that the address lists', async () => {
     const { page } = await open(recorded, '?rungs=03_shared_tile,06_float4,01_naive')
     const columns = () => page.getByRole('grid').getAttribute('aria-colcount')
     expect(await columns()).toBe('4')
@@ -226,7 +226,7 @@ describe('the metrics of a recording', () => {
     await expect.poll(columns).toBe(String(1 + rungs.length))
   })
 
-  it('include only the rungs that match the filter, like the ladder and the charts', async () => {
+  it('show only the rungs that match the filter, as the ladder and the charts do', async () => {
     const { page, faults } = await harness.open(matrixOf(recorded))
     const columns = () => page.getByRole('grid').getAttribute('aria-colcount')
     await page.getByPlaceholder('Find a rung').fill('warp tile')

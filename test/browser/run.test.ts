@@ -209,7 +209,7 @@ describe('live runs', () => {
   })
 
   describe('a machine with a compiler and no GPU', () => {
-    it('offers an emulated GPU first on Run and Edit, and shows no data from another session there', async () => {
+    it('offers an emulated GPU first on Run and Edit, without data from the session that was open', async () => {
       const { setup } = await fakeMachine(['nvidia-smi', 'ncu'])
       harness = await startHarness(setup.machine)
       const { ref } = await shippedSession(harness.core)
@@ -277,7 +277,7 @@ describe('live runs', () => {
     })
   })
 
-  it('cannot build without a compiler', async () => {
+  it('disable build-only targets without a compiler', async () => {
     const { setup } = await fakeMachine(['nvidia-smi', 'ncu', 'nvcc'])
     harness = await startHarness(setup.machine)
     const { page } = await harness.open('/run')

@@ -41,8 +41,8 @@ async function machine() {
 type Machine = Awaited<ReturnType<typeof machine>>
 
 /**
- * Starts a run that hangs in the second rung until it is interrupted. Other programs can run in the
- * meantime.
+ * Starts a run that hangs in the second rung until it is interrupted, so that a test can run other
+ * programs at the same time.
  */
 const startHanging = ({ dir, env }: Machine, ...more: string[]): Running =>
   start([...short, '--timeout', '600', ...more], {
@@ -53,7 +53,7 @@ const startHanging = ({ dir, env }: Machine, ...more: string[]): Running =>
   })
 
 describe('simultaneous programs', () => {
-  it('each save their complete session under separate names', async () => {
+  it('save their complete sessions under different names', async () => {
     const { store, env } = await machine()
     await run(short, env)
     const ended = await Promise.all([1, 2].map(() => runBundle(short, env)))
@@ -128,7 +128,7 @@ it('a run whose folder is deleted saves its measurements and sources, and report
   expect(said(warnings).join(' ')).toMatch(/Raw output is missing.*nvcc\/.*deleted during the run/)
 })
 
-it('the leftovers of a killed run next to --out are removed by the next run there', async () => {
+it('a run removes the leftovers of a killed run next to its --out folder', async () => {
   const own = await machine()
   const { dir, env } = own
   const place = join(dir, 'results')
@@ -194,7 +194,7 @@ describe.skipIf(!mayMount)('a disk that fills up during a run', () => {
     })
   })
 
-  it('that also holds the session store leaves the session in the temporary folder', async () => {
+  it('that also holds the session store: the session stays in the temporary folder', async () => {
     await small(300, async (disk, { env }) => {
       const ended = await run(ladder, { ...env, KERNEL_LADDER_DATA: disk })
       expect(ended.code).toBe(1)
@@ -205,7 +205,7 @@ describe.skipIf(!mayMount)('a disk that fills up during a run', () => {
     })
   })
 
-  it('that is too small to start a run is reported before anything runs', async () => {
+  it('that cannot hold the first files of a run is reported before anything runs', async () => {
     await small(40, async (disk, { env }) => {
       const ended = await run([...ladder, '--out', join(disk, 'x')], env)
       expect([ended.code, savedIn(ended)]).toEqual([1, ''])
@@ -235,7 +235,7 @@ describe('a reader that disconnects', () => {
       child.on('exit', done)
     })
 
-  it('does not end the run, which is saved and exits with the correct code even if a rung failed', async () => {
+  it('does not stop the run: the session is saved, and the exit code shows that a rung failed', async () => {
     const { store, env } = await machine()
     expect(await readBriefly(short, { ...env, FAKE_FAULTS: '02_coalesced=wrong' })).toBe(1)
     const [name, ...others] = await readdir(store)

@@ -87,7 +87,7 @@ async function cluster(): Promise<Cluster> {
       'PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPropagateResourceLimits=NONE',
       'AccountingStorageType=accounting_storage/none\nJobAcctGatherType=jobacct_gather/none',
       // Read a job's initial environment from a file, because Slurm would otherwise run the test
-      // user's login files.
+      // user's shell startup files.
       'GetEnvTimeout=0',
       ...ports.map((port, index) => node(`n${index + 1}`, port)),
       'PartitionName=gpu Nodes=n1 Default=YES State=UP PriorityTier=1',
@@ -357,7 +357,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'distinguishes a job whose node failed from a job that is queued again',
+    'distinguishes a job that failed with its node from a job that is requeued',
     { tags: ['thorough'] },
     async () => {
       const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))
@@ -389,7 +389,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       const failed = await job('node')
       await Promise.all([again.running(), failed.running()])
       own.call('scontrol', 'update', `JobId=${failed.number}`, 'Requeue=0')
-      // The node recovers without intervention.
+      // The node returns to service by itself (ReturnToService=2).
       own.call('scontrol', 'update', 'NodeName=n4', 'State=DOWN', 'Reason=test')
       await failed.followed
       expect(ending(failed)).toBe('The job’s node failed.')

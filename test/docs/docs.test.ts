@@ -167,7 +167,10 @@ describe('file names and links', () => {
     ]),
   ]
   const known = new Set(paths)
-  /** All suffixes of the paths. For example, `a/b/c.ts` has the suffixes `b/c.ts` and `c.ts`. */
+  /**
+   * All suffixes of the repository's paths. For example, `a/b/c.ts` has the suffixes `b/c.ts` and
+   * `c.ts`.
+   */
   const endings = new Set(
     paths.flatMap((path) => {
       const parts = path.replace(/\/$/, '').split('/')

@@ -31,7 +31,7 @@ export async function nvcc(call) {
   const source = words.find((word) => /\.cu$|\.py\.cpp$/.test(word))
   const rule = option('-MF')
   if (rule !== undefined) writeFileSync(path(rule), `built: ${source}\n`)
-  // The library of a Python rung is generated. The author's source is the script.
+  // For a Python rung, nvcc compiles generated code, so read the author's script instead.
   const script = source.endsWith('.py.cpp') ? source.slice(0, -'.cpp'.length) : null
   const text = readFileSync(path(script ?? source), 'utf8').replace(/^# /gm, script ? '// ' : '# ')
   const rung = recordedVariant(source, words)

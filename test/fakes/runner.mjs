@@ -184,7 +184,8 @@ export async function runner(call) {
     .map((text) => JSON.parse(text))
   for (const event of events.filter(({ event: name }) => name === 'device')) line(event)
   if (words.includes('--ceilings')) {
-    // Use an H200's ceilings if the recording has none. Older runners did not measure ceilings.
+    // Use an H200's ceilings if the recording is from an older runner, which did not measure
+    // ceilings.
     const known = events.find(({ event: name }) => name === 'ceilings')
     line(
       known ?? { event: 'ceilings', fp32Gflops: 60000, l1GBs: 30000, l2GBs: 6000, dramGBs: null },

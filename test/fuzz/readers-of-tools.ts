@@ -138,8 +138,8 @@ export const readersOfTools: readonly Reader[] = [
     () => Object.keys(captures('nvcc/13.0.88')).map((name) => both(`nvcc/13.0.88/${name}`)),
     (output) => {
       const { kernels, diagnostics } = parseNvccOutput(output)
-      // Omit the constant memory bytes. The reader adds the sizes of the banks, so the sum is not
-      // in the text.
+      // Omit the size of constant memory, because the reader adds the sizes of the banks, and the
+      // sum is not in the text.
       return { kernels: kernels.map(({ constantBytes: _sum, ...kernel }) => kernel), diagnostics }
     },
     { literal: true },

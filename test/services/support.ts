@@ -164,7 +164,7 @@ export async function fakeMachine(
       startRun(
         {
           ladder: 'gemm-fp32',
-          // This is the size of the recording that the fake tools replay.
+          // The fake tools replay a recording of this size.
           size: 1024,
           params: {},
           target: 'local',
@@ -213,8 +213,8 @@ const { launches: replayed } = parseNcuRawCsv(
 )
 
 /**
- * Returns whether ncu's figure is equal for all kernels of a rung. If the figures differ, no single
- * figure can be derived without ncu.
+ * Returns whether ncu reports the same value of a metric for all kernels of a rung. If the values
+ * differ, no single value can be derived without ncu.
  */
 export const isOneFigure = (rung: string, metric: string): boolean =>
   new Set(

@@ -43,8 +43,8 @@ export interface LadderFolder {
   ladder: LadderFile
   task: Task
   /**
-   * Library that contains the ladder, its task, and its rungs. The runner and the shared headers
-   * belong to this program.
+   * Library that contains the ladder, its task, and its rungs. Its root is the folder of the
+   * shipped kernels, which contains the runner and the shared headers.
    */
   catalog: Catalog
   /** Relative paths of all files that were read. ladder.yaml comes first. */
@@ -55,8 +55,8 @@ export interface LadderFolder {
 export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as const
 
 /**
- * Names of generated headers. A ladder folder must not contain such a file, because the compiler
- * would include it instead of the generated header.
+ * Names of generated headers. A ladder folder must not contain files with these names, because the
+ * compiler would include them instead of the generated headers.
  */
 const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
 
@@ -255,7 +255,7 @@ export async function readLadderFolder(folder: string, shipped: Catalog): Promis
 
 /**
  * Returns a message if a ladder entry conflicts with the rung's compiled file, or null if there is
- * no conflict. `path` is relative to the entry.
+ * no conflict. The returned `path` is relative to the ladder entry.
  */
 function compiledFault(
   file: string,

@@ -21,8 +21,8 @@ function home(): string {
 }
 
 /**
- * Returns a base folder. An empty variable is treated as unset. Relative paths are ignored, as the
- * specification requires.
+ * Returns one of the program's base folders, such as the cache. An empty variable is treated as
+ * unset. Relative paths are ignored, as the specification requires.
  */
 function base(own: string, xdg: string, ...fallback: string[]): string {
   const moved = process.env[own]

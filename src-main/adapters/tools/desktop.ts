@@ -67,8 +67,8 @@ export async function runWindow(
   const { outcome, exitCode, seconds, stderr } = await runProcess({
     file: electron,
     args: [main],
-    // Pass on the user's language. Other programs run with a fixed language, because their output
-    // is parsed.
+    // Pass the user's language to Electron. Other programs run with a fixed language, because their
+    // output is parsed.
     env: { LC_ALL: process.env['LC_ALL'] ?? '', ELECTRON_RUN_AS_NODE: '' },
     passOn: { to: (stream, text) => void process[stream].write(text), keep: 16 * 1024 },
     signal,

@@ -5,8 +5,8 @@
  *
  * The first matching rule applies:
  * 1. tail: because of the last wave, more than a quarter of the GPU's block-slot time is idle.
- * 2. The unit closest to its limit, if one is busy for 60% or more. At or above its threshold, the
- * unit limits the rung. Below its threshold, the unit is only the strongest of several limits.
+ * 2. The unit closest to its limit, if any unit is busy for 60% or more. At or above its threshold,
+ * the unit limits the rung. Below its threshold, the unit is only the strongest of several limits.
  * Warps that mostly wait in a unit's queue confirm that the unit is the limit.
  * 3. lsu-mio, l1-bandwidth: no unit is near its limit, and warps mostly wait in the queues in front
  * of shared or global memory.
@@ -92,7 +92,7 @@ export const Bottleneck = z.object({
   class: z.enum(bottleneckClasses),
   /**
    * Classes of other units that are at their limit, or as close to their limit as the unit of
-   * `class`. The class of the closest unit comes first.
+   * `class`. The class of the unit closest to its limit comes first.
    */
   also: z.array(z.enum(bottleneckClasses)),
   /**
@@ -207,8 +207,8 @@ function dramFigure(session: Session, rung: RungResult): Figure {
   const ceiling = ceilingsOf(session).memory.dram.value.value
   if (bytes === null || !ceiling || !rung.timing) return { id: 'dramUtilization', value: null }
   const perSecond = bytes / (rung.timing.medianMs * 1e6)
-  // With a warm L2, the timed launch found data in L2 that the profiled launch had to load. The
-  // rate then exceeds the roof, and the value is null.
+  // With a warm L2, the timed launch found data in L2 that the profiled launch had to load. If the
+  // computed rate therefore exceeds the roof, the value is null.
   return {
     id: 'dramUtilization',
     value: shareOfRoof(perSecond, ceiling, 'memory').share,
@@ -218,7 +218,7 @@ function dramFigure(session: Session, rung: RungResult): Figure {
 
 /**
  * Returns the share of a rung's warps that stall for the given reasons. Returns null unless all
- * reasons were collected.
+ * stall reasons were collected.
  */
 function stallShare(rung: RungResult, ids: readonly (typeof stallIds)[number][]): number | null {
   const values = stallIds.map((id) => valueOf(rung, id))
@@ -244,7 +244,8 @@ function unitFigures(session: Session, rung: RungResult): UnitFigure[] {
 }
 
 /**
- * Bytes that the L1 data stage serves per cycle. A shared-memory wavefront also takes one cycle.
+ * Bytes that the L1 data stage serves per cycle. One shared-memory wavefront takes a cycle of the
+ * same stage.
  */
 const bytesPerWavefront = 128
 

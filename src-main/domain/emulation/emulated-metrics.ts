@@ -44,7 +44,7 @@ const genericStores = new Set(['ST'])
 
 /**
  * Returns the number of thread instructions per category. If the category of an executed
- * instruction is unknown, the numbers are unavailable.
+ * instruction is unknown, the numbers of all categories are unavailable.
  */
 function kindsOf(launches: readonly CountedLaunch[]): Record<string, number | Statement> {
   const sums: Record<string, number> = Object.fromEntries(instructionKinds.map((kind) => [kind, 0]))

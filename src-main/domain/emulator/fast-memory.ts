@@ -3,8 +3,7 @@
  *
  * The compiled function requires that all addresses are within bounds and match a cached pattern of
  * distances from the first lane. If a pattern matches, the cost is known. If no pattern matches,
- * the function returns 0. The access is then interpreted, and its pattern is cached for later
- * accesses.
+ * the function returns 0, the access is interpreted, and its pattern is cached for later accesses.
  */
 import {
   type Instruction,

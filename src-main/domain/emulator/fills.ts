@@ -22,7 +22,8 @@ interface Special {
 }
 
 /**
- * Special values for a line. A value fills the whole line or replaces one randomly chosen element.
+ * Special values that a line can contain. With `everywhere`, a value fills the whole line. Without
+ * `everywhere`, a value replaces one randomly chosen element.
  */
 const specialKinds = [
   { value: -Infinity, everywhere: true },

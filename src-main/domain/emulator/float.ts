@@ -65,8 +65,8 @@ const overflow = 2 ** 128 - 2 ** 103
 
 /**
  * Returns a * b + c for floats, rounded once. The product of two floats is exact in a double.
- * Rounding the sum to a double first is usually correct. The result is wrong only if rounding to a
- * double is inexact and the double is the midpoint between two floats.
+ * Rounding the sum to a double and then to a float usually gives the correct result. The result is
+ * wrong only if rounding to a double is inexact and the double is the midpoint between two floats.
  */
 export function fusedMultiplyAdd(a: number, b: number, c: number): number {
   const product = a * b
@@ -143,8 +143,8 @@ export function bfloatBitsOf(value: number, error = 0): number {
   const float = Math.fround(value)
   const left = value - float + error
   if (Number.isNaN(left) || left === 0 || !Number.isFinite(float)) return brainBits(float)
-  // Truncate to a float and set the lowest bit if truncation lost any bits. Setting the lowest bit
-  // makes the next rounding correct.
+  // Truncate to a float and set the lowest bit if truncation lost any bits, so that the rounding to
+  // BF16 is correct.
   const bits = bitsOf(float)
   const towardsZero = float !== 0 && left > 0 !== float > 0 ? bits - 1 : bits
   return brainBits(floatOf(towardsZero | 1))

@@ -12,7 +12,7 @@ export interface Elements {
    * bits.
    */
   table: Float32Array | null
-  /** Smallest normal magnitude. Denormals are aligned with the exponent of this magnitude. */
+  /** Smallest normal magnitude, whose exponent is also used to align denormals. */
   leastNormal: number
 }
 

@@ -69,9 +69,8 @@ export const currentId = (id: string): string =>
   Object.hasOwn(formerIds, id) ? formerIds[id]! : id
 
 /**
- * Finds the rung with the given id or, if there is none, the rung with the same current id. The
- * exact id takes precedence, because a user's ladder may use an id that a built-in rung had
- * formerly.
+ * Finds a rung by its current or former id. An exact match takes precedence, because a user's
+ * ladder may use an id that a built-in rung had formerly.
  */
 export const findById = <T extends { id: string }>(all: readonly T[], id: string): T | undefined =>
   all.find((one) => one.id === id) ?? all.find((one) => currentId(one.id) === currentId(id))

@@ -6,9 +6,9 @@
  *   time left = max(unit work left / highest utilization, instructions left × (1 − waits removed),
  *                   remaining idle time of SMs, time of an empty launch)
  *
- * The bound is relative to the current time. If the timing model simulated the kernel without the
- * cause, the simulated time is another lower limit. A bound is not a forecast. ./landing computes
- * forecasts from the fraction of the bound that past steps reached.
+ * The bound is relative to the current time. If the timing model simulated the kernel with the
+ * cause removed, the simulated time is also a lower limit for the time left. A bound is not a
+ * forecast. ./landing computes forecasts from the fraction of the bound that past steps reached.
  */
 import { unitIds, type UnitId } from '../why/units'
 import type { Removal } from '../session/prediction-words'
@@ -36,8 +36,8 @@ export interface Change {
   /** The single cause that is removed, if the timing model can simulate the kernel without it. */
   removes?: Removal
   /**
-   * Fraction of time during which an SM has a resident block after the change. The default is the
-   * current fraction.
+   * Fraction of time during which an SM has a resident block after the change; unchanged by
+   * default.
    */
   spread?: number
 }
@@ -87,8 +87,9 @@ export function timeLeft(facts: Facts, change: Change): number {
 }
 
 /**
- * Upper bound on the overhead of one launch. On an H200, the parallel sum saved one kernel between
- * 09_warp_shuffles and 10_last_block. The saved kernel took 3.2 µs, including its launch.
+ * Upper bound on the overhead of one launch. On an H200, rung 10_last_block of the parallel sum
+ * launches one kernel fewer than 09_warp_shuffles. The omitted kernel took 3.2 µs, including its
+ * launch.
  */
 const launchMs = 0.0035
 

@@ -1,7 +1,4 @@
-/**
- * Fits the parameters of the timing model to the output of the microbenchmarks. The fits use no
- * other input.
- */
+/** Fits the parameters of the timing model to the output of the microbenchmarks alone. */
 import { inputError } from '../errors'
 import { message } from '../messages/message'
 import type { Measurement } from './calibration-output'
@@ -46,7 +43,7 @@ const bytesPerCycle =
   }
 
 /**
- * Returns a fit that tries the given fits in order. The first fit whose measurement exists is used.
+ * Returns a fit that tries the given fits in order and uses the first fit whose measurement exists.
  */
 const firstOf =
   (...fits: readonly ((lines: MeasuredLines) => ParameterValue | null)[]): Fit =>
@@ -184,8 +181,8 @@ const queueLength: Fit = (lines) => {
 }
 
 /**
- * Minimum number of bytes in an SM's unified memory that L1 cannot use. The driver reserves only
- * this minimum for kernels without shared memory.
+ * Minimum number of bytes in an SM's unified memory that L1 cannot use. For kernels without shared
+ * memory, the driver reserves no more than this minimum.
  */
 const leastShared = 8192
 
@@ -237,7 +234,7 @@ const fits: Record<ParameterId, Fit> = {
   pipeImad: line('interval', { op: 'imad' }),
   pipeImadWide: line('interval', { op: 'imad.wide' }),
   pipeFp16: line('interval', { op: 'hfma2' }),
-  // Use DADD for the FP64 rate. DFMA reads three 64-bit operands and is limited by register
+  // Use DADD for the FP64 rate, because DFMA reads three 64-bit operands and is limited by register
   // bandwidth, not by the pipe.
   pipeFp64: line('interval', { op: 'dadd' }),
   pipeXu: line('interval', { op: 'mufu' }),
@@ -377,7 +374,7 @@ const fits: Record<ParameterId, Fit> = {
 
   l2Bytes: (lines) => {
     const points = lines.curve('l2.capacity', {}, 'bytes', 'gbs')
-    // For small sizes, the rate depends on the location of the lines. The best rate therefore
+    // For small sizes, the rate depends on the location of the lines, so the best rate of all sizes
     // defines the plateau.
     const best = Math.max(...points.map(({ y }) => y))
     return derived(
@@ -427,7 +424,8 @@ const fits: Record<ParameterId, Fit> = {
     const wanted = { from: 'first launch' }
     const cold = lines.list('icache.cold', wanted, 'cold')
     const cached = lines.read('icache.loop', { bytes: 16_384, warps: 1 })
-    // The sizes range from 2 to 32 KiB in steps of 8 lines. Each line contains 8 instructions.
+    // The sizes range from 2 to 32 KiB in steps of 8 cache lines. Each cache line contains 8
+    // instructions.
     const perLine = (cold.at(-1)! - cold[0]!) / ((cold.length - 1) * 8)
     return derived(
       perLine - 8 * cached.value,

@@ -1,4 +1,7 @@
-/** Selects the blocks of a launch to simulate. The results are extrapolated to the other blocks. */
+/**
+ * Selects the blocks of a launch to simulate. The results are extrapolated to the blocks that are
+ * not simulated.
+ */
 import { occupancy } from '../gpu/occupancy'
 import type { SmLimits } from '../gpu/sm-limits'
 

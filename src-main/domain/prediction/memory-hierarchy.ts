@@ -87,12 +87,12 @@ export class MemoryHierarchy {
     this.dramCopyPerCycle = values.dramCopyBytesPerCycle / sms
   }
 
-  /** Marks all following loads as belonging to a later wave. */
+  /** Marks all following loads as belonging to a wave after the first. */
   startLaterWave(): void {
     this.leftInL2 = this.sharing.leftInL2
   }
 
-  /** Reads sectors of a line. Returns the arrival time of the last sector. */
+  /** Reads sectors of a line. Returns the time at which the last of these sectors arrives. */
   load(time: number, line: number, sectors: number, throughL1: boolean): number {
     const { values, traffic } = this
     const count = countSectors(sectors)
@@ -141,9 +141,9 @@ export class MemoryHierarchy {
   }
 
   /**
-   * Writes sectors of a line. Sectors in `whole` are written completely. Every other sector
-   * receives `partBytes` bytes. Sectors in `merged` are merged with recent writes of the same warp.
-   * Returns the time at which L2 and DRAM have accepted the sectors.
+   * Writes sectors of a line. Sectors in `whole` are written completely. Each of the remaining
+   * sectors receives `partBytes` bytes. Sectors in `merged` are merged with recent writes of the
+   * same warp. Returns the time at which L2 and DRAM have accepted the sectors.
    */
   store(
     time: number,

@@ -2,9 +2,9 @@
  * Pairs the kernels of two sessions by their properties. The first step aligns the two sequences of
  * kernels. This step pairs kernels that have equal functions, template arguments, grids, blocks,
  * NVTX ranges and work, in launch order. If one of twelve identical launches is missing, the
- * launches before and after the gap show which launch is missing. The next steps pair the remaining
- * kernels by fewer and fewer of these properties. If several kernels have equal properties, kernels
- * with similar work are paired. Pure.
+ * launches before and after the gap show which launch is missing. Each later step pairs the
+ * remaining kernels by fewer properties. If several kernels have equal properties, kernels with
+ * similar work are paired. Pure.
  */
 import { currentId } from '../ladder/former-ids'
 import { mostAlike, timesApart, workKey } from './likeness'
@@ -32,9 +32,9 @@ export interface Pairing {
 }
 
 /**
- * Sets of properties, from the most specific to the least. The function and its functors must
- * always be equal. For example, an addition and a product from the same template are different
- * kernels.
+ * Sets of properties by which kernels are paired, from the most to the least specific. The function
+ * and its functors must always be equal. For example, an addition and a product from the same
+ * template are different kernels.
  */
 const levels: readonly (readonly Mark[])[] = [
   ['function', 'template', 'grid', 'block', 'range'],
@@ -64,8 +64,8 @@ function markOf(kernel: UnitKernel, mark: Mark): string {
 const keys = new WeakMap<UnitKernel, Map<readonly Mark[], string>>()
 
 /**
- * Returns the key for these properties of a kernel. Keys are cached per kernel object, because many
- * launches share a kernel and need its key several times.
+ * Returns a kernel's key for the properties in `level`. Keys are cached per kernel object, because
+ * many launches share a kernel and need its key several times.
  */
 function keyOf(kernel: UnitKernel, level: readonly Mark[]): string {
   const known = keys.get(kernel) ?? new Map<readonly Mark[], string>()
@@ -111,8 +111,8 @@ function longestCommon(
 }
 
 /**
- * Maximum table size for an alignment. Sequences of a few hundred kernels take milliseconds. In
- * longer sequences, only the equal ends are aligned.
+ * Maximum number of cells in an alignment's table. Sequences of a few hundred kernels take
+ * milliseconds. If the table would be larger, only the equal ends of the sequences are aligned.
  */
 const mostCells = 4_000_000
 

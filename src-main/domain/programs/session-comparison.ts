@@ -89,18 +89,18 @@ export const SessionComparison = z.object({
        * time.
        */
       change: ms,
-      /** The counters that changed most. Empty if either side was timed. */
+      /** The counters that changed most if neither side was timed; otherwise empty. */
       moved: z.array(Statement),
       /**
-       * Prediction error, if one side was predicted and the other side was measured. Such a pair
-       * has no ratio.
+       * Prediction error of a pair with one predicted and one measured time. The pair's `ratio` is
+       * null.
        */
       predictionError: PredictionError.optional(),
     }),
   ),
   /**
-   * Groups of kernel ids that were fused into fewer kernels or split into more. These kernels are
-   * not listed in `pairs`, `onlyA` or `onlyB`.
+   * Kernels that were fused into fewer kernels or split into more, as groups of ids. Kernels in a
+   * group are not listed in `pairs`, `onlyA` or `onlyB`.
    */
   fused: z.array(
     Times.extend({

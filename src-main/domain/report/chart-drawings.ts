@@ -51,8 +51,8 @@ export function chartWord(word: string): ChartWord {
 }
 
 /**
- * Returns the URL fragment at which a report page draws these charts. Each word contains a chart id
- * and its setting.
+ * Returns the URL fragment at which a report page draws these charts. Each entry of `words`
+ * consists of a chart id and an optional setting.
  */
 export const drawingAddress = (words: readonly string[]): string =>
   `#/draw/${words.map(encodeURIComponent).join('/')}`

@@ -38,8 +38,8 @@ for (const entry of [
 const opcodeOf = (code: number): Opcode | undefined => byCode.get(code)
 
 /**
- * Names of texture and surface accesses, keyed by the low byte of the opcode. These instructions
- * are not decoded further.
+ * Names of texture and surface accesses, keyed by the low byte of the opcode. Only the names of
+ * these accesses are decoded.
  */
 const notDecoded: Readonly<Record<number, string>> = {
   0x60: 'TEX',
@@ -52,8 +52,8 @@ const notDecoded: Readonly<Record<number, string>> = {
 
 /**
  * Returns a name for an undecoded instruction, based on its first 32 bits. For example, the name is
- * `TEX`, or `ATOMS.???` for an unknown form of a known opcode. Otherwise, the name is the opcode in
- * hexadecimal. The returned name never equals the name of a decoded instruction.
+ * `TEX`, or `ATOMS.???` for an unknown form of a known opcode. For an unknown opcode, the name is
+ * the opcode in hexadecimal. The returned name never equals the name of a decoded instruction.
  */
 export function nameOfOpcode(word: number): string {
   const code = word & 0xfff

@@ -1,7 +1,6 @@
 /**
  * Building blocks for describing opcodes. A table entry is a list of parts in printed order. Each
- * part reads some bits of the encoding. The part then adds a modifier or an operand to the
- * instruction.
+ * part reads some bits of the encoding and adds a modifier or an operand to the instruction.
  */
 import type { Encoding, ImmediateOperand, Operand, RegisterOperand } from './instruction'
 
@@ -40,8 +39,8 @@ export const opcode = (
 
 /*
  * Source forms of arithmetic opcodes. The opcode itself has 9 bits. Bits 9 to 11 encode the form,
- * which determines the meaning of the 32 bits starting at bit 32. The other source is a register at
- * bit 64.
+ * which determines the meaning of the 32 bits starting at bit 32. Whichever of b and c is not in
+ * these 32 bits is a register at bit 64.
  *
  * Forms 1, 4, 5 and 6: source b is a register, an immediate, a constant or a uniform register.
  * Forms 2, 3 and 7: source c is an immediate, a constant or a uniform register.
@@ -105,7 +104,10 @@ export const always =
     modifiers.push(name)
   }
 
-/** Requires a field to have the given value. With any other value, the instruction is unknown. */
+/**
+ * Requires a field to have the given value. If the field has another value, the instruction is
+ * unknown.
+ */
 export const fixed =
   (at: number, width: number, value: number): Part =>
   ({ encoding }) => {
@@ -158,8 +160,8 @@ export const when =
 
 export interface SourceOptions {
   /**
-   * Whether the source can be negated or replaced with its absolute value. The bits for these
-   * modifiers depend on the source's position.
+   * Whether the source can be negated or replaced with its absolute value. The positions of the
+   * `neg` and `abs` bits depend on the source's position.
    */
   neg?: boolean
   abs?: boolean
@@ -370,7 +372,7 @@ export const target =
   (draft) => {
     const distance = read(draft.encoding)
     // If the distance is not a safe integer, two encodings could have the same target. No kernel is
-    // long enough to need such a distance.
+    // so long that a branch needs a larger distance.
     if (!Number.isSafeInteger(distance)) draft.encoding.known = false
     draft.operands.push({ kind: 'target', address: draft.address + 16 + distance })
   }

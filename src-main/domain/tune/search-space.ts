@@ -98,8 +98,8 @@ export function emptyingRule(space: Space, most = 200_000): SpaceRule | null {
 }
 
 /**
- * Returns the allowed points that differ from this point in a single value. Points with the closest
- * values come first.
+ * Returns the allowed points that differ from this point in a single value. The points closest to
+ * this point come first.
  */
 export function neighbors(space: Space, point: Point): Point[] {
   const found: { point: Point; distance: number }[] = []

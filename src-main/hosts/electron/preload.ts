@@ -9,7 +9,9 @@ const bridge = {
   call: (name: string, input: unknown): Promise<Reply<unknown>> =>
     ipcRenderer.invoke('kernel-ladder:call', { name: String(name), input }),
 
-  /** Imports a file that the user dropped or chose. The page cannot pass a path instead. */
+  /**
+   * Imports a file that the user dropped or chose. The page must pass the file itself, not a path.
+   */
   importFile: (file: File): Promise<Reply<unknown>> =>
     ipcRenderer.invoke('kernel-ladder:import', webUtils.getPathForFile(file)),
 
@@ -18,8 +20,8 @@ const bridge = {
 
   /** Subscribes to run messages. Returns a function that unsubscribes. */
   subscribe: (listener: (message: RunMessage) => void): (() => void) => {
-    // Don't pass on the event object. The event's sender would give the page access to every
-    // channel.
+    // Don't pass the event object to the page, because the event's sender would give the page
+    // access to every channel.
     const deliver = (_event: IpcRendererEvent, message: RunMessage): void => listener(message)
     ipcRenderer.on('kernel-ladder:event', deliver)
     return () => {

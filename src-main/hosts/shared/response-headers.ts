@@ -1,8 +1,8 @@
 /** Defines the headers of every response in the web and Electron hosts. */
 
 /**
- * Allows only the UI's own origin. Chart exports need `data:` and `blob:` images. Only scripts from
- * files may run. Inline scripts and eval are blocked.
+ * Restricts pages to content from the UI's own origin. Chart exports need `data:` and `blob:`
+ * images. Only scripts from files may run. Inline scripts and eval are blocked.
  */
 export const contentSecurityPolicy = [
   "default-src 'none'",

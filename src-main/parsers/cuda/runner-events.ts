@@ -235,8 +235,7 @@ const ProfiledEvent = z.object({
 })
 
 /**
- * Compilation that a rung performs itself. Such a rung compiles its kernels in the runner's process
- * before verification.
+ * Compilation of kernels that a rung itself performs in the runner's process before verification.
  */
 const PreparedEvent = z.object({
   event: z.literal('prepared'),

@@ -62,8 +62,8 @@ const unary: Record<string, (a: number) => number> = {
 }
 
 /**
- * If one operand is unknown, the whole result is unknown. Otherwise, the known part of an
- * expression could decide a rule.
+ * Makes a result unknown if any operand is unknown, so that the known part of an expression cannot
+ * decide a rule.
  */
 const known =
   (of: (...operands: number[]) => number) =>
@@ -211,7 +211,8 @@ function splitAssert(inside: string): { condition: string; message: string | nul
 
 /**
  * Returns the rules about these parameters that a source states at file scope. The rules are
- * static_asserts whose constants have been substituted. Omits rules that depend on other names.
+ * static_asserts whose constants have been substituted. Omits rules that depend on names other than
+ * these parameters.
  */
 export function rulesOf(source: string, parameters: ReadonlySet<string>): Rule[] {
   const text = withoutComments(source)

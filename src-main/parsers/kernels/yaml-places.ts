@@ -68,8 +68,8 @@ function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number
 const sentence = (text: string): string => `${text.replace(/\s+/g, ' ')}.`.replace(/\.\.$/, '.')
 
 /**
- * Maximum number of reported errors. To find the first of two equal keys, the parser scans the
- * whole document, so more errors would take more time.
+ * Maximum number of reported errors. For each duplicate key, the parser scans the whole document to
+ * find the first key, so a high limit would be slow.
  */
 const mostFaults = 20
 /**
@@ -308,7 +308,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   )
 }
 
-/** Returns the error for the value at a path. The function does not handle extra keys. */
+/** Returns the error for the value at a path, except for extra keys. */
 function valueFault(value: unknown, issue: z.core.$ZodIssue): Statement {
   const where = place(issue.path)
   const found = valueAt(value, issue.path)

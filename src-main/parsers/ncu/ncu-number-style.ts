@@ -75,7 +75,7 @@ export class NumberStyle {
     this.#decimal = found
   }
 
-  /** Marks a row as final. The row's numbers can no longer be reinterpreted. */
+  /** Marks a row as final, so that a later row cannot change how its numbers are read. */
   rowDone(): void {
     this.#guessed ||= this.#decimal === null && this.#unsettled
   }

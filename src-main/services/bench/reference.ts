@@ -61,8 +61,8 @@ export async function buildReference(
   const built = await compileReference(compiler, inputs, source, sm, flags)
   if (built.artifact) return built.artifact
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
-  // Sources are compiled in a folder named after their task. The author does not know that folder,
-  // so error messages omit its path.
+  // Sources are compiled in a folder named after their task, but error messages show the author's
+  // own path.
   const below = `${dirname(source.file)}/`
   const shown = (file: string): string =>
     source.shown !== undefined && file.startsWith(below)

@@ -1,4 +1,4 @@
-/** Explains why a preview has no launches. The cause can be the program, the filters, or ncu. */
+/** Explains why a preview has no launches: because of the program, the filters, or ncu. */
 import {
   asError,
   previewProgram,

@@ -168,9 +168,9 @@ const citedMetrics = ({ causes, unimportant }: ReportStep['why']): Set<string> =
   ])
 
 /**
- * Returns a step's body. If `hasCounters` is set, other tables in the report already list all
- * counters. In that case, a step with causes lists only the counters that are evidence for the
- * causes or that the author predicted.
+ * Returns a step's body. `hasCounters` is set if other tables in the report list all counters. With
+ * `hasCounters`, a step with causes lists only the counters that are evidence for the causes or
+ * that the author predicted.
  */
 function stepBody(step: ReportStep, hasCounters: boolean): string {
   const { from, to, comparison, why } = step

@@ -60,8 +60,8 @@ async function write(path: string, content: string | Uint8Array): Promise<void> 
 }
 
 /**
- * Saves a report. All files are first written under temporary names. The report itself is renamed
- * last.
+ * Saves a report. All files are first written under temporary names. The report is renamed after
+ * its images, so that it never exists without them.
  */
 export async function saveReport(
   file: string,

@@ -52,7 +52,8 @@ const memoryBytes = 2 ** 32 - 2 ** 16
 const blockLimit = 2e7
 
 /**
- * Throws an error if the run was canceled. Otherwise, a stopped tool would look like a failed tool.
+ * Throws an error if the run was canceled, so that a tool stopped by the cancellation does not look
+ * like a failed tool.
  */
 export function requireRunning(signal: AbortSignal): void {
   if (signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
@@ -83,7 +84,8 @@ export type Filled = (
 
 /**
  * Returns the reason that a case's buffers do not fit the emulated GPU, or null if they fit.
- * `besides` is the number of additional bytes. Called before the buffers are filled.
+ * `besides` is the number of bytes that the rung needs in addition to its buffers. Called before
+ * the buffers are filled.
  */
 export function tooMuchMemory(task: Task, own: Case, rung: string, besides = 0): AnyMessage | null {
   const needed = besides + bufferBytes(task, own)
@@ -149,7 +151,10 @@ export const jobOf = (
 const prepares = ({ prepared: { kernels, memory } }: Launched): boolean =>
   kernels.length > 0 || memory.length > 0
 
-/** Returns a result for unreadable machine code. Only the rung with that code is affected. */
+/**
+ * Returns a failed result for a rung with unreadable machine code, so that the other rungs still
+ * run.
+ */
 function unreadable(error: unknown): NotLaunched {
   if (error instanceof KernelLadderError && error.kind === 'input')
     return { reason: error.statement, fault: 'failed' }
@@ -341,8 +346,8 @@ export const allPlaces = ({ places, preparedPlaces }: ReadyRung): LaunchPlaces[]
 ]
 
 /**
- * Returns the faults that occurred while a rung ran. The lists are empty if the execution
- * succeeded.
+ * Returns the faults that occurred while a rung ran. If the execution succeeded, `records` is empty
+ * and `stop` is null.
  */
 export function faultsOf(
   answer: EmulationAnswer,

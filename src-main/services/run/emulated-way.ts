@@ -1,7 +1,6 @@
 /**
- * Runs rungs on the emulated GPU. Builds the rungs, announces the emulation's total cost, and
- * executes the rungs. Then checks the results and stores the counts per instruction. Measures no
- * times.
+ * Runs rungs on the emulated GPU. Builds the rungs, announces the emulation's total cost, executes
+ * the rungs, checks the results, and stores the counts per instruction. Measures no times.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { nvccRelease, staticRungFlags } from '../../adapters/tools/nvcc'
@@ -25,8 +24,8 @@ export interface EmulationSettings {
   seed: number
   /**
    * The problem that determines the reported launches, occupancy, and waves (default: the plan's
-   * problem). Host code knows the problem size. Therefore, launches of the rungs in `verified` are
-   * used only if their results are correct for that problem.
+   * problem). A rung's host code can behave differently at each problem size. Therefore, launches
+   * of the rungs in `verified` are used only if their results are correct for that problem.
    */
   launchesAt?: LaunchesAt | null
   /** The requested problem, if some of its sizes were reduced for the plan. */

@@ -23,8 +23,8 @@ import { shrunk, workOf } from '../../domain/emulation/emulated-problem'
 import type { NotLaunched } from '../../adapters/tools/launch-probe'
 
 /**
- * Maximum number of instructions, which take about ten minutes on one thread. Rungs that need more
- * instructions are rejected.
+ * Maximum number of warp instructions of a rung, which take about ten minutes on one thread. Rungs
+ * that exceed the limit are rejected.
  */
 const mostInstructions = 4e9
 
@@ -68,8 +68,8 @@ export class PreparedRungs {
     readonly tools: Promise<EmulationTools>,
     private readonly bench: Omit<EmulationSettings, 'probe'>,
   ) {
-    // Callers that await the tools receive a failure. If no caller awaits the tools, this handler
-    // prevents an unhandled rejection.
+    // If the tools cannot be built, callers that await them get the error. This handler prevents an
+    // unhandled rejection if no caller awaits the tools.
     tools.catch(() => {})
     this.fills = sharedFills(bench, () => tools)
   }
@@ -95,7 +95,9 @@ export class PreparedRungs {
     this.estimates.set(rung.id, await estimate(bench, one))
   }
 
-  /** Announces the emulation's total cost. Throws an error if the cost is too high. */
+  /**
+   * Announces the emulation's total cost. Throws an error if a rung exceeds the instruction limit.
+   */
   announce(tell: (notice: Statement) => void): void {
     for (const [rung, instructions] of this.estimates) {
       if (!Number.isFinite(instructions) || instructions <= mostInstructions) continue

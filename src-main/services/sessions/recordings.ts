@@ -105,7 +105,8 @@ async function readKept({
 }
 
 /**
- * Returns the GPU with the most recordings. A request that names no recording refers to this GPU.
+ * Returns the GPU with the most recordings, which is the default for requests that name no
+ * recording.
  */
 function usualGpu(recordings: readonly ListedRecording[]): string | null {
   const counts = new Map<string | null, number>()
@@ -115,8 +116,8 @@ function usualGpu(recordings: readonly ListedRecording[]): string | null {
 }
 
 /**
- * Lists the readable recordings. The newest recording on the usual GPU comes first. Skips folders
- * that contain no session.
+ * Lists the readable recordings. The newest recording on the GPU with the most recordings comes
+ * first. Skips folders that contain no session.
  */
 async function list(root: string): Promise<ListedRecording[]> {
   const index = await readIndex(root)

@@ -1,4 +1,7 @@
-/** Predicts rung times for a GPU in the built-in table. The GPU must have a parameter file. */
+/**
+ * Predicts rung times for a GPU in the built-in table. The GPU must have a parameter file for the
+ * timing model.
+ */
 import { emulatedProblem } from '../../domain/emulation/emulated-problem'
 import type { RunPlan } from '../../domain/run/plan'
 import type { Catalog } from '../../adapters/catalog/catalog'

@@ -17,10 +17,7 @@ export interface Study {
   variants: readonly StudyVariant[]
 }
 
-/**
- * Minimum number of variants in a study. Two variants are just a pair, which the Compare screen
- * shows better.
- */
+/** Minimum number of variants in a study, because the Compare screen is better for two variants. */
 const fewest = 3
 
 function differing(rungs: readonly RungResult[]): string[] {
@@ -56,7 +53,10 @@ export const studyFigure = (
 ): MetricValue | null =>
   id === 'throughput' ? (leadFigure(session, rung)?.rate ?? null) : (rung.metrics[id] ?? null)
 
-/** Returns the author's value in the same unit. Returns null if the author published no value. */
+/**
+ * Returns the author's value in the unit of this session's value. Returns null if the author
+ * published no value.
+ */
 export function publishedFigure(
   session: Session,
   { rung }: StudyVariant,

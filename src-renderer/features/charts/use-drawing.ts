@@ -18,7 +18,7 @@ export const useDrawing = (): Drawing | null => inject(drawingKey, null)
 
 /**
  * Returns the option that the request selects in the chart's control. Returns undefined on a normal
- * screen, where the user chooses.
+ * screen, where the user selects the option.
  */
 export function choiceOf<T extends string>(choices: readonly T[]): T | undefined {
   const requested = useDrawing()?.choice

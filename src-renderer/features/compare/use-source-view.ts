@@ -54,7 +54,10 @@ export function useSourceView(
   const wrap = ref(innerWidth < 1600)
   const part = keptChoice('diff-part', parts)
   const position = ref({ index: 0, count: 0 })
-  /** Whether the user has navigated. Until then, the view stays at the first cause. */
+  /**
+   * Whether the user has moved to a change. Until the user moves, the view stays at the first
+   * cause.
+   */
   const hasMoved = ref(false)
   // Not reactive: CodeMirror manages its own state.
   let view: SourceView | undefined
@@ -118,7 +121,7 @@ export function useSourceView(
 
   /**
    * Whether CodeMirror has aligned both sides and scrolled, which takes several frames. The view is
-   * hidden until then.
+   * hidden until both sides are aligned.
    */
   const isAligned = ref(false)
   onMounted(() => {

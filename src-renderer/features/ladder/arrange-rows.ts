@@ -1,4 +1,4 @@
-/** Filters and sorts the ladder's rows. Pinned rows are kept. */
+/** Sorts the ladder's rows, and filters the rows that are not pinned. */
 import { foundBy } from '../shared/shown-rungs'
 import type { LadderRow } from './ladder-rows'
 
@@ -32,7 +32,7 @@ function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null 
 
 /**
  * Returns the pinned rows and the rows that match the search. The search does not remove pinned
- * rows. By default, both kinds of rows are in ladder order.
+ * rows. By default, pinned rows and other rows are in ladder order.
  */
 export function arrangeRows(
   rows: readonly LadderRow[],

@@ -98,8 +98,8 @@ const errorOf = (rung: RungResult | undefined): number | null =>
   rung?.verify?.worstRelativeError ?? null
 
 /**
- * Returns an error as text, such as 3.5e-6. The exponent distinguishes precisions. Only two digits
- * are shown, because further digits depend on the inputs.
+ * Returns an error as text, such as 3.5e-6. Errors of different precisions differ in the exponent.
+ * Only two digits are shown, because further digits depend on the inputs.
  */
 export const errorText = (error: number): string => error.toExponential(1)
 
@@ -166,7 +166,8 @@ export const timeDecimals = (session: Session): number =>
   columnDecimals(session.rungs.flatMap((rung) => (rung.timing ? [rung.timing.medianMs] : [])))
 
 /**
- * Toggles a rung. Two picked rungs open in Compare. More than two picked rungs open in the matrix.
+ * Selects or deselects a rung. Two selected rungs open in Compare, and more than two open in the
+ * matrix.
  */
 export function togglePick(picked: readonly string[], id: string): string[] {
   if (picked.includes(id)) return picked.filter((other) => other !== id)
@@ -174,8 +175,8 @@ export function togglePick(picked: readonly string[], id: string): string[] {
 }
 
 /**
- * Returns the pair with which Compare opens: the step with the largest speedup. Kernels that do not
- * build on each other have no steps. For such kernels, returns the two slowest kernels.
+ * Returns the pair with which Compare opens: the step with the largest speedup. For kernels that do
+ * not build on each other and have no steps, returns the two slowest kernels.
  */
 export function defaultPair(session: Session): [string, string] | null {
   const steps = session.rungs.flatMap((rung) => {

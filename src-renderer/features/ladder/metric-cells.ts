@@ -33,8 +33,8 @@ export const metricCells = (
       evidence: !figure ? 'absent' : value === null ? 'unavailable' : figure.evidence,
       width: `${((scale ? share(scale, value ?? 0) : 0) * 100).toFixed(1)}%`,
       isZero: value === 0,
-      // Without a value to compare with the expectation, there is nothing to mark. The row's
-      // details report the missing value.
+      // Mark an expectation only if there is a value to compare with it. The row's details report a
+      // missing value.
       expected:
         expected && expected.met !== null
           ? { met: expected.met, direction: expected.direction }

@@ -58,15 +58,18 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
   const isVast = computed(() =>
     session().rungs.some(({ timing }) => (timing?.gflops ?? 0) >= 999_999.5),
   )
-  /** Whether some rung shows a reason in place of its percentage. The reason needs two lines. */
+  /**
+   * Whether some rung shows a reason in place of its percentage. A reason takes two lines in a
+   * wider column.
+   */
   const isAboveRoof = computed(
     () =>
       lead.value.of === 'bytes' &&
       session().rungs.some((rung) => leadFigure(session(), rung, lead.value)?.aboveRoof),
   )
   /**
-   * Minimum width of the table, which is the sum of the minimum column widths. In a narrower table,
-   * only names would shrink.
+   * Minimum width of the table, which is the sum of the minimum column widths. Below this width,
+   * only the names would shrink.
    */
   const leastWidth = computed(() => {
     const { notes, burst, sustained } = times.value
@@ -76,8 +79,8 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
     return (timeless.value ? 380 : 696) + predicted + more + 70 * columnMetrics.value.length
   })
   /**
-   * Whether more than one timing mode is shown. If so, names and bars are narrower and stay in view
-   * while the other columns scroll.
+   * Whether more than one timing mode is shown. With several timing modes, names and bars are
+   * narrower and stay in view while the other columns scroll.
    */
   const isWide = computed(() => times.value.burst || times.value.sustained)
   /**

@@ -22,8 +22,7 @@ export type MatrixCell =
       text: string
       evidence: Exclude<MetricValue['evidence'], 'unavailable'>
       /**
-       * The formatted value, set only if there is a baseline. In that case, `text` is the factor or
-       * difference.
+       * The formatted value, set only if `text` is the factor or difference relative to a baseline.
        */
       exact?: string
       /** The verdict, or null in the baseline's own column. */
@@ -236,7 +235,9 @@ export function chosenRungs(session: Session, wanted: readonly string[]): readon
   return found.length ? found : session.rungs
 }
 
-/** Returns the rows whose label or name contains the search text. Empty groups are removed. */
+/**
+ * Returns the rows whose label or name contains the search text, and the headings of their groups.
+ */
 export function filterItems(
   items: readonly MatrixItem[],
   search: string,

@@ -12,7 +12,7 @@ import {
 import { liveRegisters, type Live } from '../../../src-main/domain/sass/live-registers'
 import { bandCount, type LineBands } from '../../ui/code-bands'
 
-/** Data about a rung's machine code. Each part can be missing. */
+/** Data about a rung's machine code, any part of which can be missing. */
 export interface MachineRung {
   text: string | null
   file: string
@@ -36,7 +36,7 @@ export type HeatBy = 'cycles' | Counter | `stall:${string}`
 
 const isCounter = (heat: string): heat is Counter => counters.some((counter) => counter === heat)
 
-/** Returns an instruction's value, or null if the value was not collected. */
+/** Returns an instruction's value of the given quantity, or null if the value was not collected. */
 export function valueOf(
   { stalls, predicted, ...work }: Work & Pick<Instruction, 'predicted'>,
   heat: HeatBy,
@@ -148,7 +148,8 @@ export function findCode(code: readonly Instruction[], shown: readonly number[],
 }
 
 /**
- * Number of columns for arrows. If more arrows overlap, the outermost arrows share the last column.
+ * Number of columns for arrows. If more arrows overlap than there are columns, the outermost arrows
+ * share the last column.
  */
 export const arrowColumns = 5
 

@@ -62,9 +62,9 @@ const timed = (session: Session): RungResult[] =>
 
 /**
  * Returns the pair of rungs with which a comparison opens: the fastest rung timed in both sessions.
- * If there is no such rung, returns each session's fastest timed rung, or its last rung if no rung
- * was timed. For programs, returns the kernel pair that changed most. Returns null if a session has
- * no rungs.
+ * If no rung was timed in both sessions, returns each session's fastest timed rung, or its last
+ * rung if no rung was timed. For programs, returns the kernel pair that changed most. Returns null
+ * if a session has no rungs.
  */
 export function pairAcross(a: Session, b: Session): [string, string] | null {
   if (![a, b].every(({ target }) => can(target).knowsRun)) {

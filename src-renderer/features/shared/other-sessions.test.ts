@@ -17,7 +17,7 @@ const item = (ref: string, own: Partial<SessionSummary> = {}): SessionSummary =>
   ...own,
 })
 
-describe('a session at a higher level', () => {
+describe('a session at a higher profiling level', () => {
   const own = item('own')
   const deep = item('deep', { profile: 'deep' })
 

@@ -93,7 +93,7 @@ describe('a fault in code from nvcc', () => {
     expect(lines).toContainEqual([read, read - 1])
   })
 
-  it('is reported with its line if it is an endless loop, which is stopped', () => {
+  it('is stopped and reported with its line if it is an endless loop', () => {
     const kernel = machineCode.kernels.find(({ name }) => name === 'neverEnds')!
     let halt: Halt | null = null
     try {
@@ -131,7 +131,7 @@ describe('a bulk copy', () => {
     const race = findings.find(({ kind }) => kind === 'race')!
     const lines = [race.line!, race.otherLine!].sort((x, y) => x - y)
     expect(lines[1]).toBe(lineOf('copied', 'race'))
-    // The copy statement spans several lines.
+    // The copy statement spans several lines, so search the five lines up to the reported line.
     expect(source.slice(lines[0]! - 5, lines[0]).join()).toContain('cp.async.bulk')
   })
 

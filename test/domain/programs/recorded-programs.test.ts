@@ -34,7 +34,7 @@ describe('a GELU made of several operators that was replaced by a single operato
     )
   })
 
-  it('leaves the matrix product, weight scaling, random numbers, and sum as pairs', () => {
+  it('keeps the other four kernels paired: matrix product, weight scaling, random numbers, and sum', () => {
     expect(found.pairs).toHaveLength(4)
     expect([found.onlyA, found.onlyB]).toEqual([[], []])
     const fused = new Set(found.fused.flatMap(({ from, to }) => [...from, ...to]))
@@ -49,7 +49,7 @@ describe('a GELU made of several operators that was replaced by a single operato
     expect(sum([...fused, ...pairs].map(({ timeB }) => timeB))).toBeCloseTo(total.timeB!, 9)
   })
 
-  it('is a split with the reciprocal ratio if the order is reversed', () => {
+  it('is reported as a split with the reciprocal ratio if the sessions are swapped', () => {
     const [split] = compareSessions(after, before).fused
     expect([split!.from.length, split!.to.length]).toEqual([1, 5])
     expect(split!.ratio! * found.fused[0]!.ratio!).toBeCloseTo(1, 12)

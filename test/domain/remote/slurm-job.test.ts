@@ -72,7 +72,7 @@ describe('site-specific sbatch options', () => {
     [{ options: ['-p gpu'] }, false],
     [{ options: ['--array=1-9'] }, false],
     [{ time: '' }, false],
-  ])('are either accepted or rejected: %j', (options, valid) => {
+  ])('are rejected if they are malformed or unsafe: %j', (options, valid) => {
     expect(SlurmOptions.safeParse(options).success).toBe(valid)
   })
 })

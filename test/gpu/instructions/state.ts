@@ -100,7 +100,7 @@ export function wordAt({ seed, palette, immediate }: Trial, index: number): numb
     if (!high) return kind < 12 ? a & 0xe0000000 : a
     return ((a & 0x800fffff) | ((1015 + (choice & 15)) << 20)) >>> 0
   }
-  // Give some lanes the same value in all rows.
+  // Make some words depend only on the lane, so that the lane has equal values in several rows.
   const same = kind < 3 ? mix(seed ^ Math.imul((index & 31) + 77, 0x85ebca6b)) : a
   if (kind >= 3 && kind < 10) return edges[choice % edges.length]! >>> 0
   if (kind === 10 || kind === 11) return (immediate + (choice % 3) - 1) >>> 0

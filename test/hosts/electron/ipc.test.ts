@@ -78,7 +78,7 @@ describe('a call over IPC', () => {
     expect(desktop.core.calls).toEqual([])
   })
 
-  it('has a channel, like files and the folder dialog, and all channels are removed with the window', async () => {
+  it('has a channel next to those for files and the folder dialog, and closing the window removes all three', async () => {
     const window = await desktop.open()
     expect([...desktop.electron.handlers.keys()]).toEqual([
       callChannel,
@@ -198,7 +198,7 @@ describe('the preload', () => {
     })
   })
 
-  it('passes the name as text, for any value from the page', async () => {
+  it('converts the name of a call from the page to a string', async () => {
     await desktop.open()
     const bridge = await load()
     const name = { toString: () => 'app.info' } as unknown as string

@@ -76,7 +76,7 @@ describe.each([
   })
 })
 
-it("a page in automatic units has the report's values and units", () => {
+it("a page printed in automatic units is parsed into the report's values and units", () => {
   const [page] = parseNcuRawCsv(programCapture('import-deep-twelve-auto').stdout).launches
   const [launch] = parseNcuRep(ncuReport('programs/deep-twelve')).launches
   // The value is 2614 %/byte, which ncu prints as 2.614 %/Kbyte.
@@ -98,7 +98,7 @@ describe('a truncated report', () => {
   const step = Math.floor(bytes.length / 59)
   const cuts = Array.from({ length: 59 }, (_, n) => 4 + n * step + n)
 
-  it.each(cuts)('that ends at byte %i gives the launches before the cut and a note', (length) => {
+  it.each(cuts)('that ends at byte %i yields the launches before the cut and a note', (length) => {
     const cut = parseNcuRep(bytes.slice(0, length))
     expect(cut.launches).toEqual(report.launches.slice(0, cut.launches.length))
     expect(cut.launches.length).toBeLessThan(3)
@@ -155,7 +155,7 @@ describe('foreign bytes', () => {
     )
   })
 
-  it('after the start of a report give a note without delay', () => {
+  it('after the start of a report are reported in a note without delay', () => {
     const garbage = Uint8Array.from({ length: 4096 }, (_, n) => (n * 167 + 13) % 256)
     const { launches, notes } = parseNcuRep(new Uint8Array([0x4e, 0x56, 0x52, 0, ...garbage]))
     expect(launches).toEqual([])
@@ -170,7 +170,7 @@ describe('foreign bytes', () => {
     expect(said(notes)).toEqual([expect.stringContaining('truncated')])
   })
 
-  it('that are empty launches are omitted, with only a few notes', () => {
+  it('that decode to empty launches are omitted, with only a few notes', () => {
     const header = [16, 144, 78, 40, 192, 184, 2]
     const { launches, notes } = parseNcuRep(
       new Uint8Array([
@@ -306,7 +306,7 @@ describe('a synthetic report with samples from cycles without an issued instruct
     return { schema: deepSchemaVersion, rung: 'a', kernels: [kernel], notes: [] }
   }) as [DeepProfile, DeepProfile]
 
-  it('has stall reasons for only those samples, and is marked with that kind of samples', () => {
+  it('has stall reasons only for those samples, and is marked accordingly', () => {
     expect(all.kernels[0]!.stallSamples).toBe('all')
     expect(notIssued.kernels[0]!.stallSamples).toBe('notIssued')
     const [full, part] = [stallHistogram(all)!, stallHistogram(notIssued)!]
@@ -317,7 +317,7 @@ describe('a synthetic report with samples from cycles without an issued instruct
     expect(first!.samples).toBeNull()
   })
 
-  it('is compared only with a report of the same kind, and any other comparison gives a message', () => {
+  it('is compared only with a report of the same kind; for other reports, a message states the reason', () => {
     expect(stallDelta(notIssued, notIssued)).not.toBeNull()
     expect(stallObstacle(all, all)).toBeNull()
     expect(stallDelta(all, notIssued)).toBeNull()

@@ -208,8 +208,8 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
   )
 
   /**
-   * Returns the value with small wave counts as 0 and stalls in warps, as shown when the outcomes
-   * were recorded.
+   * Converts texts to those of the recorded outcomes, which show small wave counts as `0 waves` and
+   * stalls as `warps` instead of `warps/inst`.
    */
   function unitsAsThen(value: unknown): unknown {
     if (typeof value === 'string')
@@ -244,10 +244,10 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
       })
       const then = recordedOutcomeOf(attempt)
       const now = await check(machine, lab, lab[which], undefined, 'recorded')
-      // Authors may change titles after a recording. Checks that were added to a lab later are
-      // missing from the recording.
+      // Authors may change titles after a recording. Checks that were added to a lab after its
+      // recording are missing from the recording.
       const before = new Set(then.outcome.checks.map(({ id }) => id))
-      // Later versions added a note for noisy counters.
+      // Outcomes recorded by older versions have no note for noisy counters.
       const first = (sentence: Statement): Statement =>
         typeof sentence === 'object' &&
         'sentences' in sentence &&

@@ -44,7 +44,7 @@ describe('the check in Markdown', () => {
     expect(text).toContain('has different parameters: `BK=8 BM=128 BN=128 TM=8 TN=8` and `BM=64`.')
   })
 
-  it('starts with the differences, and the reason that times are not compared', () => {
+  it('starts with the reason that times are not compared, and with notes on other differences', () => {
     const now = recording()
     now.session.device!.name = 'NVIDIA <b>B200'
     now.session.device!.driver = '590.1'
@@ -98,8 +98,8 @@ describe('recordings from the H200', () => {
     const [one, two, throttled] = await Promise.all(
       ['gemm-fp32-h200-4096', 'gemm-fp32-h200-4096-deep', 'gemm-3xtf32-h200-8192'].map(open),
     )
-    // Pretend that both sessions have the same L2 contents. A product of this size reads its
-    // operands so often that a warm L2 makes no difference.
+    // Pretend that both sessions were timed with the same L2 state. A product of this size reads
+    // its operands so often that a warm L2 makes no difference.
     two!.session.settings.cacheState = one!.session.settings.cacheState
     // The naive rung is so slow that its timing has only four samples.
     for (const { session } of [one!, two!])

@@ -121,7 +121,7 @@ describe('a sweep', () => {
     expect(new Set(measured).size).toBe(measured.length)
   })
 
-  it('reassigns the points of a lost worker, and ends with the last worker', async () => {
+  it('reassigns the points of a lost worker, and fails when the last worker is lost', async () => {
     const clock = new VirtualClock()
     const used: number[] = []
     const { request, outcomes, run } = fake(clock, lines(40))

@@ -30,7 +30,7 @@ export function isLimitedByBlocks(facts: Facts): boolean {
 }
 
 /**
- * Minimum fraction of stalled warp cycles for the move to apply. Below this fraction, more warps do
+ * Minimum fraction of stalled warp cycles for the move to apply. With fewer stalls, more warps do
  * not help.
  */
 const worth = 0.3

@@ -207,8 +207,8 @@ export const controlOpcodes: Opcode[] = [
 ]
 
 /**
- * Returns a part that omits the destination if it is RZ or URZ. The disassembler does not print
- * these destinations.
+ * Returns a part that omits the destination if it is RZ or URZ, which the disassembler does not
+ * print.
  */
 function unlessDestination(part: Part): Part {
   return (draft) => {

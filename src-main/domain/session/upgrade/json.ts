@@ -5,7 +5,10 @@ export type JsonRecord = Record<string, unknown>
 export const isRecord = (value: Json): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Maps the objects in a list. Other values do not change. */
+/**
+ * Applies `change` to each object in a list. Other elements, and values that are not lists, do not
+ * change.
+ */
 export const eachRecord = (value: Json, change: (record: JsonRecord) => JsonRecord): Json =>
   Array.isArray(value) ? value.map((one: Json) => (isRecord(one) ? change(one) : one)) : value
 

@@ -98,8 +98,8 @@ export async function labStartCommand(setUp: SetUp, name: string, folder: string
 }
 
 /**
- * Returns the requested target. By default, the target is a real GPU if available. Otherwise, the
- * target is a predicted GPU if the lab checks times, or else an emulated GPU.
+ * Returns the requested target. By default, the target is a real GPU if available. Without a real
+ * GPU, the target is a predicted GPU if the lab checks times, and an emulated GPU if not.
  */
 export async function labTarget(
   { machine, assets }: Pick<Setup, 'machine' | 'assets'>,

@@ -213,7 +213,7 @@ export async function tuneCommand(
     await saveReport(resolve(options.t4), t4)
     note(`Wrote ${options.t4}`)
   }
-  // Don't store a part, because it contains only some of the points.
+  // Don't store the report of one part, because it contains only some of the sweep's points.
   if (!request.part && options.keep)
     await keepReport(setup, report, { machine: elsewhere, folder: own?.folder ?? null }).then(
       (kept) => note(`Saved as ${kept}: \`kernel-ladder serve\` shows it under Run, Tunings.`),

@@ -4,8 +4,8 @@ import { dirname, join, relative } from 'node:path'
 import { pathExists } from '../../../adapters/disk/disk'
 
 /**
- * Maximum number of levels above the file at which the search starts. If the source tree's root is
- * nearer than this level, the search starts at the root.
+ * The search starts this many levels above the file's folder, or at the root of the source tree if
+ * that root is nearer.
  */
 const mostAbove = 3
 const mostFolders = 5000

@@ -1,6 +1,6 @@
 /**
- * Finds functions in a user's file that a ladder can call unchanged. These functions are the
- * kernel's launcher and a CPU function that computes the same result.
+ * Finds functions in a user's file that a ladder can call unchanged: the kernel's launcher and a
+ * CPU function that computes the same result.
  */
 import type { Proposal } from '../../../domain/proposal/proposal'
 import { parameterKind } from '../../../domain/proposal/signature'
@@ -13,8 +13,8 @@ const bare = (expression: string): string =>
   expression.replace(/^\s*(?:\([\w\s:*&]+\*?\)\s*)+(?=\w)/, '').trim()
 
 /**
- * Matches functions that allocate or copy memory. Such functions are part of the program's setup
- * and are not launchers.
+ * Matches functions that allocate or copy memory, which are part of the program's setup and not
+ * launchers.
  */
 const isProgram = /\bcuda(?:Malloc\w*|Memcpy|Free)\s*\(/
 

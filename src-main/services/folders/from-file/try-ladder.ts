@@ -48,7 +48,10 @@ export interface Tried {
  */
 const mostBytes = 2 ** 18
 
-/** Maximum warp instructions per launch in a small run. Longer launches are not evaluated. */
+/**
+ * Maximum warp instructions per launch in a small run. Launches that exceed this limit are not
+ * evaluated.
+ */
 const mostInstructions = 1e7
 
 interface Prepared {

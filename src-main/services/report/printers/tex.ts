@@ -71,7 +71,7 @@ const rowLine = (row: LadderRow, counted: readonly number[]): string => {
   return `    ${name}${status} & ${figures} \\\\`
 }
 
-/** Returns the published results as a second table. A combined table would be too wide. */
+/** Returns the published results as a second table, because a combined table would be too wide. */
 function publishedTable({ published, session }: ReportModel): string[] {
   if (!published || published.rows.length === 0) return []
   const { title, origin, conclusion, columns, rows, hasOurs } = published
@@ -107,7 +107,8 @@ function publishedTable({ published, session }: ReportModel): string[] {
 }
 
 /**
- * Returns bursts and sustained launches as a separate table. A combined table would be too wide.
+ * Returns bursts and sustained launches as a separate table, because a combined table would be too
+ * wide.
  */
 function waysTexTable(model: ReportModel): string[] {
   const ways = waysTable(model)
