@@ -27,7 +27,7 @@ __device__ inline float klPowerOfTwo(float x) {
 }
 
 // Returns the score to subtract before exponentiation. If all scores so far are -infinity, returns 0, because the
-// difference of two infinities would be NaN. The weights of such a row are 0 in any case.
+// difference of two infinities would be NaN. The weights exp(-infinity - 0) are then 0.
 __device__ inline float klShift(float largest) { return largest == -INFINITY ? 0 : largest; }
 
 // Packs two adjacent elements of a result into one word, with the first in the low half.

@@ -27,8 +27,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   __shared__ uint64_t empty[STAGES];  // completes a phase when both consumers are done with a stage
   unsigned char* stages = shared + (-klSharedAddress(shared) & 1023);
 
-  // Blocks process bands of GROUP tile rows, column by column within a band. Concurrent blocks then share rows of A and
-  // columns of B in L2.
+  // Blocks process bands of GROUP tile rows, column by column within a band, so that concurrent blocks share
+  // rows of A and columns of B in L2.
   const int rows = ceilDiv(m, BM), cols = ceilDiv(n, BN);
   const int band = blockIdx.x / (GROUP * cols), inBand = blockIdx.x - band * GROUP * cols;
   const int bandRows = min(GROUP, rows - band * GROUP);

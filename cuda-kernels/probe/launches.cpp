@@ -21,11 +21,12 @@
 // that only a GPU can answer returns an error to the rung, as CUDA would. --kernel gives the parameter layout of a
 // kernel. Each kernel of that name then has "arguments" in hexadecimal. "memory" lists the fills and copies between
 // launches: {"before":number of earlier launches, "to", "from", "data" in hexadecimal or "value", "bytes"}. "symbols"
-// lists the variables that the host knows, and "allocations" lists the size of each allocation in bytes. "stackBytes"
-// is the stack size set with cudaDeviceSetLimit, and "workspaceBytes" the workspace size the rung requested. "prepared"
-// has the "kernels" and "memory" of kl_prepare, if there are any. --resources gives the registers per thread and static
-// shared memory of a kernel, so the rung can query its blocks per SM. Addresses are dummies, with one range per buffer;
-// see `place`. For a reference, prints {"event":"reference","reason":null}, or the reason the reference cannot be used.
+// lists the variables that the host accesses, and "allocations" lists the size of each allocation in bytes.
+// "stackBytes" is the stack size set with cudaDeviceSetLimit, and "workspaceBytes" the workspace size the rung
+// requested. "prepared" has the "kernels" and "memory" of kl_prepare, if there are any. --resources gives the registers
+// per thread and static shared memory of a kernel, so the rung can query its blocks per SM. Addresses are dummies, with
+// one range per buffer; see `place`. For a reference, prints {"event":"reference","reason":null}, or the reason the
+// reference cannot be used.
 //
 // With --expect, the reference computes a stage without a GPU: expected results, or inputs from other inputs. A
 // reference that exports the host function of the stage (with or without the suffix _host) runs here on the arrays in
@@ -523,8 +524,8 @@ void printLaunches(const Outcome& outcome) {
   line.print();
 }
 
-// Returns the reason that a reference cannot be used, or an empty string. Looks up the functions as the runner does,
-// then asks a generated library about its script.
+// Returns the reason that a reference cannot be used, or an empty string. Looks up the functions as the runner does. If
+// the library was generated for a script, returns the script's fault.
 std::string referenceFault(const std::string& path, const std::string& stage) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return std::string("cannot be loaded: ") + dlerror();

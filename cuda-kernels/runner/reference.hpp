@@ -125,7 +125,7 @@ __global__ void toDoubles(const void* data, KlDtype dtype, long long count, doub
     to[i] = loadReal(data, dtype, i);
 }
 
-// Finds the lowest index of a NaN among unmasked elements. Without a mask, all elements count.
+// Finds the lowest index of a NaN among unmasked elements. Without a mask, all elements are checked.
 __global__ void findNan(const double* data, const unsigned char* mask, long long count, unsigned long long* first) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
@@ -215,8 +215,8 @@ class Reference {
     return of.hasReferenceField(Field::kMask, spec.name);
   }
 
-  // Returns a buffer filled with NaN, so elements that a reference leaves out fail the check. A mask filled with the
-  // same bytes includes every element.
+  // Returns a buffer filled with NaN, so elements that a reference leaves out fail the check. In a mask, these bytes
+  // are not 0 and therefore include every element.
   static std::unique_ptr<DeviceBuffer> poisoned(size_t bytes) {
     auto buffer = std::make_unique<DeviceBuffer>(bytes);
     check(cudaMemset(buffer->get(), 0xff, bytes), "cudaMemset");
@@ -394,7 +394,7 @@ struct Verification {
         .print();
   }
 
-  // Checks one output and adds the findings.
+  // Checks one output and adds the results to the totals.
   void add(const TaskBuffer& buffer, const ExpectedOutput& expected, int smCount) {
     const BufferSpec& spec = buffer.spec;
     const Check& by = expected.check;

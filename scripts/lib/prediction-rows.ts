@@ -157,7 +157,7 @@ export function figuresOf(rows: readonly PredictedRow[]): Figures {
 
 /**
  * Counts pairs of rungs in the same recording whose measured times differ by more than `least`.
- * `right` is the number of these pairs whose order was predicted correctly.
+ * `right` is the number of counted pairs whose order was predicted correctly.
  */
 export function orderOf(
   rows: readonly PredictedRow[],

@@ -70,8 +70,8 @@ export function fakeCall(given) {
       return calls.map((line) => JSON.parse(line)).filter(([name]) => name === tool)
     },
     /**
-     * Returns a rung's fault from `$FAKE_FAULTS`, as in `02_coalesced=hang,…`. Tests that cannot
-     * edit the source set `$FAKE_FAULTS`.
+     * Returns a rung's fault from `$FAKE_FAULTS`, as in `02_coalesced=hang,…`. `$FAKE_FAULTS` is
+     * for tests that cannot edit the rung's source.
      */
     faultOf: (rung) =>
       (env.FAKE_FAULTS ?? '')
@@ -120,7 +120,7 @@ function putWhole(file, content) {
     writeFileSync(draft, content)
     renameSync(draft, file)
   } catch {
-    // Ignore the error. Without a stored answer, the next call is only slower.
+    // Ignore the error, because a missing answer only makes the next call slower.
   }
 }
 

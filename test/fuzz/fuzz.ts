@@ -125,8 +125,8 @@ function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
 }
 
 /**
- * Memory limit, one GiB above the memory use at startup. Exceeding the limit is a bug that is
- * reported once. `maxRSS` is in KiB.
+ * Memory limit, one GiB above the memory use at startup. Memory use above this limit is reported as
+ * a bug, but only once. `maxRSS` is in KiB.
  */
 const mostKiB = process.resourceUsage().maxRSS + 2 ** 20
 let mostBefore = 0
@@ -140,7 +140,7 @@ function grown(): string | null {
   return before <= mostKiB && now > mostKiB ? `${now >> 10} MiB` : null
 }
 
-/** Reads inputs until `enough` returns true. The numbering continues from `tally`. */
+/** Reads inputs until `enough` returns true. Input numbers continue from the count in `tally`. */
 export async function fuzz(
   reader: Reader,
   seed: number,

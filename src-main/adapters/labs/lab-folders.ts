@@ -252,7 +252,8 @@ async function readOne(folder: string, shipped: Catalog): Promise<ReadLab> {
 
 /**
  * Reads a folder of labs, or a single lab. A prerequisite must be in the same folder or in `known`.
- * Throws an error if the folder is unreadable. Other problems are listed in `faults`.
+ * Throws an error if the folder is unreadable. All other problems with the labs are listed in
+ * `faults`.
  */
 export async function readLabs(
   folder: string,

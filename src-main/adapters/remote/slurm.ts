@@ -30,8 +30,8 @@ import { quoted, type Shell } from './ssh'
 /** Longest interval between squeue polls, in seconds. */
 const slowest = 30
 /**
- * Time to wait for a job's last lines after it ends, in seconds. The lines arrive through a shared
- * file system.
+ * Time to wait for a job's last lines after it ends, in seconds. These lines arrive through a
+ * shared file system.
  */
 const settling = 15
 
@@ -156,8 +156,8 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
       'n=0; [ ! -f events ] || n=$(wc -c < events)',
       'if [ "$n" -gt "$o" ]; then tail -c +$((o + 1)) events; fi',
       `[ -f done ] || sacct -X -P -n -o JobID,State -S "$(cat submitted)" -j ${id}${where} 2>/dev/null | grep '^${id}|' | tail -n 1 | sed 's/^/% accounting /'`,
-      // Use only the output after the last start. Output from earlier starts of the job comes
-      // first.
+      // Use only the output after the job's last start. Earlier starts of a requeued job also wrote
+      // to the file.
       `awk '/^begun$/ { s = "" } /[*][*][*] JOB ${id} ON / { s = $0 } END { if (s) print "% step " s }' slurm.out 2>/dev/null`,
     ].join('\n'),
   }

@@ -26,8 +26,8 @@ export interface Lead {
 }
 
 /**
- * Assumed ridge point for an unknown GPU in operations per byte. Current GPUs have a ridge point
- * near this value.
+ * Assumed ridge point for an unknown GPU in operations per byte. The ridge points of current GPUs
+ * are near 10.
  */
 const usualRidge = 10
 

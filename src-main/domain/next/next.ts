@@ -55,7 +55,7 @@ export type Next = z.infer<typeof Next>
 
 /** Maximum number of steps shown. */
 const mostSteps = 5
-/** Minimum speedup for a step to be recommended. Smaller gains are not worth the effort. */
+/** Minimum speedup for a step to be recommended, because smaller gains are not worth the effort. */
 const leastGain = 1.01
 
 export interface Candidate {

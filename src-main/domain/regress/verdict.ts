@@ -14,7 +14,10 @@ export const leastPercent = 0.5
 export interface Round {
   newMs: readonly number[]
   oldMs: readonly number[]
-  /** Times of a copy of the old build in the same process. */
+  /**
+   * Times of a copy of the old build, measured in the same process to show the spread of identical
+   * code.
+   */
   copyMs: readonly number[]
   /** SM cycles of the same launches; null if unknown. */
   newCycles: readonly (number | null)[]

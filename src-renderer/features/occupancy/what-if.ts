@@ -32,7 +32,7 @@ export const defaultFields: WhatIfFields = {
 export interface Range {
   min: number
   max: number
-  /** The slider's step. The user can also type any whole number. */
+  /** The slider's step. Typed values can be any whole number. */
   step: number
 }
 

@@ -1,5 +1,5 @@
 /**
- * The palette's commands. A screen provides more commands while it is mounted. A search matches
+ * The palette's commands. Each screen adds its own commands while it is mounted. A search matches
  * commands whose title or group contains all its words.
  */
 import { onBeforeUnmount, shallowReactive } from 'vue'

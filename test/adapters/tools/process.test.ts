@@ -102,7 +102,7 @@ describe('a program', () => {
     expect(warnings).toEqual([])
   })
 
-  it('is reported as missing or with its signal or exit code, and its output is preserved', async () => {
+  it('is reported with its signal or exit code and its output, or as missing', async () => {
     expect(await told("console.log('last'); process.kill(process.pid, 'SIGSEGV')")).toMatchObject({
       outcome: 'signalled',
       signal: 'SIGSEGV',

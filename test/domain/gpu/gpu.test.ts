@@ -174,7 +174,7 @@ describe('occupancy', async () => {
     })
   })
 
-  it('lists every resource that is exhausted first', () => {
+  it('lists all limiting resources if several are exhausted at the same block count', () => {
     expect(occupancy(hopper, kernel()).limiters).toEqual(['registers'])
     expect(occupancy(hopper, kernel({ threads: 1024, registers: 32 })).limiters).toEqual([
       'warps',
@@ -292,7 +292,8 @@ describe('occupancy', async () => {
 })
 
 describe('waves', () => {
-  // Another test compares the waves of every recorded launch with ncu's values.
+  // The test "yields as many waves as ncu reports" compares the waves of every recorded launch with
+  // ncu's values.
 
   describe("a grid's waves", () => {
     it('include the last wave’s fill and the efficiency', () => {

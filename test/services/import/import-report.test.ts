@@ -65,7 +65,7 @@ describe('a report', () => {
     expect(Object.keys(first!.ncuMetrics!)).toHaveLength(299)
   })
 
-  it('is stored next to the session, which has a warning about missing data', async () => {
+  it('is stored next to the session, and the session warns about missing data', async () => {
     const { run } = await setUp()
     const { session, folder } = await run(captured)
     expect(await readFile(join(folder, 'profile.ncu-rep'))).toEqual(await readFile(captured))
@@ -141,7 +141,7 @@ describe('a report with its code', () => {
     expect(roofline(session).paths.dram.map(({ rung }) => rung)).toContain(session.rungs[0]!.id)
   })
 
-  it('that is printed as a source page gives the same instructions and lines', async () => {
+  it('can be imported from ncu’s source page, with the same instructions and lines', async () => {
     const { run } = await setUp(ncuCapture('source-cuda-sass'), 'source.csv')
     const { session, folder } = await run()
     expect(session.rungs.map(({ title }) => title)).toEqual(['tile_kernel<32>', 'scale'])

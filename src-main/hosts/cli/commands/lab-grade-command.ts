@@ -122,8 +122,8 @@ async function allowUnisolated(
 }
 
 /**
- * Creates the output file early. Otherwise, an unwritable path would be noticed only after an hour
- * of grading.
+ * Creates the output file early, so that an unwritable path is noticed before grading, which can
+ * take an hour.
  */
 async function reserve(file: string): Promise<string> {
   const path = resolve(file)
