@@ -100,8 +100,8 @@ export interface KeptNvcc {
    */
   compiler(): Promise<Compiler>
   /**
-   * Returns this machine with the replaying compiler and its own folders. The outputs must have
-   * been stored with `artifacts`.
+   * Returns this machine, but with the replaying compiler and separate folders. The outputs must
+   * have been stored with `artifacts`.
    */
   machine(): Promise<HostMachine>
   /** Builds missing from the store, although this machine's nvcc version matches the stored version. */

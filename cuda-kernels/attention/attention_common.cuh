@@ -56,7 +56,7 @@ inline const char* klRequireHead(const KlTask* p) {
 
 // ---- Softmax ---------------------------------------------------------------------------------
 
-// The layout of a tensor-core product: in each group of 8 columns, a thread has two adjacent elements in row lane / 4
+// The layout of a tensor-core product. In each group of 8 columns, a thread has two adjacent elements in row lane / 4
 // of its warp's 16 rows, and two more in the row 8 rows below.
 
 // Sets the scores of keys that a row does not see to -infinity. The thread's first score belongs to `row` and `key`.

@@ -47,7 +47,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   if (threadIdx.x < 128) {
     // Asynchronous copies move A unchanged. B passes through registers, two stages ahead. A warp loads eight rows of
     // the tile along K. Each thread loads four adjacent columns of these rows and splits them into high and low parts.
-    // Past K, A and B are zero. Past M and N, the last row or column is read instead.
+    // Past K, elements of A and B are zero. Past M and N, the last row or column is read instead.
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     constexpr int kRowsB = kDepth / 4;
     struct Patch {

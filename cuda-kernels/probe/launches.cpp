@@ -10,10 +10,10 @@
 //   kl-launches --stage kl_reference|kl_inputs --expect reference.so --struct BYTES --field OFFSET:WHAT … --sm 90
 //     [--sms 132] [--kernel …] --array in|out|scale|mask:NAME=FILE …
 //
-// --untrusted loads a library from an untrusted author. Before loading the library, this process gives up every system
-// call that describing launches does not need (confine.hpp).
+// --untrusted loads a library from an untrusted author. Before loading the library, this process blocks every system
+// call that is not needed to describe launches (confine.hpp).
 //
-// The launch struct has the same description as in the runner; ../runner/README.md lists the forms of a field.
+// The launch struct is described as for the runner; ../runner/README.md lists the forms of a field.
 //
 // Prints one JSON object to stdout: {"event":"launches","kernels":[{name, mangled, grid, block, dynamicSharedBytes,
 // clusterBlocks}],"reason":null,"fault":null}. If there are no kernels, the reason explains why. The fault is "failed"
@@ -174,7 +174,7 @@ cudaError_t record(const void* function, dim3 grid, dim3 block, void** arguments
 }
 
 // A tensor map as this probe encodes it, because the driver's encoding is undocumented. The record stores the requested
-// parameters in the same 128 bytes. Launch arguments carry the record to the emulator (domain/emulator/bulk-copies.ts).
+// parameters in the same 128 bytes. The emulator gets the record as a launch argument (domain/emulator/bulk-copies.ts).
 struct TensorMapRecord {
   char magic[4];
   uint8_t type, rank, interleave, swizzle;

@@ -316,7 +316,7 @@ describe('ladders --json', () => {
     })
   })
 
-  it("has each rung's recorded measurements, and so does show for other sessions", async () => {
+  it("has each rung's recorded measurements, and show prints them for other sessions", async () => {
     const { ladders } = JSON.parse((await run(['ladders', '--json'])).stdout) as {
       ladders: { rungs: { id: string; measured: { recording: string; medianMs: number } }[] }[]
     }

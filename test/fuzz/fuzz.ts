@@ -35,14 +35,14 @@ export interface Tally {
 }
 
 /**
- * Time limit per input, in milliseconds. An input that takes longer is reported as a bug, because
- * the reader would block the host.
+ * Time limit per input, in milliseconds. An input that exceeds the limit is reported as a bug,
+ * because the reader would block the host.
  */
 export const mostMs = 5000
 
 /**
- * Returns a non-finite number in a value as text, or null. JSON cannot represent non-finite
- * numbers.
+ * Returns the first non-finite number in a value, as text, or null if there is none. JSON cannot
+ * represent such numbers.
  */
 function misread(value: unknown, depth = 0): string | null {
   if (typeof value === 'number') return Number.isFinite(value) ? null : String(value)
@@ -78,8 +78,8 @@ const numbersIn = (text: string): Set<number> =>
   new Set([...text.matchAll(/\d+(?:\.\d+)?/g)].map(([number]) => Number(number)))
 
 /**
- * Returns a number in the value that does not occur in the text. Ignores 0, which represents
- * missing values.
+ * Returns the first number in the value that does not occur in the input text, or null if there is
+ * none. Ignores 0, which represents missing values.
  */
 function unwritten(value: unknown, written: ReadonlySet<number>, depth = 0): string | null {
   if (typeof value === 'number')
@@ -114,7 +114,7 @@ const fresh = (reader: string): Tally => ({
 
 const cached = new WeakMap<Reader, Pick<Reader, 'seeds' | 'large'>>()
 
-/** Returns a reader's inputs. Shortens and unpacks the inputs only once. */
+/** Returns a reader's inputs, which are shortened and unpacked only once. */
 function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
   const known = cached.get(reader)
   if (known) return known

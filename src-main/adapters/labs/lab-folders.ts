@@ -66,7 +66,7 @@ const maxFiles = 100
 const pictureTypes = ['.svg', '.png']
 
 /**
- * Returns the names to which a lab may refer. If the lab contains a ladder folder, `path` replaces
+ * Returns the ids to which a lab may refer. If the lab contains a ladder folder, `path` replaces
  * the ladder id.
  */
 const labReferences = (catalog: Catalog, path?: string): LabReferences => ({

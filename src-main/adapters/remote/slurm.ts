@@ -1,7 +1,7 @@
 /**
  * Runs a Slurm job and parses the plain-text output of sbatch, squeue, sacct, and scancel.
  *
- * The login node and the compute node share a folder that contains the job's output lines. While
+ * The login node reads the job's output from a folder that it shares with the compute node. While
  * the job's state stays the same, squeue is polled less and less often.
  */
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'

@@ -21,8 +21,8 @@ interface Group {
   /** Command prefix that runs the rest of the command line in the group. */
   prefix: readonly string[]
   /**
-   * Returns the limit that was exceeded. Returns null if no limit was exceeded or the kernel does
-   * not report it.
+   * Returns the limit that was exceeded. Returns null if no limit was exceeded or the Linux kernel
+   * does not report it.
    */
   met(): Promise<'memory' | 'tasks' | null>
   /** Kills all remaining processes in the group and removes the group. */
@@ -204,7 +204,7 @@ async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Prom
     return (
       outcome === 'exited' &&
       limits.includes(tasks) &&
-      // The kernel rounds limits to pages, and an outer group can have lower limits.
+      // The Linux kernel rounds limits to pages, and an outer group can have lower limits.
       limits.some((value) => value !== tasks && value > 0 && value <= memoryBytes)
     )
   } finally {

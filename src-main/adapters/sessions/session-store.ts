@@ -121,7 +121,10 @@ export interface SessionDraft {
    * name. If the final name is taken, uses a similar available name. Returns the path.
    */
   commit(session: Session): Promise<string>
-  /** Creates the same draft at another location. Copies raw output and ncu's report if possible. */
+  /**
+   * Creates a copy of the draft at a different location. Copies raw output and ncu's report if
+   * possible.
+   */
   elsewhere(finalPath: string): Promise<SessionDraft>
   discard(): Promise<void>
 }

@@ -164,7 +164,7 @@ export const rateText = (figure: Pick<LeadFigure, 'rate'> | null): string =>
 
 /**
  * Returns the rate as text. For a memory-bound task, the text is `3.91 TB/s (81.5 % of DRAM)`, or
- * gives the reason for a missing share. For a compute-bound task, the text is `42.1 TFLOP/s`.
+ * states why the share is missing. For a compute-bound task, the text is `42.1 TFLOP/s`.
  */
 export function leadWords(
   session: LeadContext,

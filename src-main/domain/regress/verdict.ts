@@ -169,7 +169,7 @@ export const judged = (byTimes: MeasuredVerdict, sameBuild: boolean): MeasuredVe
 
 /**
  * Returns the verdict after a second measurement. A rung is reported as slower only if it was
- * slower in both measurements.
+ * slower in both the first and the second measurement.
  */
 export const confirmed = (again: MeasuredVerdict): MeasuredVerdict =>
   again === 'slower' ? 'slower' : 'unresolved'

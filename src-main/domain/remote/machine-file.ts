@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { MessageKey } from '../messages/message'
 
 /**
- * Returns a message key as the error text of a schema. `messageOf` converts the key to a message.
+ * Returns a message key as a schema's error text. `messageOf` converts the key to a message.
  */
 const key = (fault: MessageKey): string => fault
 

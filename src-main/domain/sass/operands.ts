@@ -42,8 +42,8 @@ function parse(text: string): Parsed | undefined {
 const prefixes = { R: 'general', UR: 'uniform', P: 'predicate', UP: 'uniformPredicate' } as const
 
 /**
- * Returns the registers of a multi-register value, starting with the given register. RZ and similar
- * registers are omitted.
+ * Returns the registers of a multi-register value, starting with the given register. Registers that
+ * store no value, such as RZ, are omitted.
  */
 function range(kind: keyof typeof prefixes, index: string, width: number): number[] {
   const file = registerFiles[prefixes[kind]]

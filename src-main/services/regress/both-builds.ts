@@ -119,8 +119,8 @@ const whyNot = ({ reason }: BuildOutcome): string =>
   inEnglish(reason ?? message('checks.notCompiled'))
 
 /**
- * Copies a build to a file with another name, so that the linker loads identical code as a separate
- * library.
+ * Copies a build to a file with a different name, so that the linker loads identical code as a
+ * separate library.
  */
 const copied = async (built: BuiltRung, id: string, scratch: string): Promise<BuiltRung> => ({
   ...built,

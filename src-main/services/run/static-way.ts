@@ -125,8 +125,8 @@ async function examine(
 }
 
 /**
- * Returns a rung's result. No kernel runs in a static run, but a rung that could not be launched on
- * the GPU gets its final status.
+ * Returns a rung's result. No kernel runs in a static run, but a rung that the GPU could not launch
+ * gets the status `failed` or `unsupported`.
  */
 const findingOf = (found: Launches, gpu: BuildGpu): Finding => ({
   verify: null,

@@ -65,7 +65,7 @@ const fields = [
 ]
 
 /**
- * Returns encodings of a form that use other registers and predicates. The emulator accepts all of
+ * Returns encodings of a form with different registers and predicates. The emulator accepts all of
  * the returned encodings.
  */
 function variants({ name, words }: Form, count: number): Words[] {

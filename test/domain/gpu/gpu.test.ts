@@ -231,7 +231,7 @@ describe('occupancy', async () => {
       ])
     })
 
-    it('suggests another block size if the current block size leaves warp slots unused', () => {
+    it('suggests a different block size if the current block size leaves warp slots unused', () => {
       const advice = occupancyAdvice(hopper, kernel({ threads: 384, registers: 168 }))
       const sizes = advice.flatMap(({ changes }) =>
         changes.filter(({ resource }) => resource === 'threads').map(({ to }) => to),
