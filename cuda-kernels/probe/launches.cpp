@@ -18,15 +18,15 @@
 // Prints one JSON object to stdout: {"event":"launches","kernels":[{name, mangled, grid, block, dynamicSharedBytes,
 // clusterBlocks}],"reason":null,"fault":null}. If there are no kernels, the reason explains why. The fault is "failed"
 // if the rung would also fail on a GPU, "unsupported" if the rung itself rejects the case, and null otherwise. A query
-// that only a GPU can answer returns an error to the rung, as CUDA would. --kernel gives the parameter layout of a
+// that only a GPU can answer returns an error to the rung, as CUDA would. --kernel specifies the parameter layout of a
 // kernel. Each kernel of that name then has "arguments" in hexadecimal. "memory" lists the fills and copies between
 // launches: {"before":number of earlier launches, "to", "from", "data" in hexadecimal or "value", "bytes"}. "symbols"
 // lists the variables that the host accesses, and "allocations" lists the size of each allocation in bytes.
 // "stackBytes" is the stack size set with cudaDeviceSetLimit, and "workspaceBytes" the workspace size the rung
-// requested. "prepared" has the "kernels" and "memory" of kl_prepare, if there are any. --resources gives the registers
-// per thread and static shared memory of a kernel, so the rung can query its blocks per SM. Addresses are dummies, with
-// one range per buffer; see `place`. For a reference, prints {"event":"reference","reason":null}, or the reason the
-// reference cannot be used.
+// requested. "prepared" has the "kernels" and "memory" of kl_prepare, if there are any. --resources specifies the
+// registers per thread and static shared memory of a kernel, so the rung can query its blocks per SM. Addresses are
+// dummies, with one range per buffer; see `place`. For a reference, prints {"event":"reference","reason":null}, or the
+// reason the reference cannot be used.
 //
 // With --expect, the reference computes a stage without a GPU: expected results, or inputs from other inputs. A
 // reference that exports the host function of the stage (with or without the suffix _host) runs here on the arrays in
@@ -404,7 +404,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
     case cudaDevAttrMaxBlocksPerMultiprocessor: return known(gpu.blocksPerSm, "how many blocks an SM holds", value);
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
       return known(gpu.sharedPerSm, "how much shared memory an SM has", value);
-    // These limits are the same on every GPU since compute capability 7.5.
+    // The limits below are the same on every GPU since compute capability 7.5.
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = 48 * 1024; return cudaSuccess;
     case cudaDevAttrMaxRegistersPerBlock:
     case cudaDevAttrMaxRegistersPerMultiprocessor: *value = 64 * 1024; return cudaSuccess;

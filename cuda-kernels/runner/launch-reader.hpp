@@ -105,7 +105,7 @@ class LaunchReader {
       rung.launch("time", stream_);
     } catch (const RungError&) {
     }
-    cudaDeviceSynchronize();  // a launch on another stream ran instead of being captured
+    cudaDeviceSynchronize();  // the rung launched on a stream that was not captured
     cudaGetLastError();
   }
 

@@ -79,7 +79,7 @@ StructBytes referenceStruct(const Case& of, int smCount, ArrayOf arrayOf) {
   return bytes;
 }
 
-// Computes the inputs that depend on other inputs. The buffers must already contain those other inputs.
+// Computes the inputs that depend on other inputs, which the buffers must already contain.
 inline void computeInputs(const Case& of, int smCount, const std::vector<std::shared_ptr<TaskBuffer>>& buffers) {
   if (!of.computesInputs()) return;
   ReferenceProgress::begin(of.name);
@@ -342,7 +342,7 @@ __device__ inline ElementError errorWithin(const CheckInput& in, long long i) {
   const double error = fabs(actual - expected);
   const double scale = in.scale ? in.scale[i] : fmax(fabs(expected), in.floor);
   const double tolerance = in.scale ? in.check.bound * scale : in.check.absolute + in.check.relative * fabs(expected);
-  // A NaN compares false with everything, so this condition rejects NaN.
+  // A NaN compares false with everything, so the condition below rejects NaN.
   return {error <= tolerance && !isinf(error), error / scale, error / tolerance};
 }
 

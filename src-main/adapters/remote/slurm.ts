@@ -150,8 +150,8 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
       '  [ -n "$over" ] || a=1',
     ].join('\n'),
     last: [
-      // Wait for the completion mark. The job's last lines travel through the shared file system,
-      // so they can arrive after the job is known to have ended.
+      // Wait for the completion mark. The job's last lines arrive through the shared file system,
+      // possibly after the job is known to have ended.
       `case "$old" in *'|COMPLETED|'*) k=0; while [ ! -f done ] && [ $k -lt ${settling} ]; do sleep 1; k=$((k + 1)); done;; esac`,
       'n=0; [ ! -f events ] || n=$(wc -c < events)',
       'if [ "$n" -gt "$o" ]; then tail -c +$((o + 1)) events; fi',

@@ -2,8 +2,8 @@
 import { warpLanes, type Wait, type Split, type Counts, type Warp } from './warp'
 
 /**
- * Moves the lanes in `active` to another instruction. The split's lanes outside `active` continue
- * at the next instruction.
+ * Moves the lanes in `active` to the branch target. The split's lanes outside `active` continue at
+ * the next instruction.
  */
 export function branch(
   warp: Warp,

@@ -61,8 +61,8 @@ function busyWords(facts: Facts, { unit, share }: Fullness): Statement {
 }
 
 /**
- * Units within this difference are treated as equally busy. Among equally busy units, the text
- * names the unit that does the task's main work.
+ * Maximum difference in utilization at which units are treated as equally busy. Among equally busy
+ * units, the text names the unit that does the task's main work.
  */
 const equal = 0.05
 

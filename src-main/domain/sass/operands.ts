@@ -116,8 +116,8 @@ function tensorWidths(family: string, modifiers: readonly string[]): number[] | 
     return has('16816') || has('16832') === has('S4') ? [4, 2, 1, 4] : [4, 4, 2, 4]
   }
   if (family === 'DMMA') return [4, 2, 2, 4]
-  // Each warp of a warpgroup computes 16 of the 64 rows. Each thread in the warp holds 1/32 of the
-  // elements in those rows.
+  // Each warp of a warpgroup computes 16 of the 64 rows, and each of its threads holds 1/32 of
+  // their elements.
   const columns = /^64x(\d+)x/.exec(modifiers.find((one) => one.startsWith('64x')) ?? '')?.[1]
   if (columns === undefined) return undefined
   const sum = Number(columns) / (wide ? 2 : 4)

@@ -69,7 +69,7 @@ const factorOf = (log: number): string => {
   return factor < fineBelow ? `${factor.toFixed(3)}×` : formatRatio(factor)
 }
 
-/** Factors below this value are printed with an additional digit. */
+/** Limit below which a factor is printed with an additional digit. */
 const fineBelow = 1.1
 
 const percent = (value: number | null): string => (value === null ? '–' : formatPercent(value))

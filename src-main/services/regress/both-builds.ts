@@ -45,8 +45,8 @@ interface BothBuilds {
 }
 
 /**
- * Builds the old and the new code. Throws an error if an old rung does not compile, because such a
- * rung cannot be compared. The error is reported before the GPU is used.
+ * Builds the old and the new code. Throws an error if an old rung does not compile, because there
+ * would be nothing to compare. The error is reported before the GPU is used.
  */
 export async function buildBoth({
   compiler,

@@ -30,7 +30,7 @@ export function provideCommands(list: () => readonly Command[]): void {
 export const screenCommands = (): Command[] => [...screens].flatMap((list) => list())
 
 /**
- * Returns the matching commands. Titles that start with the search come first. The other commands
+ * Returns the matching commands. Titles that start with the search come first. The other matches
  * keep their order.
  */
 export function findCommands(commands: readonly Command[], search: string): Command[] {
