@@ -171,7 +171,7 @@ function onceExpected(): (call: ProcessCall) => Promise<ProcessResult> {
   }
 }
 
-/** Whether stored programs can run on this machine. */
+/** Whether the stored Linux programs can run on this machine. */
 export const keptRunsHere = process.platform === 'linux' && process.arch === 'x64'
 
 /** Whether this run stores its outputs. */

@@ -79,7 +79,7 @@ describe('the code in a lab', () => {
     await mine.waitFor({ state: 'detached' })
   })
 
-  it('is checked only once after two clicks, and the verdict shows whether the code has changed since', async () => {
+  it('is checked once despite two clicks, and the verdict notes later changes to the code', async () => {
     const page = await lab()
     let checks = 0
     await page.route('**/rpc/labs.check', async (route) => {

@@ -120,7 +120,7 @@ async function makeGroup(plan: Plan): Promise<Group> {
 
 /**
  * Plans a version 2 group. The new group's parent is the nearest ancestor group that makes the
- * needed controllers available. The limits of the skipped groups still apply.
+ * needed controllers available. The limits of the groups in between still apply.
  */
 async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
   const own = (await ownPaths()).get('')

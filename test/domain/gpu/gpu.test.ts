@@ -83,7 +83,7 @@ describe('occupancy', async () => {
     ...given,
   })
 
-  it('is compared with ncu’s occupancy for every profiled recording', () => {
+  it('is compared with ncu’s occupancy in every profiled recording', () => {
     const compared = reports.filter(({ launches }) => launches.length > 0).map(({ name }) => name)
     expect(profiled.length).toBeGreaterThan(70)
     expect(compared.toSorted()).toEqual(profiled.toSorted())
@@ -273,7 +273,7 @@ describe('occupancy', async () => {
 
   describe('occupancy as a function of one resource', () => {
     it.each(['threads', 'registers', 'shared'] as const)(
-      'includes the kernel itself: %s',
+      'has a point with the kernel’s own occupancy: %s',
       (resource) => {
         const own = kernel()
         const x = resource === 'shared' ? sharedOf(own) : own[resource]

@@ -126,7 +126,7 @@ describe('a report with its code', () => {
     }
   })
 
-  it('with ncu’s full set has the figures that can be derived: traffic, operations, and a roofline', async () => {
+  it('collected with ncu’s full set has the derivable figures: traffic, operations, and a roofline', async () => {
     const { run } = await setUp(ncuReport('set-full'), 'full.ncu-rep')
     const { session } = await run()
     const [{ metrics, ncuMetrics }] = session.rungs as [RungResult]
@@ -207,7 +207,7 @@ describe("ncu's CSV", () => {
     )
   })
 
-  it('that has no ranges has one rung per launch, in order, with valid and distinct ids', async () => {
+  it('without ranges has one rung per launch, in order, with valid and distinct ids', async () => {
     const { run } = await setUp(ncuCapture('no-nvtx'))
     const { session } = await run()
     expect(session.rungs.map(({ id }) => id)).toEqual([
@@ -409,7 +409,7 @@ describe('an HTML report', () => {
   })
 
   it.each(['../../evil.cu', '/etc/passwd', 'a/../../b.cu', '.hidden', 'a\\..\\b', ''])(
-    'writes no source outside its session: %j',
+    'writes no source outside its session folder: %j',
     async (file) => {
       const sample = recording()
       sample.session.id = '../../x'

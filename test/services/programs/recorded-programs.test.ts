@@ -113,7 +113,7 @@ describe('recorded programs', async () => {
     expect(compared).toBeGreaterThan(150)
   })
 
-  it('have a report in which no kernel is a step from the previous kernel', () => {
+  it('are reported without treating any kernel as a step from the previous kernel', () => {
     expect(whyOfSteps(before)).toEqual([])
     const [a, b] = before.rungs.map((rung) => ({ session: before, rung }))
     expect(whyOf(a!, b!)).toMatchObject({ causes: [], reason: { key: 'why.otherKernel' } })

@@ -185,8 +185,8 @@ export async function labGradeCommand(
 const mostTasks = 1000
 
 /**
- * Runs the same command on a remote machine. First sends the current submissions and the teacher's
- * lab, if any.
+ * Runs the grading command on a remote machine. First sends the current submissions and the
+ * teacher's lab, if any.
  */
 async function gradeThere(
   setup: Setup,
