@@ -12,8 +12,8 @@ import { dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
 /**
- * Returns a PCI bus id derived from a text with two FNV-1a hashes. Loading node:crypto would take a
- * tenth of a fake's run time.
+ * Derives a PCI bus id from a text, using two FNV-1a hashes. Loading node:crypto would take a tenth
+ * of a fake's run time.
  */
 function busOf(text) {
   const hash = (seed) => {

@@ -164,7 +164,7 @@ export async function fuzz(
   return tally
 }
 
-/** Maximum number of inputs and seconds per turn of a reader. */
+/** Maximum number of inputs, and of seconds, in one turn of a reader. */
 const turn = { inputs: 2000, seconds: 0.5 }
 
 /**

@@ -26,7 +26,7 @@ export interface Lead {
 }
 
 /**
- * Assumed ridge point for an unknown GPU in operations per byte. The ridge points of current GPUs
+ * Assumed ridge point, in operations per byte, of an unknown GPU. The ridge points of current GPUs
  * are near 10.
  */
 const usualRidge = 10

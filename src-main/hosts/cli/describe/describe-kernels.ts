@@ -1,5 +1,5 @@
 /**
- * Prints a session of kernels that ncu profiled, as terminal text. Such a session is from a
+ * Prints, as terminal text, a session of kernels that ncu profiled. Such a session is from a
  * profiled program or an import.
  */
 import { cardMetricIds, metricDefinition } from '../../../domain/metrics/metrics'
