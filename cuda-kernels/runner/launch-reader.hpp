@@ -54,8 +54,8 @@ class LaunchReader {
   LaunchReader() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
 
   // Prints one line: the kernels in launch order, or the reason they are unknown. If a launch cannot be captured, such
-  // as one on the default stream, prints the kernels in `traced`. `traced` has all of their properties except the
-  // cluster size.
+  // as one on the default stream, prints the kernels in `traced`, which has all of their properties except the cluster
+  // size.
   void print(const Rung& rung, const std::vector<LaunchedKernel>& traced) const {
     std::string kernels, reason;
     if (!driver_.usable()) reason = "the driver is too old to report what a graph launches";
