@@ -83,7 +83,7 @@ describe('a program', () => {
     expect([exitCode, stdout]).toEqual([0, 'x'.repeat(10)])
   })
 
-  it('that is canceled does not cause a warning, even if many programs share its abort signal', async () => {
+  it('is canceled with all programs that share its abort signal, without a warning', async () => {
     const warnings: string[] = []
     const listen = ({ name }: Error) => warnings.push(name)
     process.on('warning', listen)
