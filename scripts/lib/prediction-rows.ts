@@ -13,7 +13,7 @@ export const accuracyPath = 'test/captures/prediction/accuracy.json'
 export interface PredictedTime {
   ms: number
   class: PredictionClass
-  /** Warnings that widened the range. */
+  /** Warnings that widened the predicted range. */
   widened: PredictionWarning[]
 }
 

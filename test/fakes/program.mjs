@@ -205,7 +205,7 @@ export function writeFake(path, name) {
 }
 
 /**
- * Creates a folder with the fake tools of a machine and returns the folder.
+ * Creates a folder with a machine's fake tools and returns the folder's path.
  * @param {string} folder
  * @param {readonly string[]} without
  */

@@ -247,7 +247,7 @@ describe('the recorded commits', () => {
     expect(session.rungs.map(({ status }) => status)).toEqual(
       rungs.map((id) => (catalog.rungs.get(id)!.text.includes(' quad[i]') ? 'failed' : 'ok')),
     )
-    // The change between two rungs is the change in the commit.
+    // The difference between successive rungs is their commit's diff.
     for (const [index, after] of rungs.slice(1).entries()) {
       const before = rungs[index]!
       const own = diffSources(texts[before]!, texts[after]!).flatMap(({ lines }) => lines)

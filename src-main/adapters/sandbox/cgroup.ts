@@ -36,8 +36,8 @@ const newName = (): string => `kernel-ladder-${randomBytes(6).toString('hex')}`
 const read = (...path: string[]): Promise<string> => readFile(join(...path), 'utf8').catch(() => '')
 
 /**
- * Returns the path of this process's control group by controller, from /proc/self/cgroup. For
- * version 2, the controller name is empty.
+ * Reads the paths of this process's control groups, keyed by controller, from /proc/self/cgroup.
+ * For version 2, the controller name is empty.
  */
 async function ownPaths(): Promise<Map<string, string>> {
   const lines = (await read('/proc/self/cgroup')).split('\n')

@@ -22,9 +22,9 @@ const Ranged = z.object({ low: z.number(), mid: z.number(), high: z.number() })
 export const NextStep = z.object({
   /** Move id. */
   id: z.string(),
-  /** Description of the change. */
+  /** Description of the recommended change. */
   statement: Statement,
-  /** Costs and requirements of the change. */
+  /** Costs and requirements of the recommended change. */
   costs: Statement,
   /**
    * Range of the forecast speedup. 7 % of similar past steps were below `low`, and half were below

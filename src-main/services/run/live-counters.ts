@@ -111,8 +111,8 @@ async function look(
 }
 
 /**
- * Returns the problem for predicting times while the user types. The problem is larger than the
- * problem for counters, because the prediction simulates only a few blocks.
+ * Returns the problem for predicting times while the user types. This problem is larger than the
+ * one for counters, because the prediction simulates only a few blocks.
  */
 const predictedProblem = ({ task, problem }: RunPlan): Problem => emulatedProblem(task, problem)
 

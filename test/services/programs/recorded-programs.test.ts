@@ -72,7 +72,7 @@ describe('recorded programs', async () => {
     expect(session.rungs.map(({ profiledTime: time }) => time)).toEqual(
       kernels.map(({ launchesMs }) => profiledTime(launchesMs)),
     )
-    // Read ncu's printed times in nanoseconds without our parsers.
+    // Parse ncu's printed times, which are in nanoseconds, without our parsers.
     const printed = (await saidByNcu(folder, 'ncu/preview-log'))
       .split('\n')
       .flatMap((line) => /"gpu__time_duration\.sum","ns","([\d,]+)"$/.exec(line)?.[1] ?? [])

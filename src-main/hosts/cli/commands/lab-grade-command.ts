@@ -314,8 +314,8 @@ async function gradeBatches(
   const copies = rows.filter(({ likeSolution }) => likeSolution !== null).length
   if (copies > 0) note(`${copies} closely resemble the lab’s own solution, apart from their names.`)
   if (signal.aborted) return exitCodes.cancelled
-  // A part always succeeds, because the final grading also grades any submissions that the parts
-  // missed.
+  // Grading a part always succeeds, because the final grading also grades the submissions that the
+  // parts missed.
   if (options.part !== undefined) return 0
   const judged = rows.some(({ status }) => status !== 'unavailable')
   const able = [...solutions, ...rows].some(({ status }) => status === 'passed')
