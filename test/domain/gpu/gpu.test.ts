@@ -212,7 +212,7 @@ describe('occupancy', async () => {
     for (const word of ['7.0', '12.1', '9', '', 'toString']) expect(smLimits(word)).toBeUndefined()
   })
 
-  describe('occupancy advice', () => {
+  describe('advice', () => {
     it('suggests the largest register count that allows one more block', () => {
       const [advice] = occupancyAdvice(hopper, kernel())
       expect(advice).toMatchObject({
@@ -271,7 +271,7 @@ describe('occupancy', async () => {
     })
   })
 
-  describe('occupancy as a function of one resource', () => {
+  describe('as a function of one resource', () => {
     it.each(['threads', 'registers', 'shared'] as const)(
       'has a point with the kernel’s own occupancy: %s',
       (resource) => {
@@ -295,7 +295,7 @@ describe('waves', () => {
   // The test "yields as many waves as ncu reports" compares the waves of every recorded launch with
   // ncu's values.
 
-  describe("a grid's waves", () => {
+  describe('of a grid', () => {
     it('include the last wave’s fill and the efficiency', () => {
       expect(wavesOf(1024, 132, 2)).toEqual({
         blocks: 1024,
@@ -321,7 +321,7 @@ describe('waves', () => {
     })
   })
 
-  describe("a grid's schedule", () => {
+  describe('the schedule of a grid', () => {
     const drawn = (schedule: ReturnType<typeof scheduleOf>) => schedule!.sms.flat()
 
     it('assigns one block to every SM before any SM gets a second block', () => {
@@ -337,7 +337,7 @@ describe('waves', () => {
       ])
     })
 
-    it('schedules each block once, and at most one block per slot at a time', () => {
+    it('has each block once, and at most one block per slot at a time', () => {
       const schedule = scheduleOf(1000, 132, 2)
       const blocks = drawn(schedule)
       expect(blocks.map(({ block }) => block).sort((a, b) => a - b)).toEqual(
