@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * `npm run build [-- --force] [-- TARGET …]` builds everything that is distributed, or only the
- * named targets. The script then prints the size of the one-file program.
+ * named targets. After building, prints the size of the one-file program.
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'

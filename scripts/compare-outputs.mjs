@@ -7,9 +7,9 @@
  *     node scripts/compare-outputs.mjs OLD-CLI [NEW-CLI] [--only REGEX]
  *
  * Both CLIs are one-file programs. By default, the new CLI is dist/cli/kernel-ladder.mjs. Wording
- * may differ. In JSON, sentences are ignored. In help texts, only options are compared. In other
- * text, only the numbers and their order are compared. Dates, durations and paths are ignored. The
- * script exits with code 1 if any other part of the output differs.
+ * may differ. In JSON, sentences are ignored. In help texts, only options are compared. In the
+ * output of all other commands, only the numbers and their order are compared. Dates, durations and
+ * paths are ignored. The script exits with code 1 if any other part of the output differs.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -144,7 +144,8 @@ const commands = [
 ].filter((words) => new RegExp(values.only).test(words.join(' ')))
 
 /**
- * Differences by location. Locations are stored without their numbers.
+ * Differences by location, in which `*` replaces each number, so that similar locations share an
+ * entry.
  * @type {Map<string, { times: number, first: string }>}
  */
 const kinds = new Map()

@@ -1,11 +1,11 @@
 /**
  * Replays stored output from a real nvcc for built-in code. The output is stored by content hash in
  * test/captures/nvcc. The same source, headers, flags, and compiler version give the same output,
- * so no code is compiled twice. Other code is compiled if nvcc is available, and its build is
- * cached in .cache until the code changes.
+ * so no code is compiled twice. Code without stored output is compiled if nvcc is available, and
+ * its build is cached in .cache until the code changes.
  *
- * A file of stored outputs belongs to one test file. After a change to kernels or flags, use an
- * nvcc of the stored version to update the outputs:
+ * A file of stored outputs belongs to one test file. After changing kernels or flags, regenerate
+ * the stored outputs with the same nvcc version:
  *
  *     KERNEL_LADDER_KEEP=1 npx vitest run --project=unit <that test file>
  *
@@ -94,17 +94,21 @@ async function keyOf({ args, cwd = '.' }: ProcessCall, version: string): Promise
 }
 
 export interface KeptNvcc {
-  /** Returns a compiler that replays stored builds. The artifact is only a placeholder file. */
+  /**
+   * Returns a compiler that replays stored builds. Each build's artifact is only a placeholder
+   * file.
+   */
   compiler(): Promise<Compiler>
   /**
-   * Returns this machine with the replaying compiler and its own folders. The outputs must have
-   * been stored with `artifacts`.
+   * Returns this machine, but with the replaying compiler and separate folders. The outputs must
+   * have been stored with `artifacts`.
    */
   machine(): Promise<HostMachine>
   /** Builds missing from the store, although this machine's nvcc version matches the stored version. */
   stale: readonly string[]
   /**
-   * Replaces the stored outputs with the outputs of this run. The entire test file must have run.
+   * Replaces the stored outputs with the outputs of this run. Call it only after the entire test
+   * file has run.
    */
   save(): void
 }
@@ -167,7 +171,7 @@ function onceExpected(): (call: ProcessCall) => Promise<ProcessResult> {
   }
 }
 
-/** Whether stored programs can run on this machine. */
+/** Whether the stored Linux programs can run on this machine. */
 export const keptRunsHere = process.platform === 'linux' && process.arch === 'x64'
 
 /** Whether this run stores its outputs. */

@@ -1,4 +1,4 @@
-// Helpers for the rungs of attention/: elements, the keys that a row sees, and a check of HEAD.
+// Helpers for the rungs of attention/: elements, the keys that a row attends to, and a check of HEAD.
 #pragma once
 
 #include "kernel_ladder.h"
@@ -11,7 +11,7 @@ using KlElement = __nv_bfloat16;
 
 inline const KlElement* klElements(const void* data) { return static_cast<const KlElement*>(data); }
 
-// Returns the number of keys that a row sees: row + 1 with a causal mask, otherwise the number of tokens.
+// Returns the number of keys that a row attends to: row + 1 with a causal mask, otherwise the number of tokens.
 __host__ __device__ inline long long klKeys(long long tokens, int causal, long long row) {
   return causal && row + 1 < tokens ? row + 1 : tokens;
 }
@@ -27,7 +27,7 @@ __device__ inline float klPowerOfTwo(float x) {
 }
 
 // Returns the score to subtract before exponentiation. If all scores so far are -infinity, returns 0, because the
-// difference of two infinities would be NaN. The weights of such a row are 0 in any case.
+// difference of two infinities would be NaN. The weights exp(-infinity - 0) are then 0.
 __device__ inline float klShift(float largest) { return largest == -INFINITY ? 0 : largest; }
 
 // Packs two adjacent elements of a result into one word, with the first in the low half.
@@ -56,10 +56,10 @@ inline const char* klRequireHead(const KlTask* p) {
 
 // ---- Softmax ---------------------------------------------------------------------------------
 
-// The layout of a tensor-core product: in each group of 8 columns, a thread has two adjacent elements in row lane / 4
+// The layout of a tensor-core product. In each group of 8 columns, a thread has two adjacent elements in row lane / 4
 // of its warp's 16 rows, and two more in the row 8 rows below.
 
-// Sets the scores of keys that a row does not see to -infinity. The thread's first score belongs to `row` and `key`.
+// Sets the scores of masked keys to -infinity. The thread's first score belongs to `row` and `key`.
 template <int kScores>
 __device__ inline void klMask(float (&score)[kScores], int row, int key, int tokens, int causal) {
 #pragma unroll
@@ -116,7 +116,7 @@ struct KlRows {
   }
 };
 
-// Multiplies the sums of a thread's two rows by the factors of these rows.
+// Multiplies the sums of a thread's two rows by the rows' factors.
 __device__ inline void klRescale(float (&d)[kHead / 2], const float (&factor)[2]) {
 #pragma unroll
   for (int i = 0; i < kHead / 2; ++i) d[i] *= factor[i / 2 % 2];

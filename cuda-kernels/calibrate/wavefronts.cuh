@@ -15,7 +15,7 @@ __device__ __forceinline__ uint32_t loadWord(const unsigned char* at) {
 }
 
 // Cycles through four patterns of lane offsets (in bytes) in a 64 KiB buffer that fits in L1. The compiler does not
-// know that `zero` is 0. Otherwise, it would hoist loads of the same address out of the loop.
+// know that `zero` is 0, so it cannot hoist loads of the same address out of the loop.
 template <int kSteps, typename Word>
 __global__ void __launch_bounds__(512) loadPattern(int turns, size_t zero, const uint32_t* offsets, const unsigned char* data,
                                                    Stamp* stamps, uint32_t* sink) {

@@ -10,7 +10,7 @@
 // @param   TN 8 {4,8}
 // @dtype   f32
 
-// A thread computes eight adjacent columns. The 128-bit loads of B by neighboring threads are then 32 bytes apart,
+// A thread computes eight adjacent columns, so the 128-bit loads of B by neighboring threads are 32 bytes apart,
 // which causes two-way bank conflicts. The stores of C are not coalesced, but each element is stored only once.
 
 #include "thread_tile.cuh"

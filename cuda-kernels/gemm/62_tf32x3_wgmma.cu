@@ -27,8 +27,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   __shared__ uint64_t empty[STAGES];  // completes a phase when both consumers are done with a stage
   unsigned char* stages = shared + (-klSharedAddress(shared) & 1023);
 
-  // Blocks process bands of GROUP tile rows, column by column within a band. Concurrent blocks then share rows of A and
-  // columns of B in L2.
+  // Blocks process bands of GROUP tile rows, column by column within a band, so that concurrent blocks share
+  // rows of A and columns of B in L2.
   const int rows = ceilDiv(m, BM), cols = ceilDiv(n, BN);
   const int band = blockIdx.x / (GROUP * cols), inBand = blockIdx.x - band * GROUP * cols;
   const int bandRows = min(GROUP, rows - band * GROUP);
@@ -47,7 +47,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   if (threadIdx.x < 128) {
     // Asynchronous copies move A unchanged. B passes through registers, two stages ahead. A warp loads eight rows of
     // the tile along K. Each thread loads four adjacent columns of these rows and splits them into high and low parts.
-    // Past K, A and B are zero. Past M and N, the last row or column is read instead.
+    // Past K, elements of A and B are zero. Past M and N, the last row or column is read instead.
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     constexpr int kRowsB = kDepth / 4;
     struct Patch {

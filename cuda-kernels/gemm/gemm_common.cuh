@@ -11,7 +11,7 @@
 inline dim3 klTileGrid(int tilesM, int tilesN) { return klGrid(tilesN, tilesM); }
 
 // Returns the tile row of a block in a klTileGrid(). If C has more than 65535 tile rows, klGrid() adds blocks whose row
-// is outside C. These blocks must return.
+// is outside C. Blocks outside C must return.
 __device__ inline int klTileRow() { return klGridRow(); }
 
 // Stores alpha * sum + beta * C. With beta == 0, C is not read: it may hold NaN, and NaN * 0 is NaN.

@@ -9,7 +9,7 @@
 //   reason TEXT                               why nothing is launched, to the end of the line
 //   workspace BYTES
 //   stack BYTES                               per thread, if the host code set it
-//   symbol NAME                               a variable that the host code knows, in dummy address order
+//   symbol NAME                               a variable that the host accesses, in dummy address order
 //   launch KERNEL GX GY GZ BX BY BZ SHARED CLUSTER ARGUMENTS   arguments in hexadecimal, - for none
 //   fill TO VALUE BYTES                       fills, copies and launches are in execution order
 //   copy TO FROM BYTES

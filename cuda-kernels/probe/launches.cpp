@@ -10,22 +10,23 @@
 //   kl-launches --stage kl_reference|kl_inputs --expect reference.so --struct BYTES --field OFFSET:WHAT … --sm 90
 //     [--sms 132] [--kernel …] --array in|out|scale|mask:NAME=FILE …
 //
-// --untrusted loads a library from an untrusted author. Before loading the library, this process gives up every system
-// call that describing launches does not need (confine.hpp).
+// --untrusted loads a library from an untrusted author. Before loading the library, this process blocks every system
+// call that is not needed to describe launches (confine.hpp).
 //
-// The launch struct has the same description as in the runner; ../runner/README.md lists the forms of a field.
+// The launch struct is described as for the runner; ../runner/README.md lists the forms of a field.
 //
 // Prints one JSON object to stdout: {"event":"launches","kernels":[{name, mangled, grid, block, dynamicSharedBytes,
 // clusterBlocks}],"reason":null,"fault":null}. If there are no kernels, the reason explains why. The fault is "failed"
 // if the rung would also fail on a GPU, "unsupported" if the rung itself rejects the case, and null otherwise. A query
-// that only a GPU can answer returns an error to the rung, as CUDA would. --kernel gives the parameter layout of a
+// that only a GPU can answer returns an error to the rung, as CUDA would. --kernel specifies the parameter layout of a
 // kernel. Each kernel of that name then has "arguments" in hexadecimal. "memory" lists the fills and copies between
 // launches: {"before":number of earlier launches, "to", "from", "data" in hexadecimal or "value", "bytes"}. "symbols"
-// lists the variables that the host knows, and "allocations" lists the size of each allocation in bytes. "stackBytes"
-// is the stack size set with cudaDeviceSetLimit, and "workspaceBytes" the workspace size the rung requested. "prepared"
-// has the "kernels" and "memory" of kl_prepare, if there are any. --resources gives the registers per thread and static
-// shared memory of a kernel, so the rung can query its blocks per SM. Addresses are dummies, with one range per buffer;
-// see `place`. For a reference, prints {"event":"reference","reason":null}, or the reason the reference cannot be used.
+// lists the variables that the host accesses, and "allocations" lists the size of each allocation in bytes.
+// "stackBytes" is the stack size set with cudaDeviceSetLimit, and "workspaceBytes" the workspace size the rung
+// requested. "prepared" has the "kernels" and "memory" of kl_prepare, if there are any. --resources specifies the
+// registers per thread and static shared memory of a kernel, so the rung can query its blocks per SM. Addresses are
+// dummies, with one range per buffer; see `place`. For a reference, prints {"event":"reference","reason":null}, or the
+// reason the reference cannot be used.
 //
 // With --expect, the reference computes a stage without a GPU: expected results, or inputs from other inputs. A
 // reference that exports the host function of the stage (with or without the suffix _host) runs here on the arrays in
@@ -173,7 +174,7 @@ cudaError_t record(const void* function, dim3 grid, dim3 block, void** arguments
 }
 
 // A tensor map as this probe encodes it, because the driver's encoding is undocumented. The record stores the requested
-// parameters in the same 128 bytes. Launch arguments carry the record to the emulator (domain/emulator/bulk-copies.ts).
+// parameters in the same 128 bytes. The emulator gets the record as a launch argument (domain/emulator/bulk-copies.ts).
 struct TensorMapRecord {
   char magic[4];
   uint8_t type, rank, interleave, swizzle;
@@ -403,7 +404,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
     case cudaDevAttrMaxBlocksPerMultiprocessor: return known(gpu.blocksPerSm, "how many blocks an SM holds", value);
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
       return known(gpu.sharedPerSm, "how much shared memory an SM has", value);
-    // These limits are the same on every GPU since compute capability 7.5.
+    // The limits below are the same on every GPU since compute capability 7.5.
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = 48 * 1024; return cudaSuccess;
     case cudaDevAttrMaxRegistersPerBlock:
     case cudaDevAttrMaxRegistersPerMultiprocessor: *value = 64 * 1024; return cudaSuccess;
@@ -523,8 +524,8 @@ void printLaunches(const Outcome& outcome) {
   line.print();
 }
 
-// Returns the reason that a reference cannot be used, or an empty string. Looks up the functions as the runner does,
-// then asks a generated library about its script.
+// Returns the reason that a reference cannot be used, or an empty string. Looks up the functions as the runner does. If
+// the library was generated for a script, returns the script's fault.
 std::string referenceFault(const std::string& path, const std::string& stage) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return std::string("cannot be loaded: ") + dlerror();

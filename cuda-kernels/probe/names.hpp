@@ -1,4 +1,4 @@
-// CUDA's names for error codes and attributes. Messages use the names, because authors do not know the numbers.
+// CUDA's names for error codes and attributes. Error messages use names, because authors do not know the values.
 #pragma once
 
 #include <cuda_runtime_api.h>

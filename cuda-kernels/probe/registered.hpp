@@ -64,7 +64,7 @@ std::string demangled(const std::string& name) {
 }
 
 // Returns how many blocks of a kernel fit on an SM, by the rules of cuda_occupancy.h for compute capability 7.5 and
-// later. Returns -1 if the number is unknown.
+// later. Returns -1 if a required fact about the kernel or the GPU is unknown.
 int blocksPerSm(const void* function, int threads, size_t dynamicShared) {
   const auto name = names.find(function);
   const auto own = name == names.end() ? resources.end() : resources.find(name->second);

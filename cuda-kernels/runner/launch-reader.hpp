@@ -29,8 +29,8 @@ class Driver {
     bind(library, "cuFuncGetName", nameOf);
   }
 
-  // Returns whether the required functions exist. Kernel names need CUDA 12.3 and cluster sizes need CUDA 11.8, so the
-  // functions that read them are optional.
+  // Returns whether all required driver functions were found. Kernel names need CUDA 12.3 and cluster sizes need CUDA
+  // 11.8, so the functions that read them are optional.
   bool usable() const { return nodes && typeOf && kernelOf && figureOf; }
 
   CUresult (*nodes)(CUgraph, CUgraphNode*, size_t*) = nullptr;
@@ -54,7 +54,8 @@ class LaunchReader {
   LaunchReader() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
 
   // Prints one line: the kernels in launch order, or the reason they are unknown. If a launch cannot be captured, such
-  // as one on the default stream, prints the kernels in `traced`. The trace has everything except the cluster size.
+  // as one on the default stream, prints the kernels in `traced`, which has all of their properties except the cluster
+  // size.
   void print(const Rung& rung, const std::vector<LaunchedKernel>& traced) const {
     std::string kernels, reason;
     if (!driver_.usable()) reason = "the driver is too old to report what a graph launches";
@@ -104,7 +105,7 @@ class LaunchReader {
       rung.launch("time", stream_);
     } catch (const RungError&) {
     }
-    cudaDeviceSynchronize();  // a launch on another stream ran instead of being captured
+    cudaDeviceSynchronize();  // the rung launched on a stream that was not captured
     cudaGetLastError();
   }
 

@@ -79,7 +79,7 @@ StructBytes referenceStruct(const Case& of, int smCount, ArrayOf arrayOf) {
   return bytes;
 }
 
-// Computes the inputs that depend on other inputs. The buffers must already contain those other inputs.
+// Computes the inputs that depend on other inputs, which the buffers must already contain.
 inline void computeInputs(const Case& of, int smCount, const std::vector<std::shared_ptr<TaskBuffer>>& buffers) {
   if (!of.computesInputs()) return;
   ReferenceProgress::begin(of.name);
@@ -125,7 +125,7 @@ __global__ void toDoubles(const void* data, KlDtype dtype, long long count, doub
     to[i] = loadReal(data, dtype, i);
 }
 
-// Finds the lowest index of a NaN among unmasked elements. Without a mask, all elements count.
+// Finds the lowest index of a NaN among unmasked elements. Without a mask, all elements are checked.
 __global__ void findNan(const double* data, const unsigned char* mask, long long count, unsigned long long* first) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
@@ -215,8 +215,8 @@ class Reference {
     return of.hasReferenceField(Field::kMask, spec.name);
   }
 
-  // Returns a buffer filled with NaN, so elements that a reference leaves out fail the check. A mask filled with the
-  // same bytes includes every element.
+  // Returns a buffer filled with NaN, so elements that a reference leaves out fail the check. In a mask, these bytes
+  // are not 0 and therefore include every element.
   static std::unique_ptr<DeviceBuffer> poisoned(size_t bytes) {
     auto buffer = std::make_unique<DeviceBuffer>(bytes);
     check(cudaMemset(buffer->get(), 0xff, bytes), "cudaMemset");
@@ -342,7 +342,7 @@ __device__ inline ElementError errorWithin(const CheckInput& in, long long i) {
   const double error = fabs(actual - expected);
   const double scale = in.scale ? in.scale[i] : fmax(fabs(expected), in.floor);
   const double tolerance = in.scale ? in.check.bound * scale : in.check.absolute + in.check.relative * fabs(expected);
-  // A NaN compares false with everything, so this condition rejects NaN.
+  // A NaN compares false with everything, so the condition below rejects NaN.
   return {error <= tolerance && !isinf(error), error / scale, error / tolerance};
 }
 
@@ -394,7 +394,7 @@ struct Verification {
         .print();
   }
 
-  // Checks one output and adds the findings.
+  // Checks one output and adds the results to the totals.
   void add(const TaskBuffer& buffer, const ExpectedOutput& expected, int smCount) {
     const BufferSpec& spec = buffer.spec;
     const Check& by = expected.check;

@@ -1,4 +1,4 @@
-// A struct that the runner fills without knowing its type. The command line gives the offsets of the struct's fields.
+// A struct that the runner fills without knowing its type. The command line lists the offsets of its fields.
 #pragma once
 
 #include "parse.hpp"

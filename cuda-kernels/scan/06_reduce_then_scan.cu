@@ -13,7 +13,7 @@
 
 constexpr int kWarps = THREADS / 32, kTile = THREADS * QUADS * 4;
 
-// A block's contiguous tiles. Every block has the same number of tiles.
+// The contiguous tiles that one block processes. Every block has the same number of tiles.
 struct Share {
   long long begin, end;
   __device__ explicit Share(long long n) {

@@ -63,7 +63,7 @@ struct Boxes {
   // Creates all maps. Returns false if the driver rejects a map.
   bool describeAll(const KlTask* p, int tileRows, int tileCols) {
     const int rows = int(p->ROWS), cols = int(p->COLS), rowGroups = tileRows / kResidues;
-    int ahead = 0;  // maximum number of rows that a row of y leaves to the tile above
+    int ahead = 0;  // maximum number of rows that the tile above writes
     for (int r = 0; r < kResidues; ++r) ahead = std::max(ahead, (kSector - behind(p->y + (long long)r * rows, kSector)) % kSector);
     bytes = (kResidues * rowGroups + ahead) * (tileCols + kChunk) * int(sizeof(float));
     for (int r = 0; r < kResidues; ++r) {

@@ -13,7 +13,7 @@ export const accuracyPath = 'test/captures/prediction/accuracy.json'
 export interface PredictedTime {
   ms: number
   class: PredictionClass
-  /** Warnings that widened the range. */
+  /** Warnings that widened the predicted range. */
   widened: PredictionWarning[]
 }
 
@@ -157,7 +157,7 @@ export function figuresOf(rows: readonly PredictedRow[]): Figures {
 
 /**
  * Counts pairs of rungs in the same recording whose measured times differ by more than `least`.
- * `right` is the number of these pairs whose order was predicted correctly.
+ * `right` is the number of counted pairs whose order was predicted correctly.
  */
 export function orderOf(
   rows: readonly PredictedRow[],

@@ -20,8 +20,8 @@ export interface KernelPair {
 }
 
 /**
- * A group of kernels that were fused into fewer kernels or split into more. These kernels are not
- * listed in `pairs`, `onlyA` or `onlyB`.
+ * A group of kernels that were fused into fewer kernels or split into more. The kernels of such a
+ * group are not listed in `pairs`, `onlyA` or `onlyB`.
  */
 export interface FusedKernels {
   from: Kernel[]

@@ -94,8 +94,8 @@ export const RunEvent = z.discriminatedUnion('type', [
   /** The actual cost of profiling. */
   z.object({ type: z.literal('profile-cost'), cost: ProfileCost }),
   /**
-   * Whether the connection to a remote run is up. During an outage, the last messages are stale.
-   * Missed messages arrive after reconnecting.
+   * Whether the connection to a remote run is up. While the connection is down, the last messages
+   * are stale. Missed messages arrive after reconnecting.
    */
   z.object({ type: z.literal('link'), machine: z.string(), up: z.boolean(), at: z.iso.datetime() }),
   z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: Statement }),

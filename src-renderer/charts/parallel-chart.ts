@@ -16,8 +16,8 @@ interface ParallelChartSpec {
 
 const edge = { left: 40, right: 84, top: 40, bottom: 28 }
 /**
- * Lines through the same value are spread over this fraction of the height. The width of a bundle
- * then shows how many lines the bundle contains.
+ * Fraction of an axis over which the lines through the same value are spread. The width of a bundle
+ * shows how many lines it contains.
  */
 const spread = 0.06
 

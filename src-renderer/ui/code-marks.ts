@@ -1,6 +1,6 @@
 /**
- * Marks editor lines, such as the lines of the current change. A selection would be hidden below a
- * diff's own marks.
+ * Marks editor lines, such as the lines of the current change. An editor selection cannot serve as
+ * the mark, because a diff's own marks would hide it.
  */
 import { StateEffect, StateField, type Extension } from '@codemirror/state'
 import { EditorView, Decoration, type DecorationSet } from '@codemirror/view'

@@ -15,7 +15,7 @@ export function keptChoice<T extends string>(name: string, choices: readonly T[]
 }
 
 function read(key: string): string | undefined {
-  // Number formats read the language even without a page, for example in tests.
+  // Number formats need the language even where no document exists, for example in tests.
   const cookies = stored(() => new Map(document.cookie.split('; ').map((pair) => splitPair(pair))))
   return stored(() => localStorage.getItem(key)) ?? cookies?.get(key)
 }

@@ -79,7 +79,7 @@ describe('the code in a lab', () => {
     await mine.waitFor({ state: 'detached' })
   })
 
-  it('is checked only once after two clicks, and the verdict shows whether the code has changed since', async () => {
+  it('is checked once despite two clicks, and the verdict notes later changes to the code', async () => {
     const page = await lab()
     let checks = 0
     await page.route('**/rpc/labs.check', async (route) => {
@@ -122,7 +122,7 @@ describe('a copy of a rung', () => {
   })
 })
 
-describe('a connection lost during a check', () => {
+describe('if the connection is lost during a check', () => {
   /** Blocks all calls to the core and returns a function that allows them again. */
   async function cut(page: Page): Promise<() => Promise<void>> {
     await page.route('**/rpc/**', (route) => route.abort('connectionreset'))
@@ -133,7 +133,7 @@ describe('a connection lost during a check', () => {
   const draftOfLab = async () =>
     (await harness!.core.call('labs.get', { ref: '01-coalescing' })).draft
 
-  it('leaves a lab without a verdict, and keeps the code until it can be saved', async () => {
+  it('a lab has no verdict, and its code is kept until it can be saved', async () => {
     const page = await lab()
     const restore = await cut(page)
     await typeFirst(page, '// typed without a connection')
@@ -148,7 +148,7 @@ describe('a connection lost during a check', () => {
     await expect.poll(draftOfLab).toContain('// typed without a connection')
   })
 
-  it('reports the result of a check whose response was lost', async () => {
+  it('the result is still shown if only the response was lost', async () => {
     const page = await lab()
     await typeFirst(page, '// judged')
     await page.route('**/rpc/labs.check', async (route) => {
@@ -164,7 +164,7 @@ describe('a connection lost during a check', () => {
     expect(await draftOfLab()).toContain('// judged')
   })
 
-  it("reports the result of a copy's build, and keeps the copy", async () => {
+  it('a copy is reported as not built, and its code is kept', async () => {
     const { setup } = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu'])
     harness = await startHarness(setup.machine)
     const ref = encodeURIComponent('recorded:gemm-fp32-h200-1024')

@@ -161,14 +161,14 @@ describe('invalid usage and input exit with 2 and an error message, and print no
   })
 })
 
-describe('a command that lacks something on this machine exits with 3, and prints what is missing and a remedy', () => {
+describe('a command that lacks a tool, a GPU, or a permission exits with 3 and prints a remedy', () => {
   it.each([
     ['nvcc', /nvcc was not found.*CUDA toolkit/s],
     [
       'nvidia-smi',
       /No NVIDIA GPU was found.*--target emulated.*no times\.\n.*--target recorded.*\n.*--target static:h200/s,
     ],
-  ])('%s: a remedy is printed', async (tool, message) => {
+  ])('without %s', async (tool, message) => {
     const dir = await tempDir()
     const env = fakeTools(dir)
     const bin = join(dir, 'bin')
@@ -181,14 +181,14 @@ describe('a command that lacks something on this machine exits with 3, and print
     expect(stdout).toBe('')
   })
 
-  it('a GPU that CUDA cannot use', async () => {
+  it('with a GPU that CUDA cannot use', async () => {
     const env = { ...fakeTools(await tempDir()), FAKE_RUNNER: 'no-device' }
     const { code, stderr } = await run(small, env)
     expect(code).toBe(3)
     expect(stderr).toMatch(/no usable GPU: no CUDA-capable device/)
   })
 
-  it('permission to read counters, but the times are still printed and saved', async () => {
+  it('without permission to read counters, but still prints and saves the times', async () => {
     const dir = await tempDir()
     const { code, stdout, stderr } = await run([...small, '--json'], {
       ...fakeTools(dir),
@@ -316,7 +316,7 @@ describe('ladders --json', () => {
     })
   })
 
-  it("has each rung's recorded measurements, and so does show for other sessions", async () => {
+  it("has each rung's recorded measurements, and show prints them for other sessions", async () => {
     const { ladders } = JSON.parse((await run(['ladders', '--json'])).stdout) as {
       ladders: { rungs: { id: string; measured: { recording: string; medianMs: number } }[] }[]
     }

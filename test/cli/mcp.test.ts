@@ -154,7 +154,7 @@ describe('an agent', () => {
     expect(compared.summary).toMatch(/^Of the \d+ rungs in both sessions, /)
   })
 
-  it('replays a recording, and gets progress', async () => {
+  it('replays a recording, and gets progress messages', async () => {
     const { client } = await sharedDesk()
     const said: string[] = []
     // A progress callback would miss messages that arrive with the response, because the client
@@ -201,7 +201,7 @@ describe('an agent may not', () => {
     const { call } = await sharedDesk()
     for (const [tool, given] of [
       ['run', { ladder: 'gemm-fp32', target: 'local' }],
-      // `titan` is a machine that the user added. The machine's GPU also requires permission.
+      // `titan` is a machine that the user added. A run on its GPU also requires permission.
       ['run', { ladder: 'gemm-fp32', target: 'titan' }],
       ['lab_check', { lab: '01-coalescing', file: 'lab.cu', target: 'local' }],
     ] as const)
@@ -217,7 +217,7 @@ describe('an agent may not', () => {
 })
 
 describe('mistakes', () => {
-  it('in a name get an error message with the closest name', async () => {
+  it('in a name are reported together with the closest name', async () => {
     const { call } = await sharedDesk()
     const named = async (tool: string, given: Record<string, unknown>) =>
       (await call(tool, given)).error?.remedy
@@ -244,7 +244,7 @@ describe('mistakes', () => {
     expect((await call('ladders')).summary).toContain('ladders')
   })
 
-  it('such as invalid JSON are skipped, and the server ends when its client disappears', async () => {
+  it('such as invalid JSON do not stop the server, which exits with its client', async () => {
     const dir = await tempDir()
     const child = spawn(process.execPath, [program, 'mcp', dir], { env: envOf(dir) })
     const ended = new Promise<number | null>((done) => child.once('close', done))

@@ -119,8 +119,8 @@ function preloadSide(): void {
       })
     },
   }
-  // Electron knows the path of a File object. The fake Electron derives the path from the file's
-  // name.
+  // Electron's getPathForFile returns the real path of a File object. The fake Electron derives the
+  // path from the file's name.
   const webUtils = { getPathForFile: (file: File) => `/files/${file.name}` }
   own.require = (name) => {
     if (name !== 'electron') throw new Error(`A sandboxed preload cannot load ${name}`)

@@ -12,8 +12,8 @@ import { dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
 /**
- * Returns a PCI bus id derived from a text with two FNV-1a hashes. Loading node:crypto would take a
- * tenth of a fake's run time.
+ * Derives a PCI bus id from a text, using two FNV-1a hashes. Loading node:crypto would take a tenth
+ * of a fake's run time.
  */
 function busOf(text) {
   const hash = (seed) => {
@@ -70,8 +70,8 @@ export function fakeCall(given) {
       return calls.map((line) => JSON.parse(line)).filter(([name]) => name === tool)
     },
     /**
-     * Returns a rung's fault from `$FAKE_FAULTS`, as in `02_coalesced=hang,…`. Tests that cannot
-     * edit the source set `$FAKE_FAULTS`.
+     * Returns a rung's fault from `$FAKE_FAULTS`, as in `02_coalesced=hang,…`. `$FAKE_FAULTS` is
+     * for tests that cannot edit the rung's source.
      */
     faultOf: (rung) =>
       (env.FAKE_FAULTS ?? '')
@@ -120,7 +120,7 @@ function putWhole(file, content) {
     writeFileSync(draft, content)
     renameSync(draft, file)
   } catch {
-    // Ignore the error. Without a stored answer, the next call is only slower.
+    // Ignore the error, because a missing answer only makes the next call slower.
   }
 }
 
@@ -205,7 +205,7 @@ export function writeFake(path, name) {
 }
 
 /**
- * Creates a folder with the fake tools of a machine and returns the folder.
+ * Creates a folder with a machine's fake tools and returns the folder's path.
  * @param {string} folder
  * @param {readonly string[]} without
  */

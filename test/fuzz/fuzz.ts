@@ -35,14 +35,14 @@ export interface Tally {
 }
 
 /**
- * Time limit per input, in milliseconds. An input that takes longer is reported as a bug, because
- * the reader would block the host.
+ * Time limit per input, in milliseconds. An input that exceeds the limit is reported as a bug,
+ * because the reader would block the host.
  */
 export const mostMs = 5000
 
 /**
- * Returns a non-finite number in a value as text, or null. JSON cannot represent non-finite
- * numbers.
+ * Returns the first non-finite number in a value, as text, or null if there is none. JSON cannot
+ * represent such numbers.
  */
 function misread(value: unknown, depth = 0): string | null {
   if (typeof value === 'number') return Number.isFinite(value) ? null : String(value)
@@ -78,8 +78,8 @@ const numbersIn = (text: string): Set<number> =>
   new Set([...text.matchAll(/\d+(?:\.\d+)?/g)].map(([number]) => Number(number)))
 
 /**
- * Returns a number in the value that does not occur in the text. Ignores 0, which represents
- * missing values.
+ * Returns the first number in the value that does not occur in the input text, or null if there is
+ * none. Ignores 0, which represents missing values.
  */
 function unwritten(value: unknown, written: ReadonlySet<number>, depth = 0): string | null {
   if (typeof value === 'number')
@@ -114,7 +114,7 @@ const fresh = (reader: string): Tally => ({
 
 const cached = new WeakMap<Reader, Pick<Reader, 'seeds' | 'large'>>()
 
-/** Returns a reader's inputs. Shortens and unpacks the inputs only once. */
+/** Returns a reader's inputs, which are shortened and unpacked only once. */
 function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
   const known = cached.get(reader)
   if (known) return known
@@ -125,8 +125,8 @@ function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
 }
 
 /**
- * Memory limit, one GiB above the memory use at startup. Exceeding the limit is a bug that is
- * reported once. `maxRSS` is in KiB.
+ * Memory limit, one GiB above the memory use at startup. Memory use above this limit is reported as
+ * a bug, but only once. `maxRSS` is in KiB.
  */
 const mostKiB = process.resourceUsage().maxRSS + 2 ** 20
 let mostBefore = 0
@@ -140,7 +140,7 @@ function grown(): string | null {
   return before <= mostKiB && now > mostKiB ? `${now >> 10} MiB` : null
 }
 
-/** Reads inputs until `enough` returns true. The numbering continues from `tally`. */
+/** Reads inputs until `enough` returns true. Input numbers continue from the count in `tally`. */
 export async function fuzz(
   reader: Reader,
   seed: number,
@@ -164,7 +164,7 @@ export async function fuzz(
   return tally
 }
 
-/** Maximum number of inputs and seconds per turn of a reader. */
+/** Maximum number of inputs, and of seconds, in one turn of a reader. */
 const turn = { inputs: 2000, seconds: 0.5 }
 
 /**

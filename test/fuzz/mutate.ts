@@ -151,8 +151,8 @@ const ofText: readonly Mutation<string>[] = [
 ]
 
 /**
- * Mutations that produce long texts. A reader takes a hundred times as long for a long text, so few
- * inputs are mutated in this way.
+ * Mutations that produce long texts. Readers take a hundred times as long for such texts, so few
+ * inputs get these mutations.
  */
 const bulky: readonly Mutation<string>[] = [
   // Repeats a character, because some regular expressions take quadratic time on repeated
@@ -233,7 +233,7 @@ function several<T>(
   return rare.length > 0 && random(1000) === 0 ? pick(random, rare)(damaged, random) : damaged
 }
 
-/** The maximum size of an input. Larger inputs revealed no other bugs. */
+/** The maximum size of an input. Inputs larger than this revealed no additional bugs. */
 const mostLetters = 500_000
 
 export const mutate = <T extends string | Uint8Array>(input: T, random: Random): T =>

@@ -16,7 +16,7 @@ import { specialRegister } from '../../src-main/domain/emulator/special-register
 const buffer = new ArrayBuffer(65536)
 const counts = new Proxy({} as Counts, { get: () => new Float64Array(16) })
 
-/** A launch state that is used only to create steps. No step is executed. */
+/** A launch state that is used only to create steps, which are not executed. */
 const machine: EmulatorState = {
   views: {
     words: new Int32Array(buffer),

@@ -135,7 +135,7 @@ describe("a rung's commits", () => {
     ]).toEqual([before, ''])
   })
 
-  it('are built, run, and saved with their sources, and the working tree keeps its changes', async () => {
+  it('are built, run, and saved with their sources, without changing the working tree', async () => {
     const made = await written()
     const { folder, setup, dir } = made
     await writeFile(join(folder, 'b.cu'), rungText('b', '// not committed'))
@@ -188,7 +188,7 @@ describe("a rung's commits", () => {
     expect(existsSync(mark)).toBe(false)
   })
 
-  it('may be commits to any file, with or without a header', async () => {
+  it('may be commits of a file in a different repository, with or without a header', async () => {
     const made = await written()
     const elsewhere = join(made.dir, 'elsewhere')
     await mkdir(join(elsewhere, 'src'), { recursive: true })
@@ -247,7 +247,7 @@ describe('the recorded commits', () => {
     expect(session.rungs.map(({ status }) => status)).toEqual(
       rungs.map((id) => (catalog.rungs.get(id)!.text.includes(' quad[i]') ? 'failed' : 'ok')),
     )
-    // The change between two rungs is the change in the commit.
+    // The difference between successive rungs is their commit's diff.
     for (const [index, after] of rungs.slice(1).entries()) {
       const before = rungs[index]!
       const own = diffSources(texts[before]!, texts[after]!).flatMap(({ lines }) => lines)
@@ -296,7 +296,7 @@ describe('rejected inputs include', () => {
     expect((await ladderOf(shallow, 'HEAD~2..')).rungs).toHaveLength(2)
   })
 
-  it('files in a submodule, because they have their own history', async () => {
+  it('files in a submodule, because a submodule has its own history', async () => {
     const made = await written()
     const inner = join(made.dir, 'inner')
     await mkdir(inner)

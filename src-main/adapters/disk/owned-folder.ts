@@ -18,8 +18,8 @@ const ownerFile = '.owner.json'
 const Owner = z.object({
   schema: z.literal(1),
   /**
-   * Identifies the running kernel and the pid namespace in which the process id is valid. Null if
-   * unknown.
+   * Identifies the boot of the operating system and the pid namespace in which the process id is
+   * valid. Null if unknown.
    */
   realm: z.string().nullable(),
   pid: z.number().int(),
@@ -47,8 +47,8 @@ const named = /^\..+\.partial-\d+-[0-9a-f]{8}$/
 const orNull = (text: Promise<string>): Promise<string | null> => text.catch(() => null)
 
 /**
- * Returns an id for the running kernel and the pid namespace. Containers made from the same image
- * on different machines may differ only in the kernel's id.
+ * Returns an id for the boot of the operating system and the pid namespace. Containers made from
+ * the same image on different machines may differ only in the boot id.
  */
 async function ownRealm(): Promise<string | null> {
   if (process.platform !== 'linux') return `${process.platform} ${hostname()}`

@@ -66,7 +66,7 @@ const maxFiles = 100
 const pictureTypes = ['.svg', '.png']
 
 /**
- * Returns the names to which a lab may refer. If the lab contains a ladder folder, `path` replaces
+ * Returns the ids to which a lab may refer. If the lab contains a ladder folder, `path` replaces
  * the ladder id.
  */
 const labReferences = (catalog: Catalog, path?: string): LabReferences => ({
@@ -252,7 +252,8 @@ async function readOne(folder: string, shipped: Catalog): Promise<ReadLab> {
 
 /**
  * Reads a folder of labs, or a single lab. A prerequisite must be in the same folder or in `known`.
- * Throws an error if the folder is unreadable. Other problems are listed in `faults`.
+ * Throws an error if the folder is unreadable. All other problems with the labs are listed in
+ * `faults`.
  */
 export async function readLabs(
   folder: string,

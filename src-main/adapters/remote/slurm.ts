@@ -1,7 +1,7 @@
 /**
  * Runs a Slurm job and parses the plain-text output of sbatch, squeue, sacct, and scancel.
  *
- * The login node and the compute node share a folder that contains the job's output lines. While
+ * The login node reads the job's output from a folder that it shares with the compute node. While
  * the job's state stays the same, squeue is polled less and less often.
  */
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
@@ -30,8 +30,8 @@ import { quoted, type Shell } from './ssh'
 /** Longest interval between squeue polls, in seconds. */
 const slowest = 30
 /**
- * Time to wait for a job's last lines after it ends, in seconds. The lines arrive through a shared
- * file system.
+ * Time to wait for a job's last lines after it ends, in seconds. These lines arrive through a
+ * shared file system.
  */
 const settling = 15
 
@@ -150,14 +150,14 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
       '  [ -n "$over" ] || a=1',
     ].join('\n'),
     last: [
-      // Wait for the completion mark. The job's last lines travel through the shared file system,
-      // so they can arrive after the job is known to have ended.
+      // Wait for the completion mark. The job's last lines arrive through the shared file system,
+      // possibly after the job is known to have ended.
       `case "$old" in *'|COMPLETED|'*) k=0; while [ ! -f done ] && [ $k -lt ${settling} ]; do sleep 1; k=$((k + 1)); done;; esac`,
       'n=0; [ ! -f events ] || n=$(wc -c < events)',
       'if [ "$n" -gt "$o" ]; then tail -c +$((o + 1)) events; fi',
       `[ -f done ] || sacct -X -P -n -o JobID,State -S "$(cat submitted)" -j ${id}${where} 2>/dev/null | grep '^${id}|' | tail -n 1 | sed 's/^/% accounting /'`,
-      // Use only the output after the last start. Output from earlier starts of the job comes
-      // first.
+      // Use only the output after the job's last start. Earlier starts of a requeued job also wrote
+      // to the file.
       `awk '/^begun$/ { s = "" } /[*][*][*] JOB ${id} ON / { s = $0 } END { if (s) print "% step " s }' slurm.out 2>/dev/null`,
     ].join('\n'),
   }

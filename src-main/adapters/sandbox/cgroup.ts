@@ -21,8 +21,8 @@ interface Group {
   /** Command prefix that runs the rest of the command line in the group. */
   prefix: readonly string[]
   /**
-   * Returns the limit that was exceeded. Returns null if no limit was exceeded or the kernel does
-   * not report it.
+   * Returns the limit that was exceeded. Returns null if no limit was exceeded or the Linux kernel
+   * does not report it.
    */
   met(): Promise<'memory' | 'tasks' | null>
   /** Kills all remaining processes in the group and removes the group. */
@@ -36,8 +36,8 @@ const newName = (): string => `kernel-ladder-${randomBytes(6).toString('hex')}`
 const read = (...path: string[]): Promise<string> => readFile(join(...path), 'utf8').catch(() => '')
 
 /**
- * Returns the path of this process's control group by controller, from /proc/self/cgroup. For
- * version 2, the controller name is empty.
+ * Reads the paths of this process's control groups, keyed by controller, from /proc/self/cgroup.
+ * For version 2, the controller name is empty.
  */
 async function ownPaths(): Promise<Map<string, string>> {
   const lines = (await read('/proc/self/cgroup')).split('\n')
@@ -120,7 +120,7 @@ async function makeGroup(plan: Plan): Promise<Group> {
 
 /**
  * Plans a version 2 group. The new group's parent is the nearest ancestor group that makes the
- * needed controllers available. The limits of the skipped groups still apply.
+ * needed controllers available. The limits of the groups in between still apply.
  */
 async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
   const own = (await ownPaths()).get('')
@@ -204,7 +204,7 @@ async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Prom
     return (
       outcome === 'exited' &&
       limits.includes(tasks) &&
-      // The kernel rounds limits to pages, and an outer group can have lower limits.
+      // The Linux kernel rounds limits to pages, and an outer group can have lower limits.
       limits.some((value) => value !== tasks && value > 0 && value <= memoryBytes)
     )
   } finally {

@@ -18,8 +18,8 @@ export interface Place {
   /** An empty folder on which the view is mounted. */
   view: string
   /**
-   * Whether the program confines itself (cuda-kernels/probe/confine.hpp). If so, the view has no
-   * copy of the program's folder, no devices, and no writable files. The view of a program that
+   * Whether the program confines itself (cuda-kernels/probe/confine.hpp). If it does, the view has
+   * no copy of the program's folder, no devices, and no writable files. The view of a program that
    * confines itself starts in a third of the usual time.
    */
   librariesOnly?: boolean
@@ -61,8 +61,8 @@ const configuration = [
 const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom']
 
 /**
- * Parts of /proc that control the machine. The view mounts these parts of /proc read-only, because
- * only the user id would protect them otherwise.
+ * Parts of /proc that control the machine. The view mounts them read-only, because otherwise only
+ * file permissions would protect them.
  */
 const guarded = [
   ...['/proc/sysrq-trigger', '/proc/bus', '/proc/fs', '/proc/irq'],
@@ -70,8 +70,8 @@ const guarded = [
 ]
 
 /**
- * Returns the limits as `name=value` arguments for prlimit. A lower limit that is already in effect
- * remains.
+ * Returns the limits as `name=value` arguments for prlimit. Limits that are already lower stay in
+ * effect.
  */
 const limitsOf = ({ tasks, fileBytes, cpuSeconds }: Place): string =>
   `--nproc=${tasks} --fsize=${fileBytes} --cpu=${cpuSeconds} --core=0 --nofile=4096`
@@ -215,7 +215,8 @@ const namespaces = ['--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--
  * signal, so `tie` comes after that step.
  *
  * root runs submissions with an unused user id, because files owned by root are writable without
- * any capability. Other users act as root of a user namespace until the view is built.
+ * any capability. If the user is not root, the shell acts as root of a user namespace until the
+ * view is built.
  */
 export const unshareWith =
   (tie: readonly string[], newUser: (() => number) | null): Wrap =>

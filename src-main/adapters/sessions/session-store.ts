@@ -36,7 +36,7 @@ const importedFile = 'imported.json'
 
 /**
  * Returns a session.json file's text from the session's folder or the shared file. Returns null if
- * neither place contains the session.
+ * neither of them contains the session.
  */
 export async function readSessionText(folder: string): Promise<RowText | null> {
   const place = join(folder, sessionFile)
@@ -68,7 +68,8 @@ export const shareSession = (text: string, target: string): Promise<void> =>
   shareSessionRow(target, JSON.stringify(JSON.parse(text)))
 
 /**
- * Whether an import wrote this folder. The imported session may have been live on another machine.
+ * Whether an import wrote this folder. Such a session may have been measured live on another
+ * machine.
  */
 export const isImported = (folder: string): Promise<boolean> =>
   pathExists(join(folder, importedFile))
@@ -120,7 +121,10 @@ export interface SessionDraft {
    * name. If the final name is taken, uses a similar available name. Returns the path.
    */
   commit(session: Session): Promise<string>
-  /** Creates the same draft at another location. Copies raw output and ncu's report if possible. */
+  /**
+   * Creates a copy of the draft at a different location. Copies raw output and ncu's report if
+   * possible.
+   */
   elsewhere(finalPath: string): Promise<SessionDraft>
   discard(): Promise<void>
 }
@@ -134,7 +138,7 @@ export const draftSession = (finalPath: string): Promise<SessionDraft> =>
 
 /**
  * Creates a draft. `added` maps paths in the folder to file contents. The contents also stay in
- * memory, in case the folder is removed.
+ * memory, so that they can be written again if the folder is removed.
  */
 async function draftOf(finalPath: string, added: Map<string, string>): Promise<SessionDraft> {
   const staged = await stageFolder(finalPath)
@@ -166,8 +170,8 @@ async function draftOf(finalPath: string, added: Map<string, string>): Promise<S
     path: staged.path,
     reportPath: join(staged.path, reportFile),
     addSource: (file, text) => add(join(sourcesFolder, file), text),
-    // Don't indent the JSON. With indentation, thousands of instructions would take twice the
-    // space.
+    // The JSON is not indented, because indentation would double the space for thousands of
+    // instructions.
     addDeep: (profile) => add(deepFile(profile.rung), `${JSON.stringify(profile)}\n`),
     markImported: (from) => add(importedFile, `${JSON.stringify({ schema: 1, from })}\n`),
     addNote: (file, note) => add(file, `${JSON.stringify(note)}\n`),

@@ -1,6 +1,6 @@
 /**
- * Registers callbacks for a canceled run. Every running program and every emulator thread waits for
- * its run's signal.
+ * Registers callbacks for a canceled run. Every running program and every emulator thread listens
+ * to its run's abort signal.
  *
  * All callbacks share one listener per signal, because Node 20 reports a leak at the eleventh
  * listener.

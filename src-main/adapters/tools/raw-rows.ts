@@ -87,7 +87,7 @@ export async function unpacked(
   }
 }
 
-/** Returns a stream's text. The size limit is a tool's maximum output. */
+/** Returns a stream's text. Its decompressed size is limited to a tool's maximum output. */
 export async function textOf(stream: Stream, what: string): Promise<string> {
   if (typeof stream === 'string') return stream
   const [method, base64] =

@@ -9,7 +9,7 @@ const onGpu: readonly string[] = ['runner', 'ncu', 'compute-sanitizer']
  * @param gpu index from 0 among the currently visible GPUs, which equals nvidia-smi's index if
  *   visibility is not restricted
  * @param visible the current value, for example as set by a scheduler, or null if unset
- * @returns the new value, or null if no visible GPU has this index
+ * @returns the new value, or null if no visible GPU has the index `gpu`
  */
 export function visibleGpu(gpu: number, visible: string | null): string | null {
   if (visible === null) return String(gpu)

@@ -34,7 +34,10 @@ export const Across = z.object({
     z.object({
       id: Identifier,
       title: z.string(),
-      /** One entry per machine, in order. An entry is null if the session lacks the rung. */
+      /**
+       * One entry per machine, in the order of the sessions. An entry is null if the session lacks
+       * the rung.
+       */
       on: z.array(Side.nullable()),
     }),
   ),

@@ -27,7 +27,7 @@ export function mixOf(rung: RungResult): Mix | null {
   if (!counted.every((entry): entry is readonly [string, number] => entry[1] !== null)) return null
   const whole = lanes * instructions
   const sum = counted.reduce((so, [, count]) => so + count, 0)
-  // Spin loops execute different numbers of instructions in the two profiling passes, so the
-  // difference can be negative.
+  // Spin loops execute different numbers of instructions in the two profiling passes, so `sum` can
+  // exceed `whole`.
   return { rung, kinds: Object.fromEntries(counted), none: Math.max(0, whole - sum), whole }
 }

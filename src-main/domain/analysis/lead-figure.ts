@@ -26,8 +26,8 @@ export interface Lead {
 }
 
 /**
- * Assumed ridge point for an unknown GPU in operations per byte. Current GPUs have a ridge point
- * near this value.
+ * Assumed ridge point, in operations per byte, of an unknown GPU. The ridge points of current GPUs
+ * are near 10.
  */
 const usualRidge = 10
 
@@ -164,7 +164,7 @@ export const rateText = (figure: Pick<LeadFigure, 'rate'> | null): string =>
 
 /**
  * Returns the rate as text. For a memory-bound task, the text is `3.91 TB/s (81.5 % of DRAM)`, or
- * gives the reason for a missing share. For a compute-bound task, the text is `42.1 TFLOP/s`.
+ * states why the share is missing. For a compute-bound task, the text is `42.1 TFLOP/s`.
  */
 export function leadWords(
   session: LeadContext,

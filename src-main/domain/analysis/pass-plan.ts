@@ -55,7 +55,7 @@ const startSeconds = 2
 
 /**
  * Assumed seconds for starting Python and importing a framework, if the run did not measure this
- * time. On the machine with the H200, this startup took 2.3 to 4.9 s.
+ * time. Starting took 2.3 to 4.9 s on the machine with the H200.
  */
 const importSeconds = 4
 
@@ -94,8 +94,7 @@ interface PlannedRung {
   /** Number of kernels per launch, 1 by default. */
   kernels?: number | undefined
   /**
-   * Preparation of a rung that compiles its kernels when the rung is loaded. The rung compiles its
-   * kernels again under ncu.
+   * Set if the rung compiles its kernels when it is loaded. The rung compiles them again under ncu.
    */
   prepared?: Preparation | undefined
 }

@@ -117,7 +117,8 @@ function readInPairs(bytes: number, mask: number, addresses: Addresses): boolean
 
 /**
  * Returns the wavefronts of an 8- or 16-byte load. Two adjacent parts of the warp share a wavefront
- * if paired lanes read the same address. In addition, no bank may contain two of the loaded words.
+ * if paired lanes read the same address. In addition, all of their loaded words must be in
+ * different banks.
  */
 function wideLoad(bytes: number, mask: number, addresses: Addresses): number {
   const count = lanesPerWavefront(bytes)
@@ -194,8 +195,8 @@ const sharesInPairs = (mask: number, addresses: Addresses): boolean =>
   )
 
 /**
- * Returns the number of shared-memory sectors that an L1-bypassing copy fills. The L1 sector
- * counter reports this number for such copies.
+ * Returns the number of shared-memory sectors that an L1-bypassing copy fills. For these copies,
+ * the L1 sector counter equals this number.
  */
 export const sectorsFilled = (mask: number, shared: Addresses): number =>
   new Set(lanesOf(mask).map((lane) => Math.floor(shared[lane]! / sectorBytes))).size
@@ -283,9 +284,10 @@ const banksOf = (bytes: number, address: number): number[] =>
 /**
  * Returns the cost of LDGSTS through L1. L1 stores its lines in the same banks as shared memory.
  *
- * One wavefront reads a group of lanes without bank conflicts in L1. The same wavefront writes each
- * lane that has no bank conflict in shared memory. Lanes with bank conflicts are written in later
- * wavefronts. Lanes that write zeros read no global data, and belong to the first group.
+ * One wavefront serves a group of lanes that have no bank conflicts in L1. The same wavefront
+ * writes each lane that has no bank conflict in shared memory. Lanes with bank conflicts are
+ * written in later wavefronts. Lanes that write zeros read no global data, and belong to the first
+ * group.
  */
 function cachedCopy(
   bytes: number,

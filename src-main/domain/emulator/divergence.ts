@@ -2,8 +2,8 @@
 import { warpLanes, type Wait, type Split, type Counts, type Warp } from './warp'
 
 /**
- * Moves the lanes in `active` to another instruction. The split's lanes outside `active` continue
- * at the next instruction.
+ * Moves the lanes in `active` to the branch target. The split's lanes outside `active` continue at
+ * the next instruction.
  */
 export function branch(
   warp: Warp,
@@ -138,8 +138,8 @@ const nextTurn: Wait = { kind: 'until', over: () => true, end: () => {}, timesOu
 
 /**
  * Handles YIELD and NANOSLEEP, which appear in loops that may wait for other lanes. Lanes that did
- * not yield run next. Lanes that wait to reconverge with the yielding lanes stop waiting.
- * Otherwise, a lane that has acquired a lock would wait for lanes that spin on the lock.
+ * not yield run next. Lanes that wait to reconverge with the yielding lanes stop waiting, because
+ * such a lane may hold the lock on which the yielding lanes spin.
  */
 export function giveWay(warp: Warp, split: Split): void {
   split.waits = nextTurn

@@ -1,6 +1,6 @@
 /**
  * Integer arithmetic, logic, shifts and comparisons. Uniform instructions use the same code as
- * per-lane instructions. For example, UIADD3 uses the code of IADD3.
+ * per-lane instructions. For example, UIADD3 is implemented by the code for IADD3.
  */
 import { multiplyHigh, multiplyHighSigned } from './float'
 import { eachLane, type Get, type Site } from './site'
@@ -275,7 +275,7 @@ function extremum(at: Site, plus: boolean): Step {
 }
 
 function add(at: Site): Step {
-  // GPUs ignore the bit that would negate VIADD's first operand. No compiler sets this bit.
+  // GPUs ignore the bit that would negate VIADD's first operand. No compiler is known to set it.
   const a = at.raw(at.source(0))
   const b = at.int(at.source(1))
   const put = at.put()

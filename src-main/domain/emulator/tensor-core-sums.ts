@@ -9,8 +9,8 @@
 import { bitsOf, floatOf, nanBits } from './float'
 
 /**
- * Number of bits that an FP8 sum keeps below the largest exponent. For other types, the number of
- * bits is `kept`.
+ * Number of bits that an FP8 sum keeps below the largest exponent. For types other than FP8, the
+ * number of bits is `kept`.
  */
 export const keptOfEights = 13
 

@@ -1,5 +1,5 @@
 /**
- * A table of GPUs. On machines without a GPU, the table is used for compilation and for computing
+ * The built-in GPUs. On machines without a GPU, they are used for compilation and for computing
  * occupancy.
  *
  * SM counts are from NVIDIA's data sheets and architecture papers. An SM count is null if the data

@@ -27,8 +27,8 @@ const remedies: Readonly<Record<UnitId, AnyMessage>> = {
 
 /**
  * Returns the utilization over the whole launch. The unit's counter may cover only cycles in which
- * an SM has a block. If the counter's value differs, the text also includes the counter's value,
- * which other output shows.
+ * an SM has a block. If the counter's value differs, the text also includes that value, because
+ * tables show it.
  */
 function utilizationWords({ busy, value }: Facts, unit: UnitId, share = 0): Statement {
   const launch = formatPercent(100 * (busy[unit] ?? share))
@@ -39,8 +39,8 @@ function utilizationWords({ busy, value }: Facts, unit: UnitId, share = 0): Stat
 }
 
 /**
- * Returns the utilization and, if it is higher, the highest recorded utilization. For DRAM in tasks
- * with a known byte count, returns the share of the measured bandwidth instead.
+ * Returns the rung's utilization and the highest recorded utilization, if that is higher. For DRAM
+ * in tasks with a known byte count, returns the share of the measured bandwidth instead.
  */
 function busyWords(facts: Facts, { unit, share }: Fullness): Statement {
   const { session, rung } = facts.side
@@ -61,8 +61,8 @@ function busyWords(facts: Facts, { unit, share }: Fullness): Statement {
 }
 
 /**
- * Units within this difference are treated as equally busy. Among equally busy units, the text
- * names the unit that does the task's main work.
+ * Maximum difference in utilization at which units are treated as equally busy. Among equally busy
+ * units, the text names the unit that does the task's main work.
  */
 const equal = 0.05
 

@@ -22,9 +22,9 @@ const Ranged = z.object({ low: z.number(), mid: z.number(), high: z.number() })
 export const NextStep = z.object({
   /** Move id. */
   id: z.string(),
-  /** Description of the change. */
+  /** Description of the recommended change. */
   statement: Statement,
-  /** Costs and requirements of the change. */
+  /** Costs and requirements of the recommended change. */
   costs: Statement,
   /**
    * Range of the forecast speedup. 7 % of similar past steps were below `low`, and half were below
@@ -55,7 +55,7 @@ export type Next = z.infer<typeof Next>
 
 /** Maximum number of steps shown. */
 const mostSteps = 5
-/** Minimum speedup for a step to be recommended. Smaller gains are not worth the effort. */
+/** Minimum speedup for a step to be recommended, because smaller gains are not worth the effort. */
 const leastGain = 1.01
 
 export interface Candidate {

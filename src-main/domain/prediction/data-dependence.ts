@@ -51,7 +51,7 @@ function follow(
   }))
   const uses = printed.map(({ text }) => registersOf(text))
   const { successors } = controlFlow(printed)
-  /** Registers that may contain loaded data before each instruction. */
+  /** For each instruction, the registers that may contain loaded data before it. */
   const before: Set<number>[] = code.map(() => new Set<number>())
   const pending = [0]
   const visited = new Set<number>()

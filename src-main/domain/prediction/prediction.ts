@@ -88,7 +88,7 @@ export interface PredictionGpu {
   /** Whether predictions for this GPU have been compared with measured times. */
   readonly validated: boolean
   /**
-   * Whether to also predict the time without each cause of stalls. A prediction then takes up to
+   * Whether to also predict the time without each cause of stalls. The prediction then takes up to
    * four times as long.
    */
   readonly removes?: boolean

@@ -27,7 +27,7 @@ export const kernelKey = ({
 }: Pick<PreviewLaunch, 'name' | 'grid' | 'block'>): string =>
   JSON.stringify([withoutCasts(name), grid, block])
 
-/** Returns the kernels in order of their first launches. */
+/** Returns the kernels in the order of their first launches. */
 export function previewKernels(launches: readonly PreviewLaunch[]): PreviewKernel[] {
   const kernels = new Map<string, PreviewKernel>()
   for (const { name, grid, block, range, ms } of launches) {

@@ -77,7 +77,7 @@ const workOf = ({ metrics }: RungResult): Work =>
 
 /**
  * Returns the half-width of the median's 95 % confidence interval, computed from the interquartile
- * range. Apart from this range, the estimate makes no assumption about the distribution.
+ * range. It makes no other assumption about the distribution.
  */
 const ofMedian = (spread: number, samples: number): number => (1.57 * spread) / Math.sqrt(samples)
 

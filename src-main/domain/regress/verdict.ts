@@ -14,7 +14,10 @@ export const leastPercent = 0.5
 export interface Round {
   newMs: readonly number[]
   oldMs: readonly number[]
-  /** Times of a copy of the old build in the same process. */
+  /**
+   * Times of a copy of the old build, measured in the same process to show the spread of identical
+   * code.
+   */
   copyMs: readonly number[]
   /** SM cycles of the same launches; null if unknown. */
   newCycles: readonly (number | null)[]
@@ -91,8 +94,8 @@ export const sameCodeRatio = (rounds: readonly Round[]): Ratio | null =>
 const reachPercent = ({ low, high }: Ratio): number => 100 * (Math.max(high, 1 / low) - 1)
 
 /**
- * Returns how much the times of identical code vary on this machine in percent, as the median over
- * rungs.
+ * Returns by what percentage the times of identical code vary on this machine. The result is the
+ * median over rungs.
  */
 export function spreadOfSameCode(rungs: Iterable<readonly Round[]>): number | null {
   const reaches = [...rungs].flatMap((rounds) => {
@@ -159,14 +162,15 @@ export function verdicts(
 
 /**
  * Returns the final verdict on a rung. Identical machine code is never reported as slower or
- * faster. The time of identical code can differ only because the code's location in memory differs.
+ * faster. The times of identical code can differ just because the code is loaded at different
+ * addresses.
  */
 export const judged = (byTimes: MeasuredVerdict, sameBuild: boolean): MeasuredVerdict =>
   sameBuild && (byTimes === 'slower' || byTimes === 'faster') ? 'unresolved' : byTimes
 
 /**
  * Returns the verdict after a second measurement. A rung is reported as slower only if it was
- * slower in both measurements.
+ * slower in both the first and the second measurement.
  */
 export const confirmed = (again: MeasuredVerdict): MeasuredVerdict =>
   again === 'slower' ? 'slower' : 'unresolved'

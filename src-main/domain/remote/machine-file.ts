@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { MessageKey } from '../messages/message'
 
 /**
- * Returns a message key as the error text of a schema. `messageOf` converts the key to a message.
+ * Returns a message key as a schema's error text. `messageOf` converts the key to a message.
  */
 const key = (fault: MessageKey): string => fault
 
@@ -29,8 +29,8 @@ const reserved = [
 const namePattern = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/
 
 /**
- * Returns the reason why a machine cannot have this name, as a sentence. Returns null if the name
- * is valid.
+ * Returns a sentence that explains why a machine cannot have this name. Returns null if the name is
+ * valid.
  */
 export function nameFault(name: string): string | null {
   if (!namePattern.test(name))

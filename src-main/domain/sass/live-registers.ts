@@ -82,7 +82,7 @@ export function liveRegisters(
       for (let word = 0; word < words; word += 1) {
         const at = index * words + word
         // If a register is written and read under the same guard, it appears to be needed before
-        // its first write. Checking for an earlier write excludes this case.
+        // its first write. The check for a write on some earlier path (`given`) excludes this case.
         const liveBits = (needed.bits[at]! & given.bits[at]!) | writes.bits[at]!
         sum += ones(liveBits & mask[word]!)
       }

@@ -42,8 +42,8 @@ function parse(text: string): Parsed | undefined {
 const prefixes = { R: 'general', UR: 'uniform', P: 'predicate', UP: 'uniformPredicate' } as const
 
 /**
- * Returns the registers of a multi-register value, starting with the given register. RZ and similar
- * registers are omitted.
+ * Returns the registers of a multi-register value, starting with the given register. Registers that
+ * store no value, such as RZ, are omitted.
  */
 function range(kind: keyof typeof prefixes, index: string, width: number): number[] {
   const file = registerFiles[prefixes[kind]]
@@ -116,8 +116,8 @@ function tensorWidths(family: string, modifiers: readonly string[]): number[] | 
     return has('16816') || has('16832') === has('S4') ? [4, 2, 1, 4] : [4, 4, 2, 4]
   }
   if (family === 'DMMA') return [4, 2, 2, 4]
-  // Each warp of a warpgroup computes 16 of the 64 rows. Each thread in the warp holds 1/32 of the
-  // elements in those rows.
+  // Each warp of a warpgroup computes 16 of the 64 rows, and each of its threads holds 1/32 of
+  // their elements.
   const columns = /^64x(\d+)x/.exec(modifiers.find((one) => one.startsWith('64x')) ?? '')?.[1]
   if (columns === undefined) return undefined
   const sum = Number(columns) / (wide ? 2 : 4)

@@ -69,7 +69,7 @@ const factorOf = (log: number): string => {
   return factor < fineBelow ? `${factor.toFixed(3)}×` : formatRatio(factor)
 }
 
-/** Factors below this value are printed with an additional digit. */
+/** Limit below which a factor is printed with an additional digit. */
 const fineBelow = 1.1
 
 const percent = (value: number | null): string => (value === null ? '–' : formatPercent(value))
@@ -121,8 +121,8 @@ function sayClock(part: Part, a: Side, b: Side): SaidPart {
 }
 
 /**
- * Describes a change in active cycles. If the clock is known, gives cycles relative to the clock,
- * which is more precise.
+ * Describes a change in active cycles. If the clock is known, shows the cycles as a percentage of
+ * the clock, which is more precise than their rate.
  */
 function sayActive(part: Part, a: Side, b: Side): SaidPart {
   const [left, right] = [rate(a, 'a', a, b), rate(b, 'b', a, b)]
@@ -215,8 +215,8 @@ const waitsSaid = (waits: readonly Wait[], less: boolean): AnyMessage[] =>
 const perInstruction = (warps: number): string => withDecimals(warps, warps < 10 ? 2 : 1)
 
 /**
- * Formats a utilization change as a factor. If another cause explains part of the change, shows
- * both factors so that the displayed figures are consistent.
+ * Formats a utilization change as a factor. If another cause explains part of the change, shows the
+ * factors of the whole change and of this part, so that the displayed figures are consistent.
  */
 function countedFactor({ log }: Part, a: number | null, b: number | null): string | AnyMessage {
   const whole = a && b ? Math.log(b / a) : log
@@ -271,8 +271,8 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
 }
 
 /**
- * Minimum change in occupancy that is reported as a cause. If the theoretical occupancy is the
- * same, smaller changes only reflect the start and end of blocks.
+ * Minimum change in occupancy that is reported as a cause. If the theoretical occupancy is equal on
+ * both sides, changes below this value only reflect the start and end of blocks.
  */
 const noticeable = 0.05
 const canHoldOthers = (a: Side, b: Side): boolean =>
@@ -290,9 +290,9 @@ function reasonsOf(
 ): { statement: AnyMessage; metrics: CauseMetric[] }[] {
   const busier = part.log > 0
   // Tensor instructions and loads continue while their warp stalls. More warps therefore do not
-  // keep these units busier.
+  // keep the tensor cores or the memory units busier.
   const issues = unit === units.fma || unit === units.issue
-  // Without stall counters, other reasons may be more important.
+  // Without stall counters, unknown stalls may be more important than the number of warps.
   const warps =
     issues && hasWaits(a) && hasWaits(b) ? movesOf(a, b, ['achievedOccupancy'], !busier, 0) : []
   const byWarps = warps.filter((move) => {

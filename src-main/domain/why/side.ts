@@ -14,8 +14,8 @@ export interface Side {
 }
 
 /**
- * Returns whether two kernels belong to the same program run. Such kernels do different work, so
- * neither is faster than the other.
+ * Returns whether two kernels belong to the same program run. Two kernels of one program run do
+ * different work, so neither is faster than the other.
  */
 export const areKernelsOfOneProgram = (a: Side, b: Side): boolean =>
   a.session === b.session && Boolean(a.session.program) && a.rung !== b.rung

@@ -77,8 +77,8 @@ async function commandOn(
 }
 
 /**
- * Returns a function that prints notes up to the final error. The command's JSON document already
- * contains that error.
+ * Returns a function that prints notes but omits the final error, which the command's JSON document
+ * already contains.
  */
 function notesBeforeError(): (text: string) => void {
   let over = false

@@ -280,7 +280,10 @@ function namedLadder(words: readonly string[]): string | undefined {
   return at < 0 ? joined?.slice('--ladder='.length) : words[at + 1]
 }
 
-/** Returns the tasks that define options for the current command. Most commands need no tasks. */
+/**
+ * Returns the tasks that define options for the current command. Only a few commands have such
+ * options.
+ */
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<TaskChoice> {
   if (
     !['run', 'tune', 'sanitize', 'regress', 'history', '__man'].some((command) =>

@@ -39,8 +39,8 @@ async function importUpload(
   limits: UploadLimits,
 ): Promise<Reply<ImportAnswer>> {
   const name = fileName(query.get('name'))
-  // The content type check also blocks forms on other sites. Browsers send this content type to
-  // another site only after a CORS preflight.
+  // The content type check also blocks forms that other sites submit. Browsers send this content
+  // type to another site only after a CORS preflight.
   if (request.headers['content-type'] !== 'application/octet-stream')
     throw new HttpFault(415, 'A file must be sent as application/octet-stream.')
   // Only this user can read the folder, which is removed after the response.

@@ -1,5 +1,5 @@
 /**
- * Reads the resources that one block of a launch uses. ncu reports these values for every launch.
+ * Reads the resources that one block of a launch uses, which ncu reports for every launch.
  */
 import type { LaunchResources } from '../../domain/session/session'
 import type { NcuLaunch } from './ncu-csv'
@@ -14,8 +14,8 @@ const names = {
 } as const satisfies Record<keyof LaunchResources, string>
 
 /**
- * Returns a block's resources. Returns undefined if the file does not contain these values, as for
- * a details page.
+ * Returns a block's resources, or undefined if the file does not contain them, as for a details
+ * page.
  */
 export function launchResources({
   metrics,

@@ -36,8 +36,8 @@ const missing = /^(\(!\)\s*)?(n\/a|[-+]?nan|[-+]?inf(inity)?|no data|[-–—]+)
 const number = /^[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?$/
 
 /**
- * Whether a cell is `nan` or `inf`. For such a cell, ncu collected the data but could not compute
- * the value.
+ * Whether a cell is `nan` or `inf`. ncu collected the data for the cell but could not compute the
+ * value.
  */
 export const isNotFinite = (text: string): boolean => /^\s*[-+]?(nan|inf(inity)?)\s*$/i.test(text)
 
@@ -46,7 +46,8 @@ export const tens = Array.from({ length: 16 }, (_, power) => 10 ** power)
 
 /**
  * Parses at most 15 digits with at most one decimal point. Returns the same value as Number(), or
- * NaN for other text. Most of a table's millions of cells contain such a number.
+ * NaN for other text. Speed matters, because a table can have millions of cells, and most of them
+ * contain such a number.
  */
 export function plainNumber(cell: string): number {
   const { length } = cell

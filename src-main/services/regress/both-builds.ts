@@ -45,8 +45,8 @@ interface BothBuilds {
 }
 
 /**
- * Builds the old and the new code. Throws an error if an old rung does not compile, because such a
- * rung cannot be compared. The error is reported before the GPU is used.
+ * Builds the old and the new code. Throws an error if an old rung does not compile, because there
+ * would be nothing to compare. The error is reported before the GPU is used.
  */
 export async function buildBoth({
   compiler,
@@ -119,8 +119,8 @@ const whyNot = ({ reason }: BuildOutcome): string =>
   inEnglish(reason ?? message('checks.notCompiled'))
 
 /**
- * Copies a build to a file with another name, so that the linker loads identical code as a separate
- * library.
+ * Copies a build to a file with a different name, so that the linker loads identical code as a
+ * separate library.
  */
 const copied = async (built: BuiltRung, id: string, scratch: string): Promise<BuiltRung> => ({
   ...built,

@@ -11,7 +11,7 @@ import { SameCode } from '../../domain/regress/report'
 import { jsonFile, type JsonFile } from '../../adapters/disk/json-file'
 import type { Device } from '../../domain/gpu/device'
 
-/** Spreads by GPU and driver. */
+/** Timing spreads, keyed by GPU and driver. */
 const Kept = z.record(z.string(), SameCode)
 
 const keyOf = ({ name, driver }: Pick<Device, 'name' | 'driver'>): string =>

@@ -36,8 +36,7 @@ export interface BarChart {
   description: string
   bars: readonly Bar[]
   /**
-   * Formats axis values. This function is needed only if the default count format does not suit the
-   * unit.
+   * Formats axis values. Needed only if the default count format does not suit the unit.
    */
   axisText?: (value: number) => string
   /** Maximum value on the axis, for units with a fixed maximum. */

@@ -19,8 +19,8 @@ const commonNames = new Set(
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /**
- * Folders that contain personal or machine-specific files. After such a folder, even a single name
- * is treated as a path.
+ * Folders that contain personal or machine-specific files. A path in one of them is recognized even
+ * if it has only one more component.
  */
 const privateRoots =
   'home|Users|root|tmp|var|private|mnt|media|scratch|data|gpfs|lustre|nfs|work|workspace|srv|opt|run|proc'
@@ -53,8 +53,8 @@ const patterns: readonly Pattern[] = [
 ]
 
 /**
- * Patterns for identifiers that only a preceding word or a suffix identifies. Sources are not
- * scrubbed with these patterns, because the patterns would match code.
+ * Patterns for identifiers that only a preceding word or a suffix identifies. They are not applied
+ * to sources, because they would match code.
  */
 const inSentences: readonly Pattern[] = [
   [/\bserial\s*[:=#]?\s*(?=[\w-]*\d)[\w-]{4,}/gi, 'serial <serial>'],
@@ -111,7 +111,7 @@ export function scrubber({ folders, words }: Privates): Scrubber {
   }
 }
 
-/** Fields with a fixed format. Scrubbing these fields could only break references. */
+/** Fields with a fixed format, in which scrubbing could only break references. */
 const identifierKeys = new Set(['after', 'reference', 'createdAt', 'evidence', 'status'])
 
 /**

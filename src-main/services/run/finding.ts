@@ -28,8 +28,8 @@ export interface RungBuild {
 export interface Finding extends Measured {
   alsoVerified?: readonly VerifiedAt[]
   /**
-   * Status and reason if the rung's results were wrong or the rung failed with one of the
-   * additional problems.
+   * Status and reason if the rung's results were wrong or the rung failed at one of the additional
+   * problems in `alsoVerified`.
    */
   elsewhere?: Pick<RungResult, 'status' | 'reason'>
   profile?: RungResult['profile']

@@ -42,7 +42,7 @@ interface Look {
   /** Problem that was used for the emulation. */
   problem: Problem
   /**
-   * The rung's counters. Null if the rung did not build or finish. In that case, `reason` contains
+   * The rung's counters. If the rung did not build or finish, this is null and `reason` contains
    * the explanation.
    */
   counted: Pick<CountedRung, 'deep' | 'metrics'> | null
@@ -111,8 +111,8 @@ async function look(
 }
 
 /**
- * Returns the problem for predicting times while the user types. The problem is larger than the
- * problem for counters, because the prediction simulates only a few blocks.
+ * Returns the problem for predicting times while the user types. This problem is larger than the
+ * one for counters, because the prediction simulates only a few blocks.
  */
 const predictedProblem = ({ task, problem }: RunPlan): Problem => emulatedProblem(task, problem)
 
@@ -200,8 +200,8 @@ export function createCounting(setup: Setup) {
     const [{ rung, source }] = original.rungs as [RunPlan['rungs'][number]]
     const key = JSON.stringify([rung.file, rung.params, source, problem, gpu.name])
     const before = originals.get(key) ?? (await look(original))
-    // Clear the cache when it is full. A screen shows only a few originals, and only the latest
-    // version of each file is requested.
+    // Clear the cache when it is full. This is rare, because a screen shows only a few originals
+    // and requests only the latest version of each file.
     if (originals.size >= 16) originals.clear()
     originals.set(key, before)
     return {
@@ -217,7 +217,7 @@ export function createCounting(setup: Setup) {
   }
   /**
    * Call this function when a request arrives, before any file is read. File reads vary in
-   * duration, so the calls would otherwise be out of order.
+   * duration, so an older request could otherwise cancel a newer one.
    */
   return () => {
     looking?.abort()

@@ -19,8 +19,7 @@ export interface TaskRunner {
   expected: Expected | null
   seed: number
   /**
-   * Requested state of the L2 cache. In a replay of an older recording, this state is the recorded
-   * state.
+   * Requested state of the L2 cache. A replay of an older recording uses the recorded state.
    */
   cacheState: CacheState
   /**

@@ -40,8 +40,8 @@ import {
 type Launches = { launches: Launch[]; kernels: readonly ProbedLaunch[] } | NotLaunched
 
 /**
- * Maximum number of instructions in a rung's instruction view. The UI could not show more
- * instructions.
+ * Maximum number of instructions in a rung's instruction view, which is the most that the UI can
+ * show.
  */
 const mostInstructions = 200_000
 
@@ -74,8 +74,8 @@ interface Examination {
 }
 
 /**
- * Opens the probe. A static run does not use the reference. The reference is built anyway, so that
- * the user sees its errors before moving to a GPU.
+ * Opens the probe. A static run does not use the reference. It is built only so that the user sees
+ * its errors before moving to a GPU.
  */
 async function openProbe(bench: Bench, plan: RunPlan, gpu: BuildGpu): Promise<{ probe: Probe }> {
   const reference = bench.referenceOf(plan)
@@ -125,8 +125,8 @@ async function examine(
 }
 
 /**
- * Returns a rung's result. No kernel runs in a static run, but a rung that could not be launched on
- * the GPU gets its final status.
+ * Returns a rung's result. No kernel runs in a static run, but a rung that the GPU could not launch
+ * gets the status `failed` or `unsupported`.
  */
 const findingOf = (found: Launches, gpu: BuildGpu): Finding => ({
   verify: null,

@@ -148,8 +148,8 @@ const without = (params: Point, reason: Statement): Finalist => ({
 })
 
 /**
- * Returns the reason that a point is unusable, even though its results are correct for the sweep's
- * problem. The results may be wrong for the ladder's other problems.
+ * Returns a reason for each point whose results are correct for the sweep's problem but wrong for
+ * another problem of the ladder.
  */
 async function wrongElsewhere(
   { setup, worker, onNote }: FinalsRequest,

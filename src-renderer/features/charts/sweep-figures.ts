@@ -26,7 +26,10 @@ export function toggleChoice(
 interface SweepRung {
   id: string
   title: string
-  /** One value per session, in order. A value is null if the rung has no value in that session. */
+  /**
+   * One value per session, in the order of the sessions. A value is null if the rung has no value
+   * in that session.
+   */
   values: (number | null)[]
 }
 
@@ -53,7 +56,8 @@ interface Sweep {
 
 /**
  * Joins the sessions by rung. `of` selects the throughput in operations or bytes. Only sessions
- * with the same L2 state as `shown` have values. Sessions with another L2 state cause a warning.
+ * with the same L2 state as `shown` have values. Sessions with a different L2 state cause a
+ * warning.
  */
 export function sweep(
   sessions: readonly Session[],

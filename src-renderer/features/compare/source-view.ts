@@ -1,7 +1,7 @@
 /**
  * Shows two versions of a source in CodeMirror, side by side or unified. The editors are in a
- * shadow root, because CodeMirror adopts style sheets there. In the document, CodeMirror would add
- * a <style> element, which the content security policy blocks.
+ * shadow root, in which CodeMirror adopts style sheets. Outside a shadow root, it would add a
+ * <style> element, which the content security policy blocks.
  */
 import { type Text, EditorState, type Extension } from '@codemirror/state'
 import { EditorView, drawSelection, lineNumbers } from '@codemirror/view'
@@ -36,11 +36,14 @@ export interface SourceView {
    */
   find(text: string, at: number): number
   /**
-   * Returns the number of changes and the 1-based index of the current change. The index is 0
-   * before the first move.
+   * Returns the number of changes and the 1-based index of the current change. The index is 0 until
+   * the user moves to a change.
    */
   position(): { index: number; count: number }
-  /** Returns the file lines of the current change, or undefined before the first move. */
+  /**
+   * Returns the file lines of the current change, or undefined if the user has not moved to a
+   * change yet.
+   */
   current(): Hunk | undefined
   /**
    * Sets the heat of each file line. null removes the heat. The unified layout can show only the
@@ -56,10 +59,10 @@ export interface SourceView {
 
 interface SourceViewOptions {
   layout: SourceLayout
-  /** Whether lines that differ only in white space are equal. */
+  /** Whether lines that differ only in white space are treated as equal. */
   loose: boolean
   wrap: boolean
-  /** Translations of CodeMirror's built-in phrases. The keys are the English phrases. */
+  /** Translations of CodeMirror's built-in phrases. The keys are CodeMirror's English phrases. */
   phrases: Record<string, string>
   /** Called when a file line is clicked. */
   onLine(side: SideName, line: number): void
@@ -150,7 +153,8 @@ export function createSourceView(
   const sources = { a, b }
   const original = textOf(a)
 
-  // The index is -1 before the first move. Moving past the last change wraps around.
+  // The index of the current change is -1 until the user moves to a change. Moving past the last
+  // change wraps around.
   let current = -1
   const chunks = () => getChunks(editors.b.state)?.chunks ?? []
 

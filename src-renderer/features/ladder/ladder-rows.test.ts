@@ -71,7 +71,7 @@ describe('rows', () => {
     )
   })
 
-  it('lead with the tensor pipe if most rungs use it, even if those rungs compute different results', () => {
+  it('lead with the tensor pipe if most rungs use it, even if their results are FP32', () => {
     const busy = (tensorUtilization: number, fmaUtilization: number) => {
       const share = (value: number) => ({
         value,
@@ -154,7 +154,7 @@ describe('rows', () => {
     expect(rateOf(climb, climb.rungs[1]!)).toBe(climb.rungs[1]!.timing!.gflops)
   })
 
-  it('show the errors of rungs that compute in another precision, and the reference’s error', () => {
+  it('show the errors of the reference and of rungs that compute in a different precision', () => {
     const verified = (worstRelativeError: number | null) => ({
       verify: {
         passed: true,

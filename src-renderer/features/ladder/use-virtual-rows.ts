@@ -27,7 +27,7 @@ export function useVirtualRows({
   table: Readonly<Ref<HTMLElement | undefined>>
   /** The element that contains the rows. The rows begin at the top of this element. */
   body: Readonly<Ref<HTMLElement | undefined>>
-  /** Values whose changes can move the top of the rows. */
+  /** Values that, when they change, can move the top of the rows. */
   movedBy: () => readonly unknown[]
 }) {
   /** The height above the rows, in pixels. */
@@ -56,8 +56,8 @@ export function useVirtualRows({
   const height = computed(() => virtual.value.getTotalSize())
   const shown = computed(() => items.value.filter(({ index }) => rows()[index]))
   /**
-   * The rung for which each element was last measured. A reused element must be removed from the
-   * cache.
+   * The rung for which each element was last measured. If an element is reused for a different
+   * rung, the cache entry of the old rung must be removed.
    */
   const measured = new WeakMap<HTMLElement, string | undefined>()
   const measure = (element: unknown) => {

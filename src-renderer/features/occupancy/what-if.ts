@@ -1,5 +1,5 @@
 /**
- * The fields of the what-if screen, and functions that convert them from a URL, to a kernel, and
+ * The fields of the what-if screen, and functions that read them from a URL and convert them to and
  * from a kernel.
  */
 import { sharedAllocated, type KernelResources } from '../../../src-main/domain/gpu/occupancy'
@@ -32,7 +32,7 @@ export const defaultFields: WhatIfFields = {
 export interface Range {
   min: number
   max: number
-  /** The slider's step. The user can also type any whole number. */
+  /** The slider's step. Typed values can be any whole number. */
   step: number
 }
 

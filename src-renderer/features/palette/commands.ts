@@ -1,5 +1,5 @@
 /**
- * The palette's commands. A screen provides more commands while it is mounted. A search matches
+ * The palette's commands. Each screen adds its own commands while it is mounted. A search matches
  * commands whose title or group contains all its words.
  */
 import { onBeforeUnmount, shallowReactive } from 'vue'
@@ -30,7 +30,7 @@ export function provideCommands(list: () => readonly Command[]): void {
 export const screenCommands = (): Command[] => [...screens].flatMap((list) => list())
 
 /**
- * Returns the matching commands. Titles that start with the search come first. The other commands
+ * Returns the matching commands. Titles that start with the search come first. The other matches
  * keep their order.
  */
 export function findCommands(commands: readonly Command[], search: string): Command[] {

@@ -39,7 +39,7 @@ export interface RunForm {
   size: string
   /** The task's size parameters by name, as the user typed them. */
   custom: Record<string, string>
-  /** The task's scalars and options by name. An empty value uses the ladder's value. */
+  /** The task's scalars and options by name. If a value is empty, the ladder's value is used. */
   values: Record<string, string>
   /** Parameter values by parameter name. If a value is empty, each rung uses its default. */
   params: Record<string, string>
@@ -121,7 +121,7 @@ export interface TargetChoice {
   recording?: SessionSummary
 }
 
-/** Returns the currently chosen GPU if it has this kind. Otherwise returns the default GPU. */
+/** Returns the currently chosen GPU if it is of this kind. Otherwise returns the default GPU. */
 const gpuChoice = (kind: RunnableKind, chosen: string): string =>
   parseTarget(chosen)?.kind === kind ? chosen : printTarget({ kind, name: usualGpu })
 
@@ -233,7 +233,10 @@ function parseValues(
 
 export interface ParameterChoice {
   name: string
-  /** Values that at least one chosen rung allows. The other rungs keep their defaults. */
+  /**
+   * Values that at least one chosen rung allows. Rungs that do not allow the selected value keep
+   * their defaults.
+   */
   allowed: number[]
   rungs: string[]
 }

@@ -83,7 +83,7 @@ describe('a program', () => {
     expect([exitCode, stdout]).toEqual([0, 'x'.repeat(10)])
   })
 
-  it('is canceled without a warning together with all programs that share its abort signal, on any number of cores', async () => {
+  it('is canceled with all programs that share its abort signal, without a warning', async () => {
     const warnings: string[] = []
     const listen = ({ name }: Error) => warnings.push(name)
     process.on('warning', listen)
@@ -102,7 +102,7 @@ describe('a program', () => {
     expect(warnings).toEqual([])
   })
 
-  it('is reported as missing or with its signal or exit code, and its output is preserved', async () => {
+  it('is reported with its signal or exit code and its output, or as missing', async () => {
     expect(await told("console.log('last'); process.kill(process.pid, 'SIGSEGV')")).toMatchObject({
       outcome: 'signalled',
       signal: 'SIGSEGV',

@@ -180,8 +180,8 @@ describe('a check', () => {
       worstRelativeError: null,
       firstMismatch: { index: [0, 0], actual: null },
     })
-    // Inputs may contain infinities and NaN. Infinities and NaN in the results must then match
-    // exactly, including the sign of infinity.
+    // Inputs may contain infinities and NaN. If they do, infinities and NaN in the results must
+    // match exactly, including the sign of infinity.
     const specials = (...values: number[]) =>
       one({ ...output(rule, floats(...values), doubles(1, NaN, Infinity, 4)), special: true })
     expect(specials(1, NaN, Infinity, 4)).toMatchObject({ passed: true, worstRelativeError: 0 })

@@ -1,8 +1,8 @@
 /**
  * Flips each bit of each instruction form that nvcc emitted for sm_90 (test/captures/sass). A
  * flipped bit changes the instruction's effect, makes the emulator reject the instruction, or has
- * no effect. The functions return the bits that have no effect. A test compares the returned bits
- * with a stored list.
+ * no effect. The functions return the bits without effect, which a test compares with a stored
+ * list.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -65,7 +65,7 @@ const fields = [
 ]
 
 /**
- * Returns encodings of a form that use other registers and predicates. The emulator accepts all of
+ * Returns encodings of a form with different registers and predicates. The emulator accepts all of
  * the returned encodings.
  */
 function variants({ name, words }: Form, count: number): Words[] {

@@ -83,7 +83,7 @@ describe('occupancy', async () => {
     ...given,
   })
 
-  it('is compared with ncu’s occupancy for every profiled recording', () => {
+  it('is compared with ncu’s occupancy in every profiled recording', () => {
     const compared = reports.filter(({ launches }) => launches.length > 0).map(({ name }) => name)
     expect(profiled.length).toBeGreaterThan(70)
     expect(compared.toSorted()).toEqual(profiled.toSorted())
@@ -174,7 +174,7 @@ describe('occupancy', async () => {
     })
   })
 
-  it('lists every resource that is exhausted first', () => {
+  it('lists all limiting resources if several are exhausted at the same block count', () => {
     expect(occupancy(hopper, kernel()).limiters).toEqual(['registers'])
     expect(occupancy(hopper, kernel({ threads: 1024, registers: 32 })).limiters).toEqual([
       'warps',
@@ -212,7 +212,7 @@ describe('occupancy', async () => {
     for (const word of ['7.0', '12.1', '9', '', 'toString']) expect(smLimits(word)).toBeUndefined()
   })
 
-  describe('occupancy advice', () => {
+  describe('advice', () => {
     it('suggests the largest register count that allows one more block', () => {
       const [advice] = occupancyAdvice(hopper, kernel())
       expect(advice).toMatchObject({
@@ -231,7 +231,7 @@ describe('occupancy', async () => {
       ])
     })
 
-    it('suggests another block size if the current block size leaves warp slots unused', () => {
+    it('suggests a different block size if the current block size leaves warp slots unused', () => {
       const advice = occupancyAdvice(hopper, kernel({ threads: 384, registers: 168 }))
       const sizes = advice.flatMap(({ changes }) =>
         changes.filter(({ resource }) => resource === 'threads').map(({ to }) => to),
@@ -271,9 +271,9 @@ describe('occupancy', async () => {
     })
   })
 
-  describe('occupancy as a function of one resource', () => {
+  describe('as a function of one resource', () => {
     it.each(['threads', 'registers', 'shared'] as const)(
-      'includes the kernel itself: %s',
+      'has a point with the kernel’s own occupancy: %s',
       (resource) => {
         const own = kernel()
         const x = resource === 'shared' ? sharedOf(own) : own[resource]
@@ -292,9 +292,10 @@ describe('occupancy', async () => {
 })
 
 describe('waves', () => {
-  // Another test compares the waves of every recorded launch with ncu's values.
+  // The test "yields as many waves as ncu reports" compares the waves of every recorded launch with
+  // ncu's values.
 
-  describe("a grid's waves", () => {
+  describe('of a grid', () => {
     it('include the last wave’s fill and the efficiency', () => {
       expect(wavesOf(1024, 132, 2)).toEqual({
         blocks: 1024,
@@ -320,7 +321,7 @@ describe('waves', () => {
     })
   })
 
-  describe("a grid's schedule", () => {
+  describe('the schedule of a grid', () => {
     const drawn = (schedule: ReturnType<typeof scheduleOf>) => schedule!.sms.flat()
 
     it('assigns one block to every SM before any SM gets a second block', () => {
@@ -336,7 +337,7 @@ describe('waves', () => {
       ])
     })
 
-    it('schedules each block once, and at most one block per slot at a time', () => {
+    it('has each block once, and at most one block per slot at a time', () => {
       const schedule = scheduleOf(1000, 132, 2)
       const blocks = drawn(schedule)
       expect(blocks.map(({ block }) => block).sort((a, b) => a - b)).toEqual(

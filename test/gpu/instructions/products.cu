@@ -73,7 +73,7 @@ uint32_t random32() {
   return state ^= state << 5;
 }
 
-// Returns a random element. The kind determines whether exponents are equal, vary, or include large outliers.
+// Returns a random element. The operand kind determines whether exponents are equal, vary, or include large outliers.
 // Operands of kinds 4 and 5 have C = 0.
 uint32_t element(int exponentBits, int mantissaBits, int kind, int place) {
   const int bias = (1 << (exponentBits - 1)) - 1;

@@ -142,7 +142,7 @@ describe('when the page crashes', () => {
     },
   )
 
-  it('the user can quit the program instead', async () => {
+  it('the user can quit the program instead of reloading the page', async () => {
     const window = await crash('crashed', 1)
     expect(window.webContents.reloads).toBe(0)
     await settle(() => desktop.electron.app.hasQuit)

@@ -65,7 +65,7 @@ describe('a report', () => {
     expect(Object.keys(first!.ncuMetrics!)).toHaveLength(299)
   })
 
-  it('is stored next to the session, which has a warning about missing data', async () => {
+  it('is stored next to the session, and the session warns about missing data', async () => {
     const { run } = await setUp()
     const { session, folder } = await run(captured)
     expect(await readFile(join(folder, 'profile.ncu-rep'))).toEqual(await readFile(captured))
@@ -126,7 +126,7 @@ describe('a report with its code', () => {
     }
   })
 
-  it('with ncu’s full set has the figures that can be derived: traffic, operations, and a roofline', async () => {
+  it('collected with ncu’s full set has the derivable figures: traffic, operations, and a roofline', async () => {
     const { run } = await setUp(ncuReport('set-full'), 'full.ncu-rep')
     const { session } = await run()
     const [{ metrics, ncuMetrics }] = session.rungs as [RungResult]
@@ -141,7 +141,7 @@ describe('a report with its code', () => {
     expect(roofline(session).paths.dram.map(({ rung }) => rung)).toContain(session.rungs[0]!.id)
   })
 
-  it('that is printed as a source page gives the same instructions and lines', async () => {
+  it('can be imported from ncu’s source page, with the same instructions and lines', async () => {
     const { run } = await setUp(ncuCapture('source-cuda-sass'), 'source.csv')
     const { session, folder } = await run()
     expect(session.rungs.map(({ title }) => title)).toEqual(['tile_kernel<32>', 'scale'])
@@ -207,7 +207,7 @@ describe("ncu's CSV", () => {
     )
   })
 
-  it('that has no ranges has one rung per launch, in order, with valid and distinct ids', async () => {
+  it('without ranges has one rung per launch, in order, with valid and distinct ids', async () => {
     const { run } = await setUp(ncuCapture('no-nvtx'))
     const { session } = await run()
     expect(session.rungs.map(({ id }) => id)).toEqual([
@@ -409,7 +409,7 @@ describe('an HTML report', () => {
   })
 
   it.each(['../../evil.cu', '/etc/passwd', 'a/../../b.cu', '.hidden', 'a\\..\\b', ''])(
-    'writes no source outside its session: %j',
+    'writes no source outside its session folder: %j',
     async (file) => {
       const sample = recording()
       sample.session.id = '../../x'

@@ -81,7 +81,7 @@ it('the table has one line per range with its time, but no counters for the rang
   expect(text).toContain('6 kernels, ')
 })
 
-it('the rows on the screen have the order of the table, and each row has its range', async () => {
+it('the rows on the screen are in the order of the table, and each has its range', async () => {
   const rows = ladderRows(await imported(nestedRanges))
   expect(rows.map(({ rung, range }) => [rung.id, range?.title])).toEqual([
     ['03_tile_kernel', 'step › attention'],

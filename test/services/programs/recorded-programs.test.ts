@@ -32,8 +32,8 @@ const saidByNcu = async (folder: string, key: string): Promise<string> =>
   (await readRaw(folder, key))!.stdout
 
 /**
- * Returns a kernel key without template arguments and namespaces. The raw page contains template
- * arguments and namespaces, but the table does not.
+ * Returns a kernel key without template arguments and namespaces. ncu's raw page contains both, but
+ * ncu's launch table contains neither.
  */
 const keyOf = (name: string, { grid, block }: Pick<NcuLaunch, 'grid' | 'block'>): string =>
   JSON.stringify([parseKernelName(name).base, grid, block])
@@ -72,7 +72,7 @@ describe('recorded programs', async () => {
     expect(session.rungs.map(({ profiledTime: time }) => time)).toEqual(
       kernels.map(({ launchesMs }) => profiledTime(launchesMs)),
     )
-    // Read ncu's printed times in nanoseconds without our parsers.
+    // Parse ncu's printed times, which are in nanoseconds, without our parsers.
     const printed = (await saidByNcu(folder, 'ncu/preview-log'))
       .split('\n')
       .flatMap((line) => /"gpu__time_duration\.sum","ns","([\d,]+)"$/.exec(line)?.[1] ?? [])
@@ -103,8 +103,8 @@ describe('recorded programs', async () => {
             ? []
             : [`${id} ${own} ${value}`]
         })
-      // Some kernels from one function differ only in template arguments, which the page writes
-      // differently.
+      // Some kernels from one function differ only in template arguments, so several launches can
+      // have the same key.
       const found = launches
         .filter((one) => keyOf(one.kernelName, one) === keyOf(kernel!.name, kernel!))
         .map(unequal)
@@ -113,7 +113,7 @@ describe('recorded programs', async () => {
     expect(compared).toBeGreaterThan(150)
   })
 
-  it('have a report in which no kernel is a step from the previous kernel', () => {
+  it('are reported without treating any kernel as a step from the previous kernel', () => {
     expect(whyOfSteps(before)).toEqual([])
     const [a, b] = before.rungs.map((rung) => ({ session: before, rung }))
     expect(whyOf(a!, b!)).toMatchObject({ causes: [], reason: { key: 'why.otherKernel' } })
@@ -151,7 +151,7 @@ describe('recorded programs', async () => {
     expect([jumps, unpaid]).toEqual([[], []])
   })
 
-  it('report the fusion, the unchanged pairs, and the total', () => {
+  it('before and after the fusion are compared by kernel and by total time', () => {
     const { total, pairs, changes } = compareSessions(before, after)
     expect(total.timeA).toBeCloseTo(0.425152, 9)
     expect(total.timeB).toBeCloseTo(0.161824, 9)

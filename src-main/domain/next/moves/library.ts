@@ -3,7 +3,10 @@ import type { Move } from '../move'
 import { message } from '../../messages/message'
 import { formatRatio } from '../../metrics/units'
 
-/** Minimum speedup of the library for the move to apply. Smaller gains are not worth the change. */
+/**
+ * Minimum speedup of the library for the move to apply, because smaller gains are not worth the
+ * change.
+ */
 const worth = 1.03
 
 export const library: Move = {

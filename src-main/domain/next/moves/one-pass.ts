@@ -18,8 +18,8 @@ const worthInDram = 1.2
 const worthInL2 = 1.6
 
 /**
- * Minimum ratio of executed operations to the task's operations. Higher ratios indicate duplicated
- * work.
+ * Minimum ratio of executed operations to the task's operations. A ratio above this value indicates
+ * duplicated work.
  */
 const worthInWork = 1.3
 
@@ -55,8 +55,8 @@ export const onePass: Move = {
 }
 
 /**
- * Detects a compute-bound task that recomputes results from its first pass. Such a task executes
- * more operations than required.
+ * Detects a compute-bound task that recomputes results from its first pass. The recomputation
+ * executes more operations than required.
  */
 function repeated(facts: Facts): Found | null {
   const { session, rung } = facts.side

@@ -122,8 +122,8 @@ async function allowUnisolated(
 }
 
 /**
- * Creates the output file early. Otherwise, an unwritable path would be noticed only after an hour
- * of grading.
+ * Creates the output file early, so that an unwritable path is noticed before grading, which can
+ * take an hour.
  */
 async function reserve(file: string): Promise<string> {
   const path = resolve(file)
@@ -185,8 +185,8 @@ export async function labGradeCommand(
 const mostTasks = 1000
 
 /**
- * Runs the same command on a remote machine. First sends the current submissions and the teacher's
- * lab, if any.
+ * Runs the grading command on a remote machine. First sends the current submissions and the
+ * teacher's lab, if any.
  */
 async function gradeThere(
   setup: Setup,
@@ -314,8 +314,8 @@ async function gradeBatches(
   const copies = rows.filter(({ likeSolution }) => likeSolution !== null).length
   if (copies > 0) note(`${copies} closely resemble the lab’s own solution, apart from their names.`)
   if (signal.aborted) return exitCodes.cancelled
-  // A part always succeeds, because the final grading also grades any submissions that the parts
-  // missed.
+  // Grading a part always succeeds, because the final grading also grades the submissions that the
+  // parts missed.
   if (options.part !== undefined) return 0
   const judged = rows.some(({ status }) => status !== 'unavailable')
   const able = [...solutions, ...rows].some(({ status }) => status === 'passed')

@@ -28,8 +28,8 @@ function timeCell(measured: RungMeasured | null): string {
 }
 
 /**
- * Lists a ladder of programs. Such a ladder has commands in place of sources, and has no parameters
- * or options.
+ * Lists a ladder of programs. In place of sources, this kind of ladder has commands. It has no
+ * parameters or options.
  */
 function programsListed({ ladder, programs }: ProgramFolder, json: boolean | undefined): number {
   const { id, title, summary, sizes, scalars, options, reference, rungs } = ladder

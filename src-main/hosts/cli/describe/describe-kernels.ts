@@ -1,6 +1,6 @@
 /**
- * Prints a session of kernels that ncu profiled, as terminal text. The session is from a program or
- * an import.
+ * Prints, as terminal text, a session of kernels that ncu profiled. Such a session is from a
+ * profiled program or an import.
  */
 import { cardMetricIds, metricDefinition } from '../../../domain/metrics/metrics'
 import { formatMs, formatShare } from '../../../domain/metrics/units'

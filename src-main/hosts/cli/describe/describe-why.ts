@@ -1,4 +1,4 @@
-/** Prints the reasons why a rung is faster than another rung, as terminal text. */
+/** Prints, as terminal text, why one rung is faster than another. */
 import { inEnglish, plain } from '../../../domain/text/english'
 import { formatRatio, formatShare } from '../../../domain/metrics/units'
 import type { Why } from '../../../domain/why/why'

@@ -231,7 +231,7 @@ function publishedSection({ published }: ReportModel): string[] {
 
 /**
  * Prints a session. `pictures` is the folder that contains the charts, next to the report file. If
- * this folder is missing, the charts are omitted.
+ * `pictures` is null, the charts are omitted.
  */
 function printSession(model: ReportModel, pictures: string | null = null): string {
   const { session, summary, facts, steps, date } = model
@@ -288,7 +288,7 @@ const warningLines = ({ warnings }: ComparisonModel): string[] =>
 
 /**
  * Prints a comparison. `pictures` is the folder that contains the chart, next to the report file.
- * If this folder is missing, the chart is omitted.
+ * If `pictures` is null, the chart is omitted.
  */
 function printComparison(model: ComparisonModel, pictures: string | null = null): string {
   const ifWanted = (section: ReportSection, parts: () => string[]): string[] =>
