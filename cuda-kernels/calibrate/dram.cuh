@@ -5,7 +5,7 @@
 #include "l2.cuh"
 #include "measure.cuh"
 
-// Writes 16 of every `stride` bytes.
+// Writes 16 bytes of every `stride` bytes.
 __global__ void writeEvery(unsigned char* data, size_t bytes, size_t stride) {
   const uint4 value = {1, 2, 3, 4};
   for (size_t at = (size_t(blockIdx.x) * blockDim.x + threadIdx.x) * stride; at < bytes; at += size_t(gridDim.x) * blockDim.x * stride)

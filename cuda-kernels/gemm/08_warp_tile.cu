@@ -14,7 +14,7 @@
 // In the previous rung, the 2 x 16 threads of a warp cover 16 x 128 elements and read 144 floats of A and B per step.
 // The same 2048 elements as a 64 x 32 tile need 96 floats, and a load reads at most 128 contiguous bytes. With the lane
 // order below, a load takes two passes through shared memory. The previous rung takes two passes for A and four for B.
-// SNAKE is independent of the warp tile. SNAKE changes the order of a thread's FMAs (see klOuterProduct()).
+// SNAKE is independent of the warp tile and changes the order of a thread's FMAs (see klOuterProduct()).
 
 #include "thread_tile.cuh"
 

@@ -1,6 +1,6 @@
-// A rung that replays a plan. The judge passes this rung to the runner, ncu and compute-sanitizer instead of a
-// submission, so the submission's host code never runs on a machine with a GPU. The plan is the file `plan` next to
-// this library.
+// A rung that replays the launches in a plan. The judge passes this rung to the runner, ncu and compute-sanitizer
+// instead of a submission, so the submission's host code never runs on a machine with a GPU. The plan is the file
+// `plan` next to this library.
 #include "replay.hpp"
 
 #include <cuda_runtime_api.h>

@@ -111,7 +111,7 @@ class Streams {
       if (created && start_) fence(stream);
       if (!created && fenced_.erase(stream)) record(stream);
     } catch (const RunnerError& error) {
-      trouble_ = error.message;  // an exception must not propagate into CUPTI, which made this call
+      trouble_ = error.message;  // CUPTI calls this function, and no exception may propagate into it
     }
   }
 #endif

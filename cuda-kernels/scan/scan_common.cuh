@@ -143,7 +143,7 @@ __device__ inline float klLookBack(const unsigned long long* states, long long t
     for (int i = 0; i < kWords; ++i) look(i);
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
-      unsigned all, needed;  // lanes whose tile is in state `all`; lanes up to the nearest of them
+      unsigned all, needed;  // lanes whose tile is in state `all`; lanes up to the lowest of them
       while (true) {
         all = __ballot_sync(~0u, state[i].told(epoch) == KlTold::all);
         needed = all ? all ^ (all - 1) : ~0u;

@@ -67,7 +67,7 @@ export async function benchGrids(judge) {
       await browser.newContext({ viewport: { width: 1280, height: 800 } })
     ).newPage()
     await page.goto(address)
-    // The first screen redirects to its session. Wait for the redirect before the navigation below.
+    // The first screen redirects to its session. Wait for the redirect before the next navigation.
     await page.locator('tr[data-rung]').first().waitFor()
     const metrics = Object.keys(ncuMetrics).length
     const [ladder, matrix] = [grids.ladder({ rungs }), grids.matrix({ rungs })]

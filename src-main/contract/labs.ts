@@ -142,8 +142,8 @@ export type LabView = z.infer<typeof LabView>
 
 export const LabBuildReport = LabOutcome.shape.build.extend({
   /**
-   * False if no GPU was found. Without a GPU, the code is compiled for the GPU that the built-in
-   * recordings were made on.
+   * Whether the code was compiled for this machine's GPU. Without a GPU, the code is compiled for
+   * the GPU that the built-in recordings were made on.
    */
   ownGpu: z.boolean(),
 })

@@ -26,7 +26,7 @@ describe('figures', () => {
     [2.704, 'ms', '2.70 ms'],
     [50_900, 'GFLOP/s', '50.9 TFLOP/s'],
     [128, 'registers', '128 registers'],
-  ] as const)('%d in %s reads %s', (value, unit, text) => {
+  ] as const)('%d in %s is shown as %s', (value, unit, text) => {
     expect(figureText(value, unit)).toBe(text)
   })
 
@@ -77,7 +77,7 @@ describe('figures', () => {
     [36_636, '×36.6 k'],
     [0, '×0'],
     [0.000_000_2, '×0.0000002'],
-  ])('the factor %d reads %s', (ratio, text) => {
+  ])('the factor %d is shown as %s', (ratio, text) => {
     expect(factorText(ratio)).toBe(text)
   })
 

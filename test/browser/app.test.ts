@@ -65,7 +65,8 @@ describe('preferences', () => {
 
     it('is downloaded only when a user selects it', async () => {
       const { page } = await harness.open('/doctor')
-      // The idle page loads the command palette. Wait until the palette has loaded.
+      // The page loads the command palette when the browser is idle. Wait until the palette has
+      // loaded.
       await page.waitForLoadState('networkidle')
       const fetched: string[] = []
       page.on('request', (request) => fetched.push(request.url()))

@@ -54,7 +54,7 @@ interface Host {
   known: string
   /** Shell commands that run before each remote run. */
   before: string[]
-  /** Closes every connection, as if the network failed. */
+  /** Closes every connection to simulate a network failure. */
   cut: () => void
   words: string[]
 }
@@ -140,7 +140,7 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
 }
 
 /**
- * Starts a configured machine. The machine's host key is known, and an earlier run installed the
+ * Starts a machine that was used before: its host key is known, and an earlier run installed the
  * program.
  */
 async function added(before: readonly string[] = [], login = ''): Promise<Host> {
@@ -164,7 +164,7 @@ const ladder = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced', '--
 describe.skipIf(!hasSshd)('a machine over ssh', () => {
   beforeAll(async () => {
     base = await mkdtemp(join(tmpdir(), 'kl-machines-'))
-    // Unpack the program in the same way as an earlier run.
+    // Install the program as an earlier run would have done.
     const program = join(base, 'agents', (await agentProgram()).hash, 'kernel-ladder.mjs')
     await mkdir(dirname(program), { recursive: true })
     await copyFile(bundle, program)

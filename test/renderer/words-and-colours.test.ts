@@ -45,7 +45,7 @@ describe('words and colors', () => {
       expect(lacking).toEqual([])
     })
 
-    it('are in the locale for each status, unit, and format', () => {
+    it('exist for each status, unit, and report format', () => {
       for (const status of rungStatuses) expect(at(`status.${status}`)).toBeTypeOf('string')
       // A unit may contain a dot, so it cannot be part of a dotted key.
       for (const unit of units)
@@ -118,7 +118,7 @@ describe('words and colors', () => {
       expect(withParticles('은(는) 같습니다', '05_thread_tile')).toBe('은 같습니다')
     })
 
-    it('that have two forms are written in only one notation', () => {
+    it('that have two forms are always written in the same notation', () => {
       const every = withParticles(JSON.stringify(ko).replaceAll(/\{\w+\}/g, '한글'))
       expect(every).not.toMatch(/[은을이과]\/[는를가와]|\((?:[은는을를이가과와]|으|이)\)/)
     })

@@ -20,7 +20,7 @@ describe('builds', () => {
     expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'report', 'electron', 'cli'])
   })
 
-  it('contain only ASCII, and print the same text as their sources', () => {
+  it('contain only ASCII, and evaluate to the same values as their sources', () => {
     const code =
       "[`µs · \u{1f600}`, '가'.length, 'é가\u{1f600}x'.replace(/[가-힣\u{1f600}]/gu, '-'), 'line\\u2028']"
     const plain = asAscii(code)
@@ -190,7 +190,7 @@ describe('budgets', () => {
       expect(summary().over).toBe(1)
     })
 
-    it('that is missing fails', () => {
+    it('that was not measured fails', () => {
       const { judge, summary } = budgetTally()
       judge('slowFrames', Number.NaN, 'ladder')
       expect(summary().over).toBe(1)

@@ -67,7 +67,7 @@ async function copyOf(folder: string, name: string): Promise<string> {
   return copy
 }
 
-/** Removes a session's row from the file that sessions share. */
+/** Removes a session's row from the shared sessions file. */
 async function forget(home: string, name: string): Promise<void> {
   const file = join(home, sharedSessions)
   const rows = (await readFile(file, 'utf8')).split('\n')
@@ -207,7 +207,7 @@ describe('storing a session as a recording', () => {
     await cp(join(out, 'session'), kept, { recursive: true })
     expect(await looseRecordings(dir)).toEqual([kept])
 
-    // Convert twice more: once from the attempt and once in place.
+    // Convert twice more: first from the attempt, then the stored recording in place.
     const list = await readFile(attemptListFile(dir), 'utf8')
     await keepRecording(out, dir)
     expect(await keepRecording(kept, dir)).toBe(kept)

@@ -114,7 +114,10 @@ interface ConfinedOptions {
   limits: Limits
   /** The submission's rung id. */
   submission: string
-  /** Descriptions from an earlier grading. If present, the host code does not run again. */
+  /**
+   * Descriptions from an earlier grading. If not null, the submission's host code does not run
+   * again.
+   */
   known: readonly Description[] | null
   /** Folder for the replay plans. */
   folder: string
@@ -217,7 +220,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
     }
   }
 
-  /** Returns the library that replays the submission's descriptions of these cases. */
+  /** Builds a library that replays the launches that the submission described for these cases. */
   const replayOf = async (library: string, cases: readonly CaseWords[], call: ToolCall) => {
     const { probe, replay } = await (tools ??= gpuTools(toolbox(null)))
     const cubins = cubinsOf(await readFile(library))
@@ -249,7 +252,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
   }
 
   /**
-   * In every call that runs on a GPU, replaces the submission with the replay of its description.
+   * Replaces the submission with the replay of its description in every call that runs on a GPU.
    */
   const onGpu = async (call: ToolCall): Promise<ToolCall> => {
     const prefix = `${submission}=`

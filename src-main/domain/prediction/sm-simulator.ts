@@ -259,8 +259,8 @@ export function simulateSm(setting: SmSetting): SmResult {
   })
 
   /**
-   * Returns the sectors that the warp has also written recently. L1 merges the new write with the
-   * earlier write.
+   * Returns which of the sectors the warp has already written recently. L1 merges the new write
+   * with the earlier write.
    */
   function justWritten(warp: WarpState, line: number, sectors: number, time: number): number {
     const { written } = warp
@@ -405,7 +405,7 @@ export function simulateSm(setting: SmSetting): SmResult {
       }
     }
     // An access without active lanes also passes through the load/store unit. The warp waits for
-    // the result of such an access.
+    // its result.
     if (passed === 0 && instruction.accesses) {
       passed = pass(core, time, 1)
       complete(warp, instruction, passed + values.latencyShared - 1)

@@ -48,8 +48,8 @@ const size = ({ work, kernel, launches }: Unit): number =>
   Math.log1p(work.instructions ?? volume(kernel?.grid)) + Math.log1p(launches ?? 1)
 
 /**
- * Returns pairs of kernels. Kernels with equal work are paired in order. The remaining kernels are
- * paired by similarity.
+ * Pairs kernels from `left` with kernels from `right`. Kernels with equal work are paired in order.
+ * The remaining kernels are paired by similarity.
  */
 export function mostAlike(left: readonly Unit[], right: readonly Unit[]): [Unit, Unit][] {
   const pairs: [Unit, Unit][] = []

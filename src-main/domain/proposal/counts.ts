@@ -79,7 +79,7 @@ const matrixSizes: Readonly<Record<string, string>> = { a: 'mk', b: 'kn', c: 'mn
 
 export interface Guessed {
   count: Count
-  /** Text of the other formulas that yield the same count. */
+  /** Other formulas that yield the same count, as text. */
   others: string[]
 }
 

@@ -66,8 +66,8 @@ export interface MachineKernel extends MachineFunction {
   readonly clusterBlocks: readonly [number, number, number] | null
   readonly parameters: ParameterLayout
   /**
-   * The kernel's constant banks. Bank 0 has space for the parameters. Bank 2 contains the
-   * compiler's constants.
+   * The kernel's constant banks. Bank 0 reserves space for the kernel parameters. Bank 2 contains
+   * the compiler's constants.
    */
   readonly constants: readonly ConstantBank[]
 }

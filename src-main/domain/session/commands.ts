@@ -15,8 +15,8 @@ const quoted = (word: string): string =>
 
 /**
  * Returns options for parameters that differ from their defaults. `--param` applies to every rung
- * that declares the name and allows the value. The result omits a parameter if the option would
- * change other rungs.
+ * that declares the name and allows the value. The result omits a parameter if its option would
+ * also change other rungs.
  */
 function parameterWords({ ladder }: Session): string[] {
   const names = new Set(ladder.rungs.flatMap(({ params }) => Object.keys(params)))

@@ -5,8 +5,8 @@
  * A line that is indented by two or more spaces after `//` continues the value on the previous
  * line. Other comment lines are ignored.
  *
- * All errors are thrown together. Each message contains the file, line, key, and a suggested
- * correction.
+ * All errors in a header are thrown together. Each message contains the file, line, key, and a
+ * suggested correction.
  */
 import { inputError, inputErrors, type KernelLadderError } from '../../domain/errors'
 import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
@@ -155,7 +155,9 @@ function readParameter(entry: Entry, fail: Fail): RungParameter {
   return parameter
 }
 
-/** Returns the words in a key's value, in the order of `known`. Unknown words are errors. */
+/**
+ * Returns the words in a key's value, in the order of `known`. Throws an error for unknown words.
+ */
 function readWords(entry: Entry, known: readonly string[], fail: Fail): string[] {
   const words = entry.value.split(/[\s,]+/).filter(Boolean)
   for (const word of words)
@@ -214,7 +216,7 @@ export function inWords(id: string): string {
   return words === '' ? id : words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Creates a collector for the errors in a header. The collector sorts the errors in file order. */
+/** Creates a collector for the errors in a header. The collector sorts the errors by line. */
 function collectFaults(file: string) {
   const faults: { line: number; error: KernelLadderError }[] = []
   const note = (line: number, error: KernelLadderError): KernelLadderError => {

@@ -43,7 +43,7 @@ const plainName = (name: string): string =>
     .replaceAll(/\s+/g, '')
 
 /**
- * Assigns sections to launches. Sections and launches are in launch order.
+ * Assigns the sections of the source page to launches. Sections and launches are in launch order.
  *
  * If a launch's instructions belong to several files, it has several consecutive sections. A launch
  * that is not on the page has no section. Variants compiled from the same source have the same

@@ -1,6 +1,6 @@
 /**
- * Builds this program's own CUDA code. The code consists of the runner, the launch probe, the rung
- * that replays a launch description, and the library that times launches.
+ * Builds this program's own CUDA code: the runner, the launch probe, the rung that replays a launch
+ * description, and the library that times launches.
  */
 import {
   activityFlags,
@@ -120,8 +120,8 @@ export async function buildCalibration(
 }
 
 /**
- * Returns the error for a failed build of this program's own code. Such a failure is caused by the
- * toolchain, not by the user's code.
+ * Returns the error for a failed build of this program's own code. The cause is the toolchain, not
+ * the user's code.
  */
 function ourFault(
   { signal }: Compiler,

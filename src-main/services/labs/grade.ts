@@ -38,7 +38,7 @@ import {
 import { flagLikenesses } from './flag-likenesses'
 
 interface GradeOptions {
-  /** Called before any submission runs. If the callback throws, the grading is aborted. */
+  /** Called before any submission runs. An error thrown by this function aborts the grading. */
   onStart: (facts: {
     submissions: number
     jobs: number

@@ -96,7 +96,7 @@ export interface LadderRow {
 export interface ReportStep extends Step {
   /**
    * Returns the source diff below the headers. The report lists header changes separately. Returns
-   * null if a source is missing.
+   * null if the source of either rung is missing.
    */
   hunks(context?: number): Hunk[] | null
 }
@@ -132,12 +132,12 @@ export interface ReportModel {
   published: PublishedFigures | null
   steps: ReportStep[]
   troubles: RungResult[]
-  /** Scrubbed advice, in rung order. */
+  /** Advice without data that identifies a machine or a person, in rung order. */
   next: Next[]
   facts: PrintedFact[]
 }
 
-/** The author's additions to a report, and the drawn charts. */
+/** The author's choices for a report, and the rendered charts. */
 export interface Authored {
   title?: string
   /** The author's paragraphs. */

@@ -114,8 +114,8 @@ const notReached: Measured = {
 }
 
 /**
- * Adds the additional verifications' results. A rung with wrong results for any problem loses its
- * time and is not profiled.
+ * Adds the results of the additional verifications to a measured rung. A rung with wrong results
+ * for any problem loses its time and is not profiled.
  */
 const withElsewhere = (
   measured: Measured,

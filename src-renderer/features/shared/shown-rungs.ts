@@ -67,6 +67,6 @@ export function foundRungs(session: Session, search: string): readonly RungResul
   return isFound ? rows.filter(isFound).map(({ rung }) => rung) : session.rungs
 }
 
-/** Returns the picked rungs in ladder order, so that b comes after a. */
+/** Returns the ids of the picked rungs in ladder order, so that b comes after a. */
 export const inLadderOrder = (session: Session, picked: readonly string[]): string[] =>
   session.rungs.filter(({ id }) => picked.includes(id)).map(({ id }) => id)

@@ -44,7 +44,7 @@ describe('two sessions with different L2 contents', () => {
     expect(total.ratio).toBeNull()
   })
 
-  it('have no causes, only the reason for the missing causes', () => {
+  it('have no causes of a time difference, and explain why', () => {
     const why = whyOf(...sides)
     expect(why).toMatchObject({ verdict: 'unknown', causes: [] })
     expect(inEnglish(why.reason!)).toBe(

@@ -67,7 +67,7 @@ describe('a stall', () => {
     expect(pairs(kernel)).toEqual([[2, 1]])
   })
 
-  it('is not traced after an indirect jump, or without samples', () => {
+  it('is not traced past an indirect jump, or without stall samples', () => {
     expect(pairs(code(['LDG.E R4, desc[UR4][R2.64]'], ['BRX R4 -0x10', { long_sb: 5 }]))).toEqual(
       [],
     )

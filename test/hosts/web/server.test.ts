@@ -144,7 +144,8 @@ describe('the server lifecycle', () => {
   describe('closing', () => {
     it('ends event streams and idle connections immediately, and releases the port', async () => {
       await at.stop()
-      // A connection that the host does not close immediately stays open until this test fails.
+      // The grace period is longer than the test, so a connection that is not closed immediately
+      // fails the test.
       at = await startHarness({ closeGraceMs: 600_000 })
       const cookie = await at.signIn()
       const streams = [await at.stream(cookie), await at.stream(cookie)]
@@ -251,7 +252,7 @@ describe('access', () => {
         expect((await at.ask(pathOf(url))).status).toBe(303)
       })
 
-      it('admits a second browser in addition to the first browser', async () => {
+      it('admits a second browser without signing out the first browser', async () => {
         const cookies = [await at.signIn(), await at.signIn()]
         for (const cookie of cookies)
           expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
@@ -341,7 +342,7 @@ describe('access', () => {
           expect((await at.ask('/', { headers: { cookie: wrong } })).status).toBe(403)
       })
 
-      it('from another server on another port is rejected', async () => {
+      it('of a server on a different port is rejected', async () => {
         const other = await startHarness()
         const cookie = await other.signIn()
         await other.stop()
@@ -410,7 +411,7 @@ describe('access', () => {
         `[::1]:${port}`,
         `x@127.0.0.1:${port}`,
       ]
-      it('with any other value is rejected for pages, files, events, and calls', async () => {
+      it('with a foreign value is rejected for pages, files, events, and calls', async () => {
         for (const host of foreign(at.host.port)) {
           for (const path of ['/', '/logo.svg', '/events'])
             expect([host, (await at.ask(path, { headers: { host, cookie } })).status]).toEqual([
@@ -465,7 +466,7 @@ describe('access', () => {
         )
       })
 
-      it('with another Origin or no Origin is rejected with a Reply and does not reach the core', async () => {
+      it('with a foreign Origin or none is rejected with a Reply and does not reach the core', async () => {
         const { port, origin } = at.host
         const origins = [
           undefined,
@@ -570,7 +571,7 @@ describe('access', () => {
         ])
       })
 
-      it('to a preflight request is a rejection', async () => {
+      it('to a preflight request is an error', async () => {
         const answer = await at.ask('/rpc/app.info', {
           method: 'OPTIONS',
           headers: {
@@ -780,7 +781,7 @@ describe('access', () => {
         expect((await get('/alias.svg')).headers['content-type']).toContain('image/svg+xml')
       })
 
-      it('a very long address is rejected without harm', async () => {
+      it('a very long address is rejected, and the server keeps running', async () => {
         expect((await rawGet(`/${'a'.repeat(17_000)}`)).status).toBe(431)
         expect((await get('/')).status).toBe(200)
       })

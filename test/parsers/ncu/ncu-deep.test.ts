@@ -38,7 +38,7 @@ const guarded = (section: SourceSection): SourceSection =>
     ),
   )
 
-/** The capture contains the first and last of three launches. The second launch was removed. */
+/** Profiles from a capture of three launches, from which the second launch was removed. */
 const profiles = toDeepProfiles(launches, {
   sass: nothing,
   lines: parseSourcePage(page),
@@ -134,7 +134,7 @@ describe("ncu's source page", () => {
     expect(last!.opcodes).toMatchObject({ FADD: 32768 })
   })
 
-  it('gives null, not 0, for counters whose column is missing', () => {
+  it('has null, not 0, for counters whose column is missing', () => {
     const bare = page.replaceAll('L1 Wavefronts Shared', 'X').replaceAll('stall_', 'x_')
     const [profile] = toDeepProfiles(launches, {
       sass: nothing,
@@ -172,7 +172,7 @@ describe("ncu's source page", () => {
     expect(countsOf(report.countedOf('03_a'))).toEqual(countsOf(instructionsOf(tile)))
     expect(report.countedOf('03_a').length).toBeGreaterThan(100)
     expect(() => report.get('03_a')).toThrow('read')
-    // One kernel of the rung is not on the page, so a sum over the other kernels would be too low.
+    // One kernel of 04_b is not on the page, so a sum over its other kernels would be too low.
     expect(report.countedOf('04_b')).toEqual([])
     expect(report.countedOf('nobody')).toEqual([])
   })
@@ -196,7 +196,7 @@ describe("ncu's source page", () => {
     expect(parseSourcePage(text).sections).toHaveLength(sections)
   })
 
-  it('gives profiles that match their schema and contain no paths from this machine', () => {
+  it('yields profiles that match their schema and contain no paths from this machine', () => {
     for (const profile of profiles.values()) {
       expect(DeepProfile.parse(profile)).toEqual(profile)
       expect(JSON.stringify(profile)).not.toContain('/probe/')

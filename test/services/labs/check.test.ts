@@ -173,7 +173,7 @@ describe('checks', () => {
       expect(said(attempt.outcome.reason)).toMatch(/nvcc was not found/)
     })
 
-    it('on a recording does not judge code that was not recorded', async () => {
+    it('against a recording does not judge code that was not recorded', async () => {
       const machine = await fakeMachine(['nvidia-smi'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, `${lab.solution}\n// mine\n`, undefined, 'recorded')
@@ -183,7 +183,7 @@ describe('checks', () => {
   })
 
   describe('a recorded outcome', () => {
-    it('is replayed through the live parsers and judged again, only for the recorded file', async () => {
+    it('is replayed through the live parsers and judged again, but only if the file is the recorded one', async () => {
       const machine = await fakeMachine()
       const lab = await testLab(machine)
       const recordings = join(machine.dir, 'recordings')
@@ -338,7 +338,7 @@ Of \`N\` numbers.
     ),
   })
 
-  /** Creates the folder of a third-party lab. */
+  /** Creates a folder with the files of a third-party lab. */
   async function labIn(machine: Machine, change: Record<string, string | null> = {}) {
     const folder = join(machine.dir, 'sums-lab')
     for (const [name, text] of Object.entries({ ...filesOf(), ...change })) {
@@ -363,7 +363,7 @@ Of \`N\` numbers.
       expect(statusesOf(await check(machine, lab, lab.starter))).toEqual({ ...all, fast: 'failed' })
     })
 
-    it('has a session that does not contain the ladder folder, and can ask questions about its own sizes', async () => {
+    it('has a session that does not contain the ladder folder, and can ask questions about the ladder’s sizes', async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const out = join(machine.dir, 'attempt')

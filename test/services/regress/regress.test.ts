@@ -268,7 +268,7 @@ describe('a regression check against a session', () => {
 })
 
 describe('a regression check against a git revision', () => {
-  /** Kernel folders that these tests need. */
+  /** Kernel folders to copy into the repository. */
   const kept = ['gemm', 'include', 'runner']
 
   /**
@@ -303,7 +303,7 @@ describe('a regression check against a git revision', () => {
     })
     expect(git(machine.kernelsDir, 'status', '--porcelain')).toBe(before)
     expect(before).toContain('02_coalesced.cu')
-    // A commit that does not change the kernels has no effect.
+    // Against a commit with the same kernels, the check finds no change.
     git(machine.kernelsDir, 'commit', '-qam', 'second')
     expect((await start(machine, { against: 'HEAD' })).exitCode).toBe(0)
   })

@@ -19,7 +19,7 @@ afterAll(() => {
 })
 
 it.each(['static:h200', 'emulated'])(
-  'a kl_launch without a return, which crashes, is shown with its warning: %s',
+  'a kl_launch that crashes because of a missing return is shown with the compiler warning: %s',
   async (target) => {
     const folder = join(await tempDir(), 'blank')
     const machine = await kept.machine()

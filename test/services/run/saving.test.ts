@@ -226,7 +226,7 @@ describe('reading a session', () => {
   })
 
   it.skipIf(process.platform === 'win32')(
-    'does not wait for a writer if a pipe replaces a file',
+    'does not wait for a writer if a file was replaced with a pipe',
     async () => {
       const dir = await tempDir()
       const store = join(dir, 'sessions')
@@ -269,7 +269,7 @@ describe('reading a session', () => {
     })
   })
 
-  it('uses no source from outside its folder', async () => {
+  it('does not read a source outside the session folder', async () => {
     const machine = await fakeMachine()
     const { session, folder } = await machine.run({ rungs: ['01_naive'] })
     const hostile = { rungs: [{ ...session.rungs[0]!, file: '../session.json' }] }
