@@ -87,7 +87,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
       copyAsync(bTo + ((bRow + i) * kStrideB + bCol) * 2, bFrom + (long long)(bInside ? t + bRow + i : 0) * n, bInside);
     }
   };
-  // Empty groups at the end keep the number of pending groups constant.
+  // Ends a group of copies. Empty groups at the end keep the number of pending groups constant.
   const auto commit = [] { asm volatile("cp.async.commit_group;" ::: "memory"); };
 
   constexpr int kTilesM = kWarpRows / kWmma, kTilesN = kWarpCols / kWmma;

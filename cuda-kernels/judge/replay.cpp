@@ -48,7 +48,7 @@ const PlanCase* caseOf(const void* arguments) {
   return nullptr;
 }
 
-// Returns the workspace, followed by the buffers in field order.
+// Returns the address of the workspace, followed by the addresses of the buffers in field order.
 std::vector<CUdeviceptr> buffersIn(const PlanCase& own, const void* arguments) {
   std::vector<CUdeviceptr> buffers(1);
   const auto at = [&](const Field& field) {

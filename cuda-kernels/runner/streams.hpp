@@ -48,7 +48,7 @@ class Streams {
     return found;
   }
 
-  // Makes the streams in `used` wait for `start`, and also all streams created before `leave`.
+  // Makes the streams in `used` wait for `start`, as well as all streams that are created before `leave` is called.
   void enter(const StreamsUsed& used, cudaEvent_t start) {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     start_ = start;
@@ -57,7 +57,7 @@ class Streams {
     if (used.perThread) fence(CU_STREAM_PER_THREAD);
   }
 
-  // Makes `stream` wait for all fenced streams.
+  // Ends the fence: makes `stream` wait for all fenced streams.
   void leave(cudaStream_t stream) {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     start_ = nullptr;

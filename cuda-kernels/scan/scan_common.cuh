@@ -106,7 +106,7 @@ enum class KlTold : unsigned { nothing = 0, own = 1, all = 2 };
 struct KlState {
   unsigned long long word;
 
-  // Returns the state for a sum. `epoch` distinguishes states of this launch from states of earlier launches.
+  // Packs a sum and its kind. `epoch` distinguishes states of this launch from states of earlier launches.
   __device__ static KlState of(KlTold told, unsigned epoch, float sum) {
     return {(unsigned long long)(epoch << 2 | unsigned(told)) << 32 | __float_as_uint(sum)};
   }

@@ -25,7 +25,7 @@ import { writeLongKernels, writeSynthetic } from '../lib/synthetic-sessions.mjs'
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
 const rungs = 300
-/** Numbers of instructions per kernel. */
+/** Instruction counts of the kernels to show. */
 const instructions = [5000, 20_000]
 const deep = 'recorded:gemm-fp32-h200-4096-deep'
 const pair = /** @type {const} */ (['08_warp_tile', '09_register_prefetch'])

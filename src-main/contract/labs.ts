@@ -86,7 +86,7 @@ export const LabView = LabFile.pick({
   size: Sizes,
   /** The lab's text as Markdown. */
   body: z.string(),
-  /** Pictures as `data:` URIs. Keys are the paths used in the text. */
+  /** Pictures as `data:` URIs. Each key is the path of a picture in the text. */
   pictures: z.record(z.string(), z.string()),
   checks: z.array(
     z.object({

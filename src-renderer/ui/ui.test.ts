@@ -113,7 +113,7 @@ describe('names', () => {
     expect(rungNumber('05_thread_tile_2d', 3)).toBe('05')
     expect(rungNumber('softmax', 3)).toBe('03')
     expect(rungNumber('03_a', 1)).toBe('03')
-    // Commit ids are not rung numbers.
+    // The digits at the start of a commit id are not a rung number.
     expect(['106f90b', '1064523', '2aeac49'].map(rungNumber)).toEqual(['00', '01', '02'])
   })
 
@@ -210,7 +210,7 @@ describe('recycled rows', () => {
   const places = (list: readonly RecycledItem[]) =>
     list.map(({ slot, index }) => `${slot}:${index}`)
 
-  it('are equal in number at the ends and in the middle of the list', () => {
+  it('have the same number of elements at the ends and in the middle of the list', () => {
     const range = constantRange()
     const lengths = [
       [0, 4],

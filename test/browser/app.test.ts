@@ -52,7 +52,7 @@ describe('preferences', () => {
       expect(faults).toEqual([])
     })
 
-    it('can be changed, with immediate and permanent effect', async () => {
+    it('can be changed without a reload, and is remembered after a reload', async () => {
       const { page } = await harness.open('/doctor')
       await choose(page, '한국어')
       await heading(page, '이 컴퓨터')

@@ -74,7 +74,7 @@ describe('the shipped labs', () => {
     },
   )
 
-  it('each require a number that depends on the GPU or on the student’s own kernel', () => {
+  it('each have a question whose answer depends on the GPU or on the student’s own kernel', () => {
     const depends = (name: string): boolean =>
       name.startsWith('your.') || deviceNames.some((known) => known === name)
     for (const { id, lab } of labs) {

@@ -25,7 +25,7 @@ describe('words and colors', () => {
   const at = (key: string): unknown => wordAt(en, key)
 
   describe('words', () => {
-    it('are in the locale for each key that the source uses', () => {
+    it('exist for each key that the source uses', () => {
       const missing = sources.flatMap(({ file, text }) =>
         [...text.matchAll(/\b(?:t|words)\(\s*'([\w.-]+)'/g)]
           .map((match) => match[1]!)
@@ -130,7 +130,7 @@ describe('words and colors', () => {
     ['为 乘积 运算量的 100.0 %', '为乘积运算量的 100.0 %'],
     ['原限制因素 加载/存储流水线（忙碌 77.6 %）', '原限制因素加载/存储流水线（忙碌 77.6 %）'],
     ['CUDA GEMM 优化，1 个块', 'CUDA GEMM 优化，1 个块'],
-  ])('Chinese inserted into %s requires no space', (words, settled) => {
+  ])('Chinese inserted into %s has no spaces around it', (words, settled) => {
     expect(withoutGaps(words)).toBe(settled)
   })
 
@@ -233,7 +233,7 @@ describe('translations', () => {
     })
   })
 
-  it('English is distinguished from a translation by its script', () => {
+  it('English texts contain no Chinese, Japanese, or Korean characters', () => {
     expect(JSON.stringify(en)).not.toMatch(/[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]/)
   })
 })

@@ -186,7 +186,7 @@ describe('storing a session as a recording', () => {
     const attempt = await check(machine, lab, lab.solution, noAnswers, 'local', { out })
     const file = join(out, 'attempt.json')
     const written = JSON.parse(await readFile(file, 'utf8')) as { sanitized: object }
-    // Older attempts store the verdicts in a separate file.
+    // Imitate an older attempt, which stores compute-sanitizer's verdicts in a separate file.
     await writeFile(join(out, 'sanitizer.json'), JSON.stringify(written.sanitized))
     await writeFile(file, JSON.stringify({ ...written, sanitized: undefined }))
     const dir = await tempDir()

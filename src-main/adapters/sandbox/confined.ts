@@ -302,7 +302,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
   return { toolbox, descriptions: () => described }
 }
 
-/** Returns the cases in a runner call. */
+/** Parses the cases in the arguments of a runner call. */
 function casesIn(args: readonly string[]): (CaseWords & { name: string })[] {
   const cases: { name: string; structBytes: string; fields: string[]; buffers: string[] }[] = []
   for (const [index, word] of args.entries()) {

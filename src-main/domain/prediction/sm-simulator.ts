@@ -40,8 +40,8 @@ export interface SmSetting {
   readonly clusterBlocks: number
   readonly sharing: Sharing
   /**
-   * Cause of stalls that costs no time in the simulation. For `latency`, the caller must also set
-   * the latencies in `values` to 0.
+   * A cause of stalls to disable, so that it costs no time in the simulation. For `latency`, the
+   * caller must also set the latencies in `values` to 0.
    */
   readonly without?: Removal
   /** Whether instructions take time to read their operands from the register banks. */
@@ -272,8 +272,8 @@ export function simulateSm(setting: SmSetting): SmResult {
   }
 
   /**
-   * Processes the events of an issued instruction. Returns the barrier that the warp must wait for,
-   * if any, and the earliest time at which the warp resumes.
+   * Processes the trace events of an issued instruction. Returns the barrier that the warp must
+   * wait for, if any, and the earliest time at which the warp resumes.
    */
   function doEvents(warp: WarpState, core: SubCore, instruction: TimedInstruction, time: number) {
     const { events } = warp.trace

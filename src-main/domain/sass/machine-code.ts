@@ -88,7 +88,10 @@ export interface ConstantBank {
 
 export interface GlobalVariable {
   readonly name: string
-  /** Offset in the memory for the module's variables. Initialized variables come first. */
+  /**
+   * Offset from the start of the memory that holds the module's variables. Initialized variables
+   * come first.
+   */
   readonly offset: number
   readonly size: number
   /** Initial bytes, or null for a zero-initialized variable. */

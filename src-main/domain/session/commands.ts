@@ -36,8 +36,8 @@ function parameterWords({ ladder }: Session): string[] {
 }
 
 /**
- * Formats a size as an option. `--at` works for every task; named size options exist only for
- * built-in tasks.
+ * Returns the command-line option for a size. `--at` works for every task; named size options exist
+ * only for built-in tasks.
  */
 const at = (name: string, value: number | string): string[] => ['--at', `${name}=${value}`]
 

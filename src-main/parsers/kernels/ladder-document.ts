@@ -62,7 +62,7 @@ export function parseProgramLadder(text: string, file: string): ProgramLadderDoc
   return !parsed.success || faults.length > 0 ? refuse(file, faults) : parsed.data
 }
 
-/** Returns additional errors in a document that may have an invalid structure. */
+/** Returns errors that the schema cannot detect, even if the document's structure is invalid. */
 function furtherFaults(value: unknown): ReturnType<typeof ladderFaults> {
   const parsed = LadderDocument.safeParse(value)
   if (parsed.success) {

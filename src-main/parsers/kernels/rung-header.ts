@@ -194,8 +194,8 @@ function readRequires(entry: Entry, fail: Fail): string {
 }
 
 /**
- * Returns the required Python package. The default is torch. Triton kernels require triton,
- * although they also use torch tensors.
+ * Returns the Python package that the rung requires. The default is torch. Triton kernels require
+ * triton, although they also use torch tensors.
  */
 function readPackage(entry: Entry, fail: Fail): PythonPackage {
   const found = pythonPackages.find((name) => name === entry.value)
@@ -269,7 +269,7 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
     if (entry.value === '') fail(entry, message('header.noValue', { key: entry.key }))
   }
   /**
-   * Parses a key's value. Returns null if the value is missing. If the key is required, also
+   * Parses the value of `key`. Returns null if the value is missing. If the key is required, also
    * reports an error.
    */
   const read = <Value>(

@@ -107,8 +107,8 @@ function sharesAddresses(
 }
 
 /**
- * Converts an absolute branch target to a relative one, such as `@!P0 BRA 0x7f67037a2ee0` to `@!P0
- * BRA 0x8e0`. Subtracts the load address.
+ * Converts absolute branch targets to offsets by subtracting the load address. For example, `@!P0
+ * BRA 0x7f67037a2ee0` becomes `@!P0 BRA 0x8e0`.
  */
 function relativeText(text: string, base: number, end: number): string {
   return text

@@ -183,8 +183,8 @@ function toSession(
 }
 
 /**
- * Returns the fraction of a report's time that the imported launches cover. Returns nothing if all
- * launches were imported.
+ * Returns the fraction of a report's time that the imported launches cover. Returns an empty list
+ * if all launches were imported.
  */
 function shareWords({ launches, total, restMs }: ReportFile): Statement[] {
   const times = launches.map(launchMs)

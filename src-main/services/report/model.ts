@@ -107,7 +107,7 @@ export interface ReportModel {
   /** Sections in addition to the summary and the provenance. */
   sections: readonly ReportSection[]
   title: string
-  /** Description of what was measured, if the author chose the title. */
+  /** Description of what was measured. Null unless the author chose the title. */
   subject: string | null
   /** Paragraphs written by the author. */
   authorNotes: readonly string[]

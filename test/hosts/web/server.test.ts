@@ -103,7 +103,7 @@ describe('the server lifecycle', () => {
       expect(at.core.calls).toEqual([])
     })
 
-    it('does not stop the server, and neither does a client that sends no HTTP', async () => {
+    it('does not stop the server, even if it sends something other than HTTP', async () => {
       await at.raw('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n')
       expect((await at.call('app.info')).status).toBe(200)
     })
@@ -262,7 +262,7 @@ describe('access', () => {
         ['a HEAD of a link preview', { method: 'HEAD' }],
         ['a prefetch', { headers: { 'sec-purpose': 'prefetch;prerender' } }],
         ['an old prefetch', { headers: { purpose: 'prefetch' } }],
-      ])('is not used up by %s', async (_what, ask) => {
+      ])('is not consumed by %s', async (_what, ask) => {
         const early = await at.ask(pathOf(at.host.url), ask)
         expect(early.status).toBe(503)
         expect(early.headers['set-cookie']).toBeUndefined()

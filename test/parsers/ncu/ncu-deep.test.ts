@@ -49,7 +49,7 @@ const tile = profiles.get('03_a')!
 const rest = profiles.get('04_b')!
 
 describe("ncu's source page", () => {
-  it('is read only for the requested rung, with a note about unreadable rows', () => {
+  it('is read only for the requested rung, whose profile has a note about unreadable rows', () => {
     const cut = page.replace(/"(0|[1-9]\d*)"\r?\n/, '"$1","one cell too many"\n')
     const { sections, unreadable } = parseSourcePage(cut)
     expect([unreadable, ...sections.map((section) => section.unreadable)]).toEqual([0, 1, 0])
@@ -107,7 +107,7 @@ describe("ncu's source page", () => {
         ).toBe(line[figure])
   })
 
-  it('gives jump targets as offsets, so that code does not depend on its load address', () => {
+  it('shows jump targets as offsets, so that code does not depend on its load address', () => {
     const jumps = tile.kernels[0]!.instructions.filter(({ opcode }) => opcode === 'BRA')
     expect(jumps.map(({ text }) => text)).toEqual(['@!P0 BRA 0x8e0', '@!P0 BRA 0x210', 'BRA 0x900'])
     const elsewhere = toDeepProfiles(launches, {
@@ -157,7 +157,7 @@ describe("ncu's source page", () => {
     .map((line) => line.replace(/^("Line No","Source",|"","",)/, ''))
     .join('\n')
 
-  it('provides the sums for a rung’s figures without reading the source lines', () => {
+  it('provides a rung’s instruction counts without reading the source lines', () => {
     const { sections } = parseSourcePage(page)
     const report = toDeepProfiles(launches, {
       ...{ sass: parseSourcePage(sassOnly), rules, nameOf },

@@ -165,7 +165,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(3)
     })
 
-    it('has only unavailable checks, with the reason, on a machine without tools', async () => {
+    it('marks all checks as unavailable and states the reason on a machine without tools', async () => {
       const machine = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution)
@@ -223,7 +223,7 @@ describe('checks', () => {
   })
 
   describe('third-party labs', () => {
-    it('are not used before the user allows their use, or after a file has changed', async () => {
+    it('cannot be used before the user trusts them, or after a file has changed', async () => {
       const machine = await fakeMachine()
       const shipped = await testLab(machine)
       expect(await isTrusted(machine.setup, shipped)).toBe(true)
@@ -451,7 +451,7 @@ Of \`N\` numbers.
         /size: /,
         9,
       ],
-    ])('reports the fault at its line if the ladder is %s', async (_how, spoil, fault, line) => {
+    ])('reports the line of the fault if the ladder is %s', async (_how, spoil, fault, line) => {
       const machine = await fakeMachine()
       const folder = await labIn(machine)
       await spoil(folder)

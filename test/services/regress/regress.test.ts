@@ -1,6 +1,6 @@
 /**
- * Tests alternating timings of old and new code. The tools are fakes, and the sources determine the
- * times.
+ * Tests regression checks, which time old and new code alternately. The tools are fakes, and the
+ * sources determine the times.
  */
 import { spawnSync } from 'node:child_process'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -45,7 +45,7 @@ const start = (
   )
 }
 
-/** Creates a machine that has a session for the ladder. A test then edits the ladder. */
+/** Creates a machine with a baseline session of the ladder. The test then edits the ladder. */
 async function withBaseline(): Promise<Machine> {
   const machine = await fakeMachine()
   await machine.run({ rungs, profile: 'none' }, { out: join(machine.store, 'base') })
@@ -345,7 +345,7 @@ describe('a regression check against a git revision', () => {
 })
 
 describe('the printed report', () => {
-  it('has the worst rungs at the top, and no markup from a session', async () => {
+  it('has the worst rungs at the top, and escapes markup and invalid characters', async () => {
     const machine = await withBaseline()
     await slow(machine, '03_shared_tile', 1.05)
     await machine.addFault('01_naive', 'wrong')

@@ -67,7 +67,7 @@ describe('saving a session', () => {
   })
 
   it.each(['mkdir', 'write'] as const)(
-    "uses another free name if a file with the session's name appeared (%s)",
+    "uses the next free name if the session's path was created in the meantime (%s)",
     async (kind) => {
       const taken = join(await tempDir(), 'mine')
       const draft = await draftSession(taken)
@@ -147,7 +147,7 @@ describe('saving a session', () => {
     expect(await readdir(out)).toEqual([])
   })
 
-  it('rejects a path if a file exists there', async () => {
+  it('rejects a path that leads through a file', async () => {
     const machine = await fakeMachine()
     await writeFile(join(machine.dir, 'file'), '')
     await expect(machine.run({}, { out: join(machine.dir, 'file', 'x') })).rejects.toMatchObject({

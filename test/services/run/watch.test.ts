@@ -258,7 +258,7 @@ describe('the watch continues', () => {
     expect(asked.at(-1)).toEqual(['a', 'b'])
   })
 
-  it('after a failed run, with its pending rungs', async () => {
+  it('after a failed run, and runs the pending rungs', async () => {
     const { asked, state, save } = await watched()
     state.fail = new Error('no GPU')
     const after = await save('b.cu', rungText('b', '// 2'))
@@ -267,7 +267,7 @@ describe('the watch continues', () => {
     expect(asked.at(-1)).toEqual(['a', 'b', 'c'])
   })
 
-  it('after a canceled run, with the rungs that it did not reach', async () => {
+  it('after a canceled run, and runs the rungs that the canceled run did not reach', async () => {
     const { asked, state, save, verdicts } = await watched()
     state.reached = ['a']
     expect(verdicts(await save('b.cu', rungText('b', '// 2')))[1]).toBe('b unresolved')

@@ -188,7 +188,7 @@ describe('bank conflicts, excluding the effect of arbitration', () => {
     )
   })
 
-  it('are derived from addresses, and reveal noise in the counters if the code has no conflicts', () => {
+  it('are derived from addresses, which reveals noise in the counters of code without conflicts', () => {
     const { metrics } = rung(session, '03_shared_tile')
     expect(metrics['sharedStoreStructuralConflicts']).toMatchObject({ evidence: 'derived' })
     expect(said(metrics['sharedStoreStructuralConflicts']!.reason)).toMatch(/STS, STSM/)
@@ -197,7 +197,7 @@ describe('bank conflicts, excluding the effect of arbitration', () => {
 })
 
 describe('a deep run', () => {
-  it('stores a profile per rung next to the session, and the session can be replayed', async () => {
+  it('stores a profile per rung next to the session, and can be replayed', async () => {
     const machine = await fakeMachine()
     // The fake tools can replay only the rungs recorded at this level.
     const rungs = session.rungs.map(({ id }) => id)
