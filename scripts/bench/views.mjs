@@ -42,7 +42,7 @@ export async function openView(page, address, ref, { view, ready }) {
 export const machineCode = '.sass-list'
 
 /**
- * Opens the whole-kernel view of a pair.
+ * Opens the whole-kernel view of a pair of rungs.
  * @param {Page} page signed in
  * @param {string} address
  * @param {string} ref

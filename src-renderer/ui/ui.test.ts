@@ -55,7 +55,7 @@ describe('figures', () => {
     [0.0009, 'warps', '0.0009'],
     [0.04, '%', '0.04'],
     [128, 'registers', '128'],
-  ] as const)('%d in %s is %s if the unit is in the header', (value, unit, text) => {
+  ] as const)('%d in %s is shown as %s if the unit is in the header', (value, unit, text) => {
     expect(bareFigure(value, unit)).toBe(text)
   })
 
@@ -170,7 +170,7 @@ it('a scale without values can still be drawn', () => {
 })
 
 describe('stored lists', () => {
-  it('are stored separately for each key, and are removed with null', () => {
+  it('are stored separately for each key, and are removed by writing null', () => {
     const one = writeLists([], 'a', ['x'])
     const two = writeLists(readLists(one), 'b', ['y', 'z'])
     expect(readLists(two)).toEqual([
@@ -242,7 +242,7 @@ describe('recycled rows', () => {
     expect(places(inSlots(rested, items(3, 7), true))).toEqual(['2:7', '3:3', '4:4', '0:5', '1:6'])
   })
 
-  it('get new elements when more rows are shown, and release them later', () => {
+  it('get new elements when more rows are shown, and release them when fewer rows are shown', () => {
     const more = inSlots(inSlots([], items(0, 2), false), items(1, 5), true)
     expect(places(more)).toEqual(['0:3', '1:1', '2:2', '3:4', '4:5'])
     expect(places(inSlots(more, items(4, 5), true))).toEqual(['3:4', '4:5'])

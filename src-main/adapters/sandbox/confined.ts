@@ -28,7 +28,7 @@ import { parseProbedLaunches } from '../../parsers/cuda/launch-probe'
 
 export const Confinement = z.object({
   mechanism: Mechanism,
-  /** An empty folder on which views are mounted. */
+  /** An empty folder on which the sandbox mounts its views of the file system. */
   view: z.string(),
   readable: z.array(z.string()),
   hidden: z.array(z.string()),
@@ -335,7 +335,10 @@ const kernelWords = (modules: readonly MachineCode[]): string[] =>
     ]),
   )
 
-/** Returns the event for host code that crashed the probe or prevented its output. */
+/**
+ * Returns the `launches` event for host code that crashed the probe or prevented the probe's
+ * output.
+ */
 const unanswered = ({ outcome, exitCode, signal }: ProcessResult) => ({
   ...{ event: 'launches' as const, kernels: [], fault: 'failed' as const },
   reason: `its host code ended without describing its work (${signal ?? exitCode ?? outcome})`,

@@ -35,7 +35,7 @@ type Launch = Pick<NcuLaunch, 'id' | 'kernelName' | 'rung'>
 
 /**
  * Normalizes a kernel name. The source page contains `void tile<(int)32>(float *)` where the table
- * contains `void tile<32>(float *)`. For a template, the return type may be missing.
+ * contains `void tile<32>(float *)`. The source page may omit the return type of a template.
  */
 const plainName = (name: string): string =>
   withoutCasts(name)
@@ -202,7 +202,9 @@ function notesOn({ name, instructions, lines }: DeepKernel): Statement[] {
 }
 
 export interface ReportProfiles extends DeepProfiles {
-  /** Returns the counts that are summed for a rung. Does not read source locations. */
+  /**
+   * Returns the instruction counts that are added up for a rung. Does not read source locations.
+   */
   countedOf(rung: string): readonly Counted[]
 }
 

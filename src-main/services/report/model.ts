@@ -197,7 +197,10 @@ export const legendOf = (session: Session): string =>
 const cacheWords = ({ settings: { cacheState } }: Session): string =>
   cacheState ? `, L2 ${inEnglish(message(`cacheState.${cacheState}`))}` : ''
 
-/** Returns the word before the report date, which depends on how the results were obtained. */
+/**
+ * Returns the word that precedes the report date. The word depends on how the results were
+ * obtained.
+ */
 export const madeWord = (session: Session): string =>
   isBuiltOnly(session.target)
     ? 'built'

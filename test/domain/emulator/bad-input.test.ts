@@ -76,7 +76,7 @@ describe('a launch', () => {
     },
   )
 
-  it('that never ends is stopped, and its line is reported', () => {
+  it('that never ends is stopped, and the line that it is executing is reported', () => {
     const { stopped, kernels } = emulate(
       limits,
       request('neverEnds', { i32: 0 }, { limit: 1_000_000 }),

@@ -311,7 +311,7 @@ describe('the forecast', () => {
     )
   })
 
-  it('has recorded steps from every ladder with counters', () => {
+  it('is based on recorded steps from every ladder that has counters', () => {
     expect(recordedPast.landed.length).toBeGreaterThan(200)
     expect(new Set(recordedPast.landed.map(({ ladder }) => ladder)).size).toBeGreaterThan(12)
   })

@@ -141,7 +141,7 @@ describe('checks', () => {
       })
     })
 
-    it('has the time but no counters without counter permission', async () => {
+    it('has the time but no counters without permission to read counters', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'counter-permission' })
       const lab = await testLab(machine)

@@ -92,8 +92,8 @@ describe('a regression check against a session', () => {
     expect(compared.flatMap((call) => after(call, '--round'))).toEqual([...'012345'])
     const firstPairs = compared.map((call) => after(call, '--pair')[0]!.split('=')[0])
     expect(new Set(firstPairs)).toEqual(new Set(rungs))
-    // The old build and its copy are separate files, so the linker loads both in addition to the
-    // new build.
+    // The old build and its copy are separate files, so the dynamic linker loads both in addition
+    // to the new build.
     const libraries = compared.at(-1)!.filter((word) => word.includes('.so'))
     expect(new Set(libraries.map((word) => word.split('=')[1])).size).toBe(3 * rungs.length)
   })
