@@ -1,5 +1,5 @@
 // The streams of a process, and a fence around work on streams that the runner did not create. Fenced work starts after
-// one event and ends before a second event.
+// the opening event and ends before the closing event.
 #pragma once
 
 #include "activity.hpp"

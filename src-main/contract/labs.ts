@@ -181,7 +181,7 @@ export const labCalls = {
   'labs.build': { input: one.extend({ source: Source }), output: LabBuildReport },
   /**
    * Runs the lab's checks as a normal run with events, cancellation and a session. After the
-   * checks, the student's view includes the attempt. The draft does not change.
+   * checks, the student's view includes the attempt. The check does not change the student's draft.
    */
   'labs.check': {
     input: one.extend({ source: Source, target: LabTarget }),

@@ -197,7 +197,7 @@ describe('budgets', () => {
     })
   })
 
-  it('the summary has one line per figure, with its source', () => {
+  it('the summary has one line per measurement, with the screen that was measured', () => {
     const { judge, summary } = budgetTally()
     judge('slowFrames', 0, 'ladder')
     judge('slowFrames', 3, 'matrix')

@@ -220,7 +220,10 @@ export function confinedTools(options: ConfinedOptions): Confined {
     }
   }
 
-  /** Builds a library that replays the launches that the submission described for these cases. */
+  /**
+   * Creates a copy of the replay library, with a plan of the launches that the submission described
+   * for these cases.
+   */
   const replayOf = async (library: string, cases: readonly CaseWords[], call: ToolCall) => {
     const { probe, replay } = await (tools ??= gpuTools(toolbox(null)))
     const cubins = cubinsOf(await readFile(library))

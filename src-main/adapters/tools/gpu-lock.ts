@@ -53,7 +53,7 @@ const answerMs = 2000
  * considered silent.
  */
 const silentTries = 10
-/** Pause between two attempts in milliseconds. */
+/** Pause between two attempts to acquire the lock, in milliseconds. */
 const pauseMs = 100
 /**
  * Interval in milliseconds for checking whether the lock owner disappeared without closing the
@@ -64,8 +64,8 @@ const lookAgainMs = 30_000
 const answerLimit = 1000
 
 /**
- * Length of the socket's name, which is the maximum length allowed. Versions of Node before 22 pad
- * shorter names with zeros, which results in different names.
+ * Length of the socket's name. This is the maximum for an abstract socket. Versions of Node before
+ * 22 pad shorter names with zeros, which results in different names.
  */
 const addressLength = 108
 

@@ -11,7 +11,7 @@ import { units, type Unit } from '../metrics/units'
 import { predictedRatio } from '../metrics/predicted-range'
 
 /**
- * Verdict on the change of a metric.
+ * Verdict on the change of a metric or a time.
  *
  * - better, worse: the change follows or opposes the metric's better direction.
  * - changed: the value changed, but neither direction is better.

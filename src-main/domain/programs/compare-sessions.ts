@@ -132,7 +132,10 @@ interface Compared {
   units: readonly Unit[]
 }
 
-/** Compares two lists of units. The units may come from sessions or other sources. */
+/**
+ * Compares two lists of units (rungs or kernels). The units may come from sessions or other
+ * sources.
+ */
 export function compareUnits(
   a: Compared,
   b: Compared,

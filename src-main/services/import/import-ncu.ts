@@ -268,8 +268,8 @@ function withoutGpu(reason: Statement): Statement {
 }
 
 /**
- * Returns the highest profile level for which the report has any metric. Never returns the deep
- * level, because an import has no per-line counters. Metrics without a level keep ncu's names.
+ * Returns the highest profile level for which the report has any metric. The deep level, which has
+ * per-line counters, is not considered. Metrics without a level keep ncu's names.
  */
 function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {
   const isReported = metricsAtLevel('standard').some(

@@ -20,7 +20,7 @@ import type { Task } from '../../domain/task/task'
 import type { CacheState } from '../../domain/session/session'
 
 /**
- * Two builds of a rung, and a copy of the old build. The measured difference between the old build
+ * Two builds of a rung, and a copy of the old build. Any measured difference between the old build
  * and its copy is noise.
  */
 export interface BuiltPair {

@@ -425,7 +425,7 @@ describe('access', () => {
         expect(at.core.listeners.size).toBe(0)
       })
 
-      it('with another value does not use up a link, and the response contains the correct address', async () => {
+      it('with a wrong value does not consume the one-time link, and the response has the correct address', async () => {
         const { pathname, search } = new URL(at.host.newUrl())
         const refused = await at.ask(pathname + search, { headers: { host: 'evil.example' } })
         expect(refused.status).toBe(403)

@@ -376,7 +376,7 @@ Of \`N\` numbers.
       expect(rungs.map(({ id }) => id)).toEqual(['a', 'b', 'submission'])
     })
 
-    it("can be replayed after its attempt was stored, without its ladder's sources", async () => {
+    it("can be replayed from a stored attempt, even without its ladder's sources", async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const out = join(machine.dir, 'sums-lab-solution-h200')

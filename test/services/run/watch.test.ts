@@ -172,7 +172,7 @@ describe('without times', () => {
   })
 })
 
-it('a change in time is followed by the counters that changed', () => {
+it('a change in time is printed with the changed counters below it', () => {
   const counted = (factor: number, sharedLoads: number): Session =>
     sessionOf([
       {

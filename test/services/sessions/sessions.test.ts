@@ -176,7 +176,7 @@ it('the history is empty, without an error, for a ladder without a timed session
 })
 
 // Tests that a saved session can be renamed, deleted, and restored without changing its contents.
-// Recordings must not change.
+// These operations must not change recordings.
 
 const report = join(
   import.meta.dirname,
