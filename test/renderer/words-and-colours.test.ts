@@ -179,9 +179,12 @@ describe('words and colors', () => {
         ).toBeGreaterThan(4.5)
     })
 
-    it.each(['bar', 'control', 'mark'])('the graphic %s stands out', (name) => {
-      expect(contrast(colours[name]!, colours['surface']!)).toBeGreaterThan(3)
-    })
+    it.each(['bar', 'control', 'mark'])(
+      'the graphics color %s stands out from the surface',
+      (name) => {
+        expect(contrast(colours[name]!, colours['surface']!)).toBeGreaterThan(3)
+      },
+    )
   })
 })
 

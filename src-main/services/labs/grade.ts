@@ -218,7 +218,7 @@ async function withStaged<T>(
   }
 }
 
-/** Returns the real paths of the given paths that exist. */
+/** Returns the real paths of all given paths that exist. */
 const realPaths = async (paths: readonly string[]): Promise<string[]> =>
   (await Promise.all(paths.map((path) => realpath(path).catch(() => [])))).flat()
 

@@ -74,7 +74,7 @@ describe('a stall', () => {
     expect(pairs(code(['LDG.E R4, desc[UR4][R2.64]'], ['FADD R5, R4, R4'], ['EXIT']))).toEqual([])
   })
 
-  it('is not traced to an instruction of another kind', () => {
+  it('is not traced to an instruction that cannot cause it', () => {
     const kernel = code(['MOV R4, R5'], ['FADD R6, R4, R4', { long_sb: 5 }], ['EXIT'])
     expect(pairs(kernel)).toEqual([])
   })

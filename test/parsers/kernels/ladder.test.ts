@@ -36,7 +36,7 @@ describe('shipped ladders', () => {
     parseLadderFile(JSON.stringify({ ...ladder, ...change }), 'ladders/a.json', tasks)
 
   describe('a ladder file', () => {
-    it("is parsed, and the task's problem is the default problem", () => {
+    it("is parsed, and uses the task's scalars and options by default", () => {
       expect(parse({})).toEqual({ ...ladder, scalars: {}, options: {} })
       const scalars = { beta: 0.5 }
       expect(parse({ scalars, reference: null })).toMatchObject({ scalars, reference: null })
