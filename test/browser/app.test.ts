@@ -170,7 +170,7 @@ describe('languages', () => {
     hasNoEnglish('zh-CN', [...usual, ...more]),
   )
 
-  it('an English sentence is detected', async () => {
+  it('the check detects an English sentence', async () => {
     const { page } = await harness.open('/doctor')
     await page.locator('main h2').first().waitFor()
     expect(await englishOn(page)).not.toEqual([])

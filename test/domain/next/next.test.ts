@@ -44,7 +44,7 @@ describe('the steps', () => {
     }
   })
 
-  it('start with coalescing for the naive product, as in the next rung', async () => {
+  it('start with coalescing for the naive product, like the next rung of the ladder', async () => {
     const [first] = (await advise('gemm-fp32-h200-4096', '01_naive')).steps
     expect(first!.id).toBe('coalesce')
     expect(first!.speedup.high).toBeGreaterThan(12.9)
@@ -108,7 +108,7 @@ describe('when little is known', () => {
     expect(inEnglish(next.limit)).toBe('The rung has no time.')
   })
 
-  it('an emulated session suggests predicting or measuring', async () => {
+  it('an emulated session gets the suggestion to predict or measure times', async () => {
     const { session, rung } = await sideOf('gemm-fp32-h200-4096', '01_naive', { timing: null })
     const target = { kind: 'emulated', name: 'h200' } as const
     const next = nextOf({ session: { ...session, target }, rung })
