@@ -50,7 +50,7 @@ export function askAhead(): void {
   void ask('sessions.list', {})
   const info = ask('app.info', {})
   const named = /^#\/session\/([^/?]+)/.exec(window.location.hash)?.[1]
-  // Startup continues after a bad URL or response. The screens report the error.
+  // Startup continues if the URL or a response is invalid. The screens report the error.
   if (named === undefined)
     void info
       .then((answer) => {
@@ -62,7 +62,7 @@ export function askAhead(): void {
     try {
       askSession(decodeURIComponent(named))
     } catch {
-      // The URL contains no valid session.
+      // Ignore a malformed session name in the URL.
     }
 }
 

@@ -52,7 +52,7 @@ it('the prefetch returns each response once, to the first call', async () => {
   expect(takeAhead('sessions.get', input)).toBeUndefined()
 })
 
-it('the prefetch lets the screens report an undecodable URL or an unreachable server', async () => {
+it('the prefetch ignores an undecodable URL, and forwards the error of an unreachable server', async () => {
   vi.stubGlobal('window', { location: { hash: '#/session/%E0%A4%A' } })
   askAhead()
   await vi.waitFor(() => expect(calls.length).toBe(2))

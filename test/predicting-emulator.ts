@@ -1,5 +1,6 @@
 /**
- * Replaces the timing model with a model that returns results from a test. The emulation is real.
+ * Replaces the timing model with a model that returns results from a test. The emulator itself is
+ * not replaced.
  */
 import { EventEmitter } from 'node:events'
 import type { EmulatorRequest, StartEmulator } from '../src-main/adapters/tools/emulator'
@@ -29,8 +30,8 @@ export const emulatorWith =
   }
 
 /**
- * Returns a parameter file. Each value is the midpoint of its plausible range unless the test sets
- * it.
+ * Returns the text of a GPU parameter file. Each value is the midpoint of its plausible range
+ * unless the test sets it.
  */
 export const parametersText = (over: object = {}, validated = true): string =>
   JSON.stringify({

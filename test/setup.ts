@@ -13,7 +13,7 @@ const mostBytes = 2 ** 31
 
 /**
  * Creates an in-memory folder. Creating a file in memory takes a fortieth of the time that it takes
- * on disk. Returns null if programs cannot run from such a folder.
+ * on disk. Returns null if programs in `/dev/shm` cannot be executed.
  */
 function folderInMemory(): string | null {
   const place = '/dev/shm'

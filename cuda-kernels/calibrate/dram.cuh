@@ -5,7 +5,7 @@
 #include "l2.cuh"
 #include "measure.cuh"
 
-// Writes 16 of every `stride` bytes.
+// Writes 16 bytes of every `stride` bytes.
 __global__ void writeEvery(unsigned char* data, size_t bytes, size_t stride) {
   const uint4 value = {1, 2, 3, 4};
   for (size_t at = (size_t(blockIdx.x) * blockDim.x + threadIdx.x) * stride; at < bytes; at += size_t(gridDim.x) * blockDim.x * stride)
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kL2Threads) chaseUnderLoad(const uint64_t* rin
                                                              unsigned long long* nanoseconds, uint32_t* sink) {
   if (blockIdx.x == 0) {
     if (threadIdx.x > 0) return;
-    // Waits 50 microseconds, so that the readers put DRAM under load first.
+    // Waits 50 microseconds until the readers have put DRAM under load.
     for (const unsigned long long begin = globalTimer(); globalTimer() - begin < 50000;) continue;
     const unsigned long long begin = globalTimer();
     uint64_t at = uint64_t(ring);
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(kL2Threads) chaseUnderLoad(const uint64_t* rin
   const size_t first = at;
   const unsigned long long begin = globalTimer();
   while (!*stop) {
-    for (int turn = 0; turn < 8; ++turn) {  // polls the stop flag rarely
+    for (int turn = 0; turn < 8; ++turn) {  // polls the stop flag only every eight turns
       if (at + 3 * step >= bytes) at = first;
       uint32_t words[4];
 #pragma unroll

@@ -42,7 +42,7 @@ void benchReadSpecial(const char* what) {
 
 // ---- Branches --------------------------------------------------------------------------------
 
-// A loop of kBody dependent FADDs that is not unrolled. The time in excess of the FADDs is the cost of the branch.
+// A loop of kBody dependent FADDs that is not unrolled. The time beyond that of the FADDs is the cost of the branch.
 template <int kBody>
 __global__ void __launch_bounds__(1024) loopBody(int turns, float add, Stamp* stamps, float* sink) {
   float x = float(threadIdx.x);

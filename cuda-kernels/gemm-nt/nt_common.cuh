@@ -13,7 +13,7 @@
 template <typename T>
 constexpr bool kIsE4m3 = std::is_same<T, __nv_fp8_e4m3>::value;
 
-// Calls `launch` with a value of the input type. The value only conveys the type.
+// Calls `launch` with a value of the input type. Only the type of the value matters.
 template <typename Launch>
 cudaError_t klWithInputType(const KlGemmNt* p, Launch launch) {
   if (p->dtype == KL_E4M3) return launch(__nv_fp8_e4m3());

@@ -14,7 +14,7 @@
 // In the previous rung, the 2 x 16 threads of a warp cover 16 x 128 elements and read 144 floats of A and B per step.
 // The same 2048 elements as a 64 x 32 tile need 96 floats, and a load reads at most 128 contiguous bytes. With the lane
 // order below, a load takes two passes through shared memory. The previous rung takes two passes for A and four for B.
-// SNAKE is independent of the warp tile. SNAKE changes the order of a thread's FMAs (see klOuterProduct()).
+// SNAKE is independent of the warp tile and changes the order of a thread's FMAs (see klOuterProduct()).
 
 #include "thread_tile.cuh"
 
@@ -50,8 +50,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, which fill a sector.
-  // The padding keeps the eight rows of the transposed tile in different banks.
+  // Position of the four elements that a thread copies. For any BK, two lanes copy eight columns of A, which fill a
+  // sector. The padding keeps the eight rows of the transposed tile in different banks.
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 

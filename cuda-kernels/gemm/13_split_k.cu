@@ -11,9 +11,9 @@
 // @dtype   f32
 // @requires sm_80
 
-// SPLITS 0 uses enough slices to fill the SMs once, if each slice is long enough to be worth its partial result. With
-// one slice, this kernel equals the previous rung. The sums are added in a fixed order, so the same input gives the
-// same bits.
+// SPLITS 0 uses enough slices to fill the SMs once, if each slice is long enough to be worth writing a partial result.
+// With one slice, this kernel equals the previous rung. The sums are added in a fixed order, so the same input gives
+// the same bits.
 
 #include "split_k.cuh"
 
@@ -44,7 +44,7 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
-  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer rows
+  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer rows of tiles
   const int row0 = (group * GROUP + inGroup % rowsInGroup) * BM;
   const int col0 = inGroup / rowsInGroup * BN;
 
@@ -65,7 +65,7 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
 
   float sum[TM][TN] = {};
-  float aValues[2][TM], bValues[2][TN];  // values of this step and the next one
+  float aValues[2][TM], bValues[2][TN];  // operands of this step and of the next step
   int readAt = row;                       // position in the current stage
   const int fromAToB = BK * kStrideA + col - row;
   const auto readStep = [&](int values, int d) {
@@ -92,8 +92,8 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
       }
       readStep((d + 1) % 2, (d + 1) % BK);
 
-      // Copies the tile STAGES - 1 tiles ahead, and spreads the copy over the steps. The copy overwrites the stage that
-      // was read before the last barrier.
+      // Copies the tile that is STAGES - 1 tiles ahead, and spreads the copy over the steps. The copy overwrites the
+      // stage that was read before the last barrier.
       constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
 #pragma unroll
       for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)
@@ -114,13 +114,13 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
   klStoreTile<kWhole, !kWhole>(c, m, n, row0 + row, 4 * kLanesM, col0 + col, 4 * kLanesN, sum, alpha, beta);
 }
 
-// The slices of K. A slice length is a multiple of BK, and no slice is empty.
+// Number and length of the slices of K. A slice length is a multiple of BK, and no slice is empty.
 struct Split {
   int slices, length;
 };
 
 Split splitOf(const KlGemm* p) {
-  constexpr int kShortest = 128;  // along K: a shorter slice is not worth its partial result
+  constexpr int kShortest = 128;  // along K: for a shorter slice, writing the partial result costs too much
   const int k = int(p->k);
   int slices = SPLITS;
   if (slices == 0) {

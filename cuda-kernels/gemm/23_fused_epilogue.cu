@@ -41,7 +41,7 @@ static_assert(!STAGED || STAGES * kStageFloats >= kPassRows * kStrideC,
               "STAGES * BK * (BM + 4 + BN) must hold the 32 rows of C that are stored at a time");
 
 struct Finish {
-  float alpha, beta, least;  // least: the lower bound from klLeast
+  float alpha, beta, least;  // least: the lower bound of a result, from klLeast
 };
 
 // Finishes and stores four adjacent elements of a row. `result` is already scaled by alpha. Adding the bias and
@@ -101,7 +101,7 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
-  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer rows
+  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer rows of tiles
   const int row0 = (group * GROUP + inGroup % rowsInGroup) * BM;
   const int col0 = inGroup / rowsInGroup * BN;
 
@@ -119,7 +119,7 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
 
   float sum[TM][TN] = {};
-  float aValues[2][TM], bValues[2][TN];  // values of this step and the next one
+  float aValues[2][TM], bValues[2][TN];  // operands of this step and of the next step
   int readAt = row;                       // position in the current stage
   const int fromAToB = BK * kStrideA + col - row;
   const auto readStep = [&](int values, int d) {
@@ -146,8 +146,8 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
       }
       readStep((d + 1) % 2, (d + 1) % BK);
 
-      // Copies the tile STAGES - 1 tiles ahead, and spreads the copy over the steps. The copy overwrites the stage that
-      // was read before the last barrier.
+      // Copies the tile that is STAGES - 1 tiles ahead, and spreads the copy over the steps. The copy overwrites the
+      // stage that was read before the last barrier.
       constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
 #pragma unroll
       for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)

@@ -26,7 +26,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int aRow = ty * kT + tx / (kTile / 4), aCol = tx % (kTile / 4) * 4;
   const int row = row0 + ty * kT, col = blockIdx.x * kSide + tx * kT;
 
-  // Past M, the last row is read instead. Out-of-range results are never stored.
+  // Past M, the last row is read instead. Results for rows past M are never stored.
   const float* aFrom = a + (long long)min(row0 + aRow, m - 1) * k;
   const float* bNext = b + (long long)ty * n;
   const long long bStep = (long long)kTile * n;

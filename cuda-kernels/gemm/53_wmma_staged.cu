@@ -64,7 +64,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
   const int warp = threadIdx.x / 32, warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
 
   // A thread copies eight adjacent elements of several rows, always in the same columns of a tile. Past the edge of C,
-  // the last row of A and the first columns of B are read instead. Out-of-range results are never stored. Elements past
+  // the last row of A and the first columns of B are read instead. Results outside C are never stored. Elements past
   // K must be zero in both A and B, because a NaN in either would propagate to the sum.
   constexpr int kEightsA = BK / 8, kEightsB = BN / 8, kStepA = kThreads / kEightsA, kStepB = kThreads / kEightsB;
   static_assert(kThreads % kEightsA == 0 && BM % kStepA == 0 && kThreads % kEightsB == 0 && BK % kStepB == 0,
@@ -87,7 +87,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
       copyAsync(bTo + ((bRow + i) * kStrideB + bCol) * 2, bFrom + (long long)(bInside ? t + bRow + i : 0) * n, bInside);
     }
   };
-  // Empty groups at the end keep the number of pending groups constant.
+  // Ends a group of copies. Empty groups at the end keep the number of pending groups constant.
   const auto commit = [] { asm volatile("cp.async.commit_group;" ::: "memory"); };
 
   constexpr int kTilesM = kWarpRows / kWmma, kTilesN = kWarpCols / kWmma;
@@ -104,7 +104,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
     commit();
   }
   for (int step = 0; step < steps; ++step) {
-    // This stage has arrived for every thread. Every thread is done with the stage that is filled next.
+    // This stage has arrived for every thread, and no thread still reads the stage that is filled next.
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
     __syncthreads();
     copyStage(step + STAGES - 1);
@@ -128,7 +128,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
         for (int j = 0; j < kTilesN; ++j) nvcuda::wmma::mma_sync(sum[i][j], aPart[i], bPart[j], sum[i][j]);
     }
   }
-  __syncthreads();  // the stages now hold the tiles of C that cross an edge
+  __syncthreads();  // from here on, the stages' memory holds the tiles of C that cross an edge
 
   float* edge = reinterpret_cast<float*>(shared) + warp * kWmma * kWmma;
 #pragma unroll

@@ -1,6 +1,6 @@
-// A rung that replays a plan. The judge passes this rung to the runner, ncu and compute-sanitizer instead of a
-// submission, so the submission's host code never runs on a machine with a GPU. The plan is the file `plan` next to
-// this library.
+// A rung that replays the launches in a plan. The judge passes this rung to the runner, ncu and compute-sanitizer
+// instead of a submission, so the submission's host code never runs on a machine with a GPU. The plan is the file
+// `plan` next to this library.
 #include "replay.hpp"
 
 #include <cuda_runtime_api.h>
@@ -48,7 +48,7 @@ const PlanCase* caseOf(const void* arguments) {
   return nullptr;
 }
 
-// Returns the workspace, followed by the buffers in field order.
+// Returns the address of the workspace, followed by the addresses of the buffers in field order.
 std::vector<CUdeviceptr> buffersIn(const PlanCase& own, const void* arguments) {
   std::vector<CUdeviceptr> buffers(1);
   const auto at = [&](const Field& field) {

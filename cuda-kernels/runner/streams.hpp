@@ -1,5 +1,5 @@
 // The streams of a process, and a fence around work on streams that the runner did not create. Fenced work starts after
-// one event and ends before a second event.
+// the opening event and ends before the closing event.
 #pragma once
 
 #include "activity.hpp"
@@ -48,7 +48,7 @@ class Streams {
     return found;
   }
 
-  // Makes the streams in `used` wait for `start`, and also all streams created before `leave`.
+  // Makes the streams in `used` wait for `start`, as well as all streams that are created before `leave` is called.
   void enter(const StreamsUsed& used, cudaEvent_t start) {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     start_ = start;
@@ -57,7 +57,7 @@ class Streams {
     if (used.perThread) fence(CU_STREAM_PER_THREAD);
   }
 
-  // Makes `stream` wait for all fenced streams.
+  // Ends the fence: makes `stream` wait for all fenced streams.
   void leave(cudaStream_t stream) {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     start_ = nullptr;
@@ -111,7 +111,7 @@ class Streams {
       if (created && start_) fence(stream);
       if (!created && fenced_.erase(stream)) record(stream);
     } catch (const RunnerError& error) {
-      trouble_ = error.message;  // an exception must not propagate into CUPTI, which made this call
+      trouble_ = error.message;  // CUPTI calls this function, and no exception may propagate into it
     }
   }
 #endif

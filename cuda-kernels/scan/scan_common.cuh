@@ -106,7 +106,7 @@ enum class KlTold : unsigned { nothing = 0, own = 1, all = 2 };
 struct KlState {
   unsigned long long word;
 
-  // Returns the state for a sum. `epoch` distinguishes states of this launch from states of earlier launches.
+  // Packs a sum and its kind. `epoch` distinguishes states of this launch from states of earlier launches.
   __device__ static KlState of(KlTold told, unsigned epoch, float sum) {
     return {(unsigned long long)(epoch << 2 | unsigned(told)) << 32 | __float_as_uint(sum)};
   }
@@ -143,7 +143,7 @@ __device__ inline float klLookBack(const unsigned long long* states, long long t
     for (int i = 0; i < kWords; ++i) look(i);
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
-      unsigned all, needed;  // lanes whose tile is in state `all`; lanes up to the nearest of them
+      unsigned all, needed;  // lanes whose tile is in state `all`; lanes up to the lowest of them
       while (true) {
         all = __ballot_sync(~0u, state[i].told(epoch) == KlTold::all);
         needed = all ? all ^ (all - 1) : ~0u;

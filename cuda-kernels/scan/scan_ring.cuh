@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-// Copies `bytes`, a multiple of 16, into shared memory. The bytes count toward `barrier`.
+// Copies `bytes`, a multiple of 16, into shared memory. `barrier` counts the arriving bytes.
 __device__ inline void klBulkLoad(void* to, const void* from, int bytes, uint64_t* barrier) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                    klSharedAddress(to)),
@@ -43,7 +43,7 @@ inline const char* klRequireRoom(size_t bytes) {
   return room < int(bytes) ? "its ring needs more shared memory than a block has on this GPU: lower STAGES" : nullptr;
 }
 
-// Requests the shared memory for a kernel and counts the SMs.
+// Allows a kernel to use `sharedBytes` of dynamic shared memory, and returns the number of SMs in `smCount`.
 template <typename Kernel>
 cudaError_t klPrepareResident(Kernel kernel, size_t sharedBytes, int* smCount) {
   int device = 0;

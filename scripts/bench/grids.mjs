@@ -25,7 +25,7 @@ import { writeLongKernels, writeSynthetic } from '../lib/synthetic-sessions.mjs'
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
 const rungs = 300
-/** Numbers of instructions per kernel. */
+/** Instruction counts of the kernels to show. */
 const instructions = [5000, 20_000]
 const deep = 'recorded:gemm-fp32-h200-4096-deep'
 const pair = /** @type {const} */ (['08_warp_tile', '09_register_prefetch'])
@@ -67,7 +67,7 @@ export async function benchGrids(judge) {
       await browser.newContext({ viewport: { width: 1280, height: 800 } })
     ).newPage()
     await page.goto(address)
-    // The first screen redirects to its session. Wait for the redirect before the navigation below.
+    // The first screen redirects to its session. Wait for the redirect before the next navigation.
     await page.locator('tr[data-rung]').first().waitFor()
     const metrics = Object.keys(ncuMetrics).length
     const [ladder, matrix] = [grids.ladder({ rungs }), grids.matrix({ rungs })]

@@ -3,8 +3,8 @@
  * Measures how long the program takes to start, both from the npm package and as a single file.
  *
  * The program files are already in the disk cache when a measurement starts. The script also
- * measures the package size, its offline installation in an empty folder, and then the first replay
- * of a recorded ladder.
+ * measures the package size, the offline installation into an empty folder, and the first replay of
+ * a recorded ladder.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, statSync } from 'node:fs'

@@ -8,7 +8,7 @@
 
 /**
  * Screens to scroll. Each view has a route and two selectors. One selector finds an element that
- * appears when the screen is ready. The other selector finds the scrolled element.
+ * appears when the screen is ready. The other selector finds the element to scroll.
  */
 export const grids = {
   /** @param {{ rungs: number }} of */
@@ -42,7 +42,7 @@ export async function openView(page, address, ref, { view, ready }) {
 export const machineCode = '.sass-list'
 
 /**
- * Opens the whole-kernel view of a pair.
+ * Opens the whole-kernel view of a pair of rungs.
  * @param {Page} page signed in
  * @param {string} address
  * @param {string} ref
@@ -55,7 +55,7 @@ export async function openMachineCode(page, address, ref, pair) {
 }
 
 /**
- * Opens the sources of a pair.
+ * Opens the source comparison of a pair of rungs.
  * @param {Page} page signed in
  * @param {string} address
  * @param {string} ref

@@ -66,8 +66,8 @@ const content = (root, inputs) => {
 }
 
 /**
- * Returns the state of the inputs. Call this function before building. A file that changes during
- * the build then makes the output stale.
+ * Returns the state of a target's inputs. Call this function before building. A file that changes
+ * during the build then makes the output stale.
  * @param {string} root
  * @param {Target} target
  */

@@ -65,8 +65,8 @@ function unfiltered(rows, stride, step) {
 }
 
 /**
- * Returns a smaller PNG. A UI has flat areas and repeated letters. Such images compress best
- * without the PNG filters, which suit photos.
+ * Returns the same image as a smaller PNG. A UI has flat areas and repeated letters. Such images
+ * compress best without the PNG filters, which suit photos.
  * @param {Buffer} png not interlaced, with 8-bit channels, as browsers write it
  */
 export function smaller(png) {

@@ -86,7 +86,7 @@ export const LabView = LabFile.pick({
   size: Sizes,
   /** The lab's text as Markdown. */
   body: z.string(),
-  /** Pictures as `data:` URIs. Keys are the paths used in the text. */
+  /** Pictures as `data:` URIs. Each key is the path of a picture in the text. */
   pictures: z.record(z.string(), z.string()),
   checks: z.array(
     z.object({
@@ -142,8 +142,8 @@ export type LabView = z.infer<typeof LabView>
 
 export const LabBuildReport = LabOutcome.shape.build.extend({
   /**
-   * False if no GPU was found. Without a GPU, the code is compiled for the GPU that the built-in
-   * recordings were made on.
+   * Whether the code was compiled for this machine's GPU. Without a GPU, the code is compiled for
+   * the GPU that the built-in recordings were made on.
    */
   ownGpu: z.boolean(),
 })
@@ -181,7 +181,7 @@ export const labCalls = {
   'labs.build': { input: one.extend({ source: Source }), output: LabBuildReport },
   /**
    * Runs the lab's checks as a normal run with events, cancellation and a session. After the
-   * checks, the student's view includes the attempt. The draft does not change.
+   * checks, the student's view includes the attempt. The check does not change the student's draft.
    */
   'labs.check': {
     input: one.extend({ source: Source, target: LabTarget }),

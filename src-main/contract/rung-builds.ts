@@ -26,14 +26,14 @@ export const RungCounters = RungBuild.extend({
   at: z.string(),
   /** Metrics by id. Null if the rung was not built or did not finish; `reason` explains why. */
   metrics: z.record(z.string(), MetricValue).nullable(),
-  /** Metrics of the original rung. */
+  /** Metrics of the original rung, by id. */
   before: z.record(z.string(), MetricValue).nullable(),
   /** Predicted times of the edited and the original rung; null if there is no prediction. */
   predicted: PredictedTime.nullable(),
   predictedBefore: PredictedTime.nullable(),
   /** Problem size of the prediction, such as `512³`; null if there is no prediction. */
   predictedAt: z.string().nullable(),
-  /** Machine code with counters. */
+  /** The counters of the rung's instructions and source lines. */
   profile: DeepProfile.nullable(),
 })
 

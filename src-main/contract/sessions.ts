@@ -30,5 +30,8 @@ export type DeletedSession = z.infer<typeof DeletedSession>
 export const ImportAnswer = z.object({ ref: SessionRef })
 export type ImportAnswer = z.infer<typeof ImportAnswer>
 
-/** Maximum size of an uploaded file in bytes. The program reads whole reports into memory. */
+/**
+ * Maximum size of an uploaded file in bytes. The limit exists because the program reads whole
+ * reports into memory.
+ */
 export const maxUploadBytes = 2 ** 30

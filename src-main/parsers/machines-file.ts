@@ -19,8 +19,8 @@ export function parseMachines(text: string, file: string): MachinesFile {
 const emptyFile = 'kernel_ladder_machines: 1\nmachines: {}\n'
 
 /**
- * Returns the text after adding or replacing one machine, or after removing the machine if `entry`
- * is null. `text` must be the text of a valid file, or null if there is no file.
+ * Returns the file's text after adding or replacing one machine, or after removing the machine if
+ * `entry` is null. `text` must be the text of a valid file, or null if there is no file.
  */
 export function editMachines(
   text: string | null,

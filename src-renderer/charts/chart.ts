@@ -22,7 +22,7 @@ const names = {
 const seriesNames = [1, 2, 3, 4, 5, 6].map((number) => `--series-${number}`)
 
 export type Palette = Record<keyof typeof names, string> & {
-  /** Colors of the categories, in order. `rest` colors the remainder. */
+  /** Colors of the categories, in order. `rest` is the color of the remainder. */
   series: readonly string[]
   font: string
 }
@@ -55,7 +55,7 @@ export function printPalette(): Palette {
 
 export type { ChartOption, ChartSize }
 
-/** The visible range of each axis. A range is null if its ends are unknown. */
+/** The visible range of each axis. A range is null if the axis limits are unknown. */
 export interface ShownPart {
   x: [number, number] | null
   y: [number, number] | null
@@ -63,7 +63,7 @@ export interface ShownPart {
 
 /**
  * A pure function that returns a chart's option for a theme and a size in CSS pixels. `shown` is
- * set while the chart is zoomed. In that case, the function limits the axes to the shown range and
+ * set while the chart is zoomed. While zoomed, the function limits the axes to the shown range and
  * can place labels for it.
  */
 export type ChartBuilder = (palette: Palette, size: ChartSize, shown?: ShownPart) => ChartOption

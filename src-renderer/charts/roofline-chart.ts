@@ -54,8 +54,8 @@ export const rooflineChart =
       }),
     )
     /**
-     * Places a roof's name near y `middle`, at the first x in `lefts` that fits. The name avoids
-     * other names, roofs, and marks if possible.
+     * Places a roof's name near y `middle`, at the first x in `lefts` that fits. If possible, the
+     * name does not overlap other names, roofs, or marks.
      */
     const roof = (
       name: string,

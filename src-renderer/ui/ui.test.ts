@@ -26,7 +26,7 @@ describe('figures', () => {
     [2.704, 'ms', '2.70 ms'],
     [50_900, 'GFLOP/s', '50.9 TFLOP/s'],
     [128, 'registers', '128 registers'],
-  ] as const)('%d in %s reads %s', (value, unit, text) => {
+  ] as const)('%d in %s is shown as %s', (value, unit, text) => {
     expect(figureText(value, unit)).toBe(text)
   })
 
@@ -55,7 +55,7 @@ describe('figures', () => {
     [0.0009, 'warps', '0.0009'],
     [0.04, '%', '0.04'],
     [128, 'registers', '128'],
-  ] as const)('%d in %s is %s if the unit is in the header', (value, unit, text) => {
+  ] as const)('%d in %s is shown as %s if the unit is in the header', (value, unit, text) => {
     expect(bareFigure(value, unit)).toBe(text)
   })
 
@@ -77,7 +77,7 @@ describe('figures', () => {
     [36_636, '×36.6 k'],
     [0, '×0'],
     [0.000_000_2, '×0.0000002'],
-  ])('the factor %d reads %s', (ratio, text) => {
+  ])('the factor %d is shown as %s', (ratio, text) => {
     expect(factorText(ratio)).toBe(text)
   })
 
@@ -113,7 +113,7 @@ describe('names', () => {
     expect(rungNumber('05_thread_tile_2d', 3)).toBe('05')
     expect(rungNumber('softmax', 3)).toBe('03')
     expect(rungNumber('03_a', 1)).toBe('03')
-    // Commit ids are not rung numbers.
+    // The digits at the start of a commit id are not a rung number.
     expect(['106f90b', '1064523', '2aeac49'].map(rungNumber)).toEqual(['00', '01', '02'])
   })
 
@@ -170,7 +170,7 @@ it('a scale without values can still be drawn', () => {
 })
 
 describe('stored lists', () => {
-  it('are stored separately for each key, and are removed with null', () => {
+  it('are stored separately for each key, and are removed by writing null', () => {
     const one = writeLists([], 'a', ['x'])
     const two = writeLists(readLists(one), 'b', ['y', 'z'])
     expect(readLists(two)).toEqual([
@@ -210,7 +210,7 @@ describe('recycled rows', () => {
   const places = (list: readonly RecycledItem[]) =>
     list.map(({ slot, index }) => `${slot}:${index}`)
 
-  it('are equal in number at the ends and in the middle of the list', () => {
+  it('have the same number of elements at the ends and in the middle of the list', () => {
     const range = constantRange()
     const lengths = [
       [0, 4],
@@ -242,7 +242,7 @@ describe('recycled rows', () => {
     expect(places(inSlots(rested, items(3, 7), true))).toEqual(['2:7', '3:3', '4:4', '0:5', '1:6'])
   })
 
-  it('get new elements when more rows are shown, and release them later', () => {
+  it('get new elements when more rows are shown, and release them when fewer rows are shown', () => {
     const more = inSlots(inSlots([], items(0, 2), false), items(1, 5), true)
     expect(places(more)).toEqual(['0:3', '1:1', '2:2', '3:4', '4:5'])
     expect(places(inSlots(more, items(4, 5), true))).toEqual(['3:4', '4:5'])

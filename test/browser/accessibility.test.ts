@@ -23,7 +23,7 @@ const words = wordsOf('en')
 const themes = ['light', 'dark'] as const
 type Theme = (typeof themes)[number]
 
-/** Faults that axe found, by theme and screen. All rules are checked only in the light theme. */
+/** Faults that axe found, by theme and screen. Only the light theme is checked with all rules. */
 type Found = Record<Theme, Record<string, string[]>>
 
 /**

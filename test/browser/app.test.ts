@@ -52,7 +52,7 @@ describe('preferences', () => {
       expect(faults).toEqual([])
     })
 
-    it('can be changed, with immediate and permanent effect', async () => {
+    it('can be changed without a reload, and is remembered after a reload', async () => {
       const { page } = await harness.open('/doctor')
       await choose(page, '한국어')
       await heading(page, '이 컴퓨터')
@@ -65,7 +65,8 @@ describe('preferences', () => {
 
     it('is downloaded only when a user selects it', async () => {
       const { page } = await harness.open('/doctor')
-      // The idle page loads the command palette. Wait until the palette has loaded.
+      // The page loads the command palette when the browser is idle. Wait until the palette has
+      // loaded.
       await page.waitForLoadState('networkidle')
       const fetched: string[] = []
       page.on('request', (request) => fetched.push(request.url()))
@@ -169,7 +170,7 @@ describe('languages', () => {
     hasNoEnglish('zh-CN', [...usual, ...more]),
   )
 
-  it('an English sentence is detected', async () => {
+  it('the check detects an English sentence', async () => {
     const { page } = await harness.open('/doctor')
     await page.locator('main h2').first().waitFor()
     expect(await englishOn(page)).not.toEqual([])

@@ -54,7 +54,7 @@ interface Host {
   known: string
   /** Shell commands that run before each remote run. */
   before: string[]
-  /** Closes every connection, as if the network failed. */
+  /** Closes every connection to simulate a network failure. */
   cut: () => void
   words: string[]
 }
@@ -77,7 +77,7 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
       'PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes',
       // The default post-quantum key exchange takes as long as starting Node.
       'KexAlgorithms curve25519-sha256',
-      // Use the machine's folder as HOME, because the login files of the test user may be slow.
+      // Use the machine's folder as HOME, because the test user's shell startup files may be slow.
       `SetEnv HOME=${dir}\n`,
       ...(login === '' ? [] : [`ForceCommand ${login}; eval "$SSH_ORIGINAL_COMMAND"\n`]),
     ].join('\n'),
@@ -140,7 +140,7 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
 }
 
 /**
- * Starts a configured machine. The machine's host key is known, and an earlier run installed the
+ * Starts a machine that was used before: its host key is known, and an earlier run installed the
  * program.
  */
 async function added(before: readonly string[] = [], login = ''): Promise<Host> {
@@ -164,7 +164,7 @@ const ladder = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced', '--
 describe.skipIf(!hasSshd)('a machine over ssh', () => {
   beforeAll(async () => {
     base = await mkdtemp(join(tmpdir(), 'kl-machines-'))
-    // Unpack the program in the same way as an earlier run.
+    // Install the program as an earlier run would have done.
     const program = join(base, 'agents', (await agentProgram()).hash, 'kernel-ladder.mjs')
     await mkdir(dirname(program), { recursive: true })
     await copyFile(bundle, program)
@@ -186,7 +186,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     const wrong = await runBundle([...own.words, '--fingerprint', 'SHA256:other'], own.env)
     expect(wrong.code).toBe(2)
     expect(existsSync(join(own.env.KERNEL_LADDER_CONFIG!, 'machines.yaml'))).toBe(false)
-    // A trusted host key alone does not grant access.
+    // Trusting the host key alone does not let the user log in.
     await writeFile(join(own.dir, 'keys'), '')
     const trusted = [...own.words, '--fingerprint', own.fingerprint]
     const locked = await runBundle(trusted, own.env)
@@ -295,7 +295,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
   })
 
   it.concurrent(
-    "runs a user's ladder folder, ignoring text that login files print",
+    "runs a user's ladder folder, ignoring text that shell startup files print",
     { tags: ['thorough'] },
     async () => {
       const own = await added([], 'echo welcome; echo kl-0 begin; echo news >&2')

@@ -74,7 +74,7 @@ describe('the shipped labs', () => {
     },
   )
 
-  it('each require a number that depends on the GPU or on the student’s own kernel', () => {
+  it('each have a question whose answer depends on the GPU or on the student’s own kernel', () => {
     const depends = (name: string): boolean =>
       name.startsWith('your.') || deviceNames.some((known) => known === name)
     for (const { id, lab } of labs) {
@@ -116,7 +116,8 @@ describe('the shipped labs', () => {
     '%s has a complete header, and only a starter has a TODO',
     async (what, { lab, which }) => {
       const text = await readFile(sourceOf(lab, which), 'utf8')
-      // A lab's data type is in lab.md. A rung in a ladder has its data type in its header.
+      // A lab declares its data type in lab.md. A rung in a ladder declares its data type in its
+      // header.
       const headed = text.includes('// @dtype')
         ? text
         : text.replace('// @idea', '// @dtype   f32\n// @idea')

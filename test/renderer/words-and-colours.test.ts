@@ -25,7 +25,7 @@ describe('words and colors', () => {
   const at = (key: string): unknown => wordAt(en, key)
 
   describe('words', () => {
-    it('are in the locale for each key that the source uses', () => {
+    it('exist for each key that the source uses', () => {
       const missing = sources.flatMap(({ file, text }) =>
         [...text.matchAll(/\b(?:t|words)\(\s*'([\w.-]+)'/g)]
           .map((match) => match[1]!)
@@ -45,7 +45,7 @@ describe('words and colors', () => {
       expect(lacking).toEqual([])
     })
 
-    it('are in the locale for each status, unit, and format', () => {
+    it('exist for each status, unit, and report format', () => {
       for (const status of rungStatuses) expect(at(`status.${status}`)).toBeTypeOf('string')
       // A unit may contain a dot, so it cannot be part of a dotted key.
       for (const unit of units)
@@ -118,7 +118,7 @@ describe('words and colors', () => {
       expect(withParticles('은(는) 같습니다', '05_thread_tile')).toBe('은 같습니다')
     })
 
-    it('that have two forms are written in only one notation', () => {
+    it('that have two forms are always written in the same notation', () => {
       const every = withParticles(JSON.stringify(ko).replaceAll(/\{\w+\}/g, '한글'))
       expect(every).not.toMatch(/[은을이과]\/[는를가와]|\((?:[은는을를이가과와]|으|이)\)/)
     })
@@ -130,7 +130,7 @@ describe('words and colors', () => {
     ['为 乘积 运算量的 100.0 %', '为乘积运算量的 100.0 %'],
     ['原限制因素 加载/存储流水线（忙碌 77.6 %）', '原限制因素加载/存储流水线（忙碌 77.6 %）'],
     ['CUDA GEMM 优化，1 个块', 'CUDA GEMM 优化，1 个块'],
-  ])('Chinese inserted into %s requires no space', (words, settled) => {
+  ])('Chinese inserted into %s has no spaces around it', (words, settled) => {
     expect(withoutGaps(words)).toBe(settled)
   })
 
@@ -179,9 +179,12 @@ describe('words and colors', () => {
         ).toBeGreaterThan(4.5)
     })
 
-    it.each(['bar', 'control', 'mark'])('the graphic %s stands out', (name) => {
-      expect(contrast(colours[name]!, colours['surface']!)).toBeGreaterThan(3)
-    })
+    it.each(['bar', 'control', 'mark'])(
+      'the graphics color %s stands out from the surface',
+      (name) => {
+        expect(contrast(colours[name]!, colours['surface']!)).toBeGreaterThan(3)
+      },
+    )
   })
 })
 
@@ -233,7 +236,7 @@ describe('translations', () => {
     })
   })
 
-  it('English is distinguished from a translation by its script', () => {
+  it('English texts contain no Chinese, Japanese, or Korean characters', () => {
     expect(JSON.stringify(en)).not.toMatch(/[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]/)
   })
 })

@@ -20,7 +20,7 @@ describe('builds', () => {
     expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'report', 'electron', 'cli'])
   })
 
-  it('contain only ASCII, and print the same text as their sources', () => {
+  it('contain only ASCII, and evaluate to the same values as their sources', () => {
     const code =
       "[`µs · \u{1f600}`, '가'.length, 'é가\u{1f600}x'.replace(/[가-힣\u{1f600}]/gu, '-'), 'line\\u2028']"
     const plain = asAscii(code)
@@ -190,14 +190,14 @@ describe('budgets', () => {
       expect(summary().over).toBe(1)
     })
 
-    it('that is missing fails', () => {
+    it('that was not measured fails', () => {
       const { judge, summary } = budgetTally()
       judge('slowFrames', Number.NaN, 'ladder')
       expect(summary().over).toBe(1)
     })
   })
 
-  it('the summary has one line per figure, with its source', () => {
+  it('the summary has one line per measurement, with the screen that was measured', () => {
     const { judge, summary } = budgetTally()
     judge('slowFrames', 0, 'ladder')
     judge('slowFrames', 3, 'matrix')

@@ -67,7 +67,7 @@ async function copyOf(folder: string, name: string): Promise<string> {
   return copy
 }
 
-/** Removes a session's row from the file that sessions share. */
+/** Removes a session's row from the shared sessions file. */
 async function forget(home: string, name: string): Promise<void> {
   const file = join(home, sharedSessions)
   const rows = (await readFile(file, 'utf8')).split('\n')
@@ -186,7 +186,7 @@ describe('storing a session as a recording', () => {
     const attempt = await check(machine, lab, lab.solution, noAnswers, 'local', { out })
     const file = join(out, 'attempt.json')
     const written = JSON.parse(await readFile(file, 'utf8')) as { sanitized: object }
-    // Older attempts store the verdicts in a separate file.
+    // Imitate an older attempt, which stores compute-sanitizer's verdicts in a separate file.
     await writeFile(join(out, 'sanitizer.json'), JSON.stringify(written.sanitized))
     await writeFile(file, JSON.stringify({ ...written, sanitized: undefined }))
     const dir = await tempDir()
@@ -207,7 +207,7 @@ describe('storing a session as a recording', () => {
     await cp(join(out, 'session'), kept, { recursive: true })
     expect(await looseRecordings(dir)).toEqual([kept])
 
-    // Convert twice more: once from the attempt and once in place.
+    // Convert twice more: first from the attempt, then the stored recording in place.
     const list = await readFile(attemptListFile(dir), 'utf8')
     await keepRecording(out, dir)
     expect(await keepRecording(kept, dir)).toBe(kept)

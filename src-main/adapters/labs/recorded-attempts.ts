@@ -23,7 +23,7 @@ export const recordedLabs = (recordings: string): string => join(recordings, 'la
 export const attemptListFile = (recordings: string): string =>
   join(recordedLabs(recordings), 'attempts.jsonl')
 
-/** The pattern rejects names that could lead out of the folder. */
+/** The pattern rejects names that could lead out of the `labs/` folder. */
 const Row = z.looseObject({ name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/) })
 
 export type AttemptRow = z.infer<typeof Row>
@@ -33,13 +33,13 @@ export interface RecordedAttempt {
   /** Folder path that identifies the session. */
   folder: string
   row: AttemptRow
-  /** File and row number, for messages. */
+  /** File and row number, for error messages. */
   place: string
 }
 
 /**
- * Returns attempts by name. Throws an error if a row is damaged. A row's content is validated only
- * when the row is used.
+ * Lists the recorded attempts in file order. Throws an error if a row is damaged. A row's content
+ * is validated only when the row is used.
  */
 export async function listRecordedAttempts(recordings: string): Promise<RecordedAttempt[]> {
   const file = attemptListFile(recordings)

@@ -46,7 +46,9 @@ async function inFolder(folder: Path, student: string): Promise<FoundSubmission>
     : { student, file: below(folder, chosen), reason: null }
 }
 
-/** Returns submissions sorted by name. Ignores hidden entries and other kinds of files. */
+/**
+ * Returns submissions sorted by name. Ignores hidden entries and files without the ending `.cu`.
+ */
 export async function listSubmissions(folder: string): Promise<FoundSubmission[]> {
   let names: Buffer[]
   try {

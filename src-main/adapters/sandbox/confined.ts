@@ -28,7 +28,7 @@ import { parseProbedLaunches } from '../../parsers/cuda/launch-probe'
 
 export const Confinement = z.object({
   mechanism: Mechanism,
-  /** An empty folder on which views are mounted. */
+  /** An empty folder on which the sandbox mounts its views of the file system. */
   view: z.string(),
   readable: z.array(z.string()),
   hidden: z.array(z.string()),
@@ -114,7 +114,10 @@ interface ConfinedOptions {
   limits: Limits
   /** The submission's rung id. */
   submission: string
-  /** Descriptions from an earlier grading. If present, the host code does not run again. */
+  /**
+   * Descriptions from an earlier grading. If not null, the submission's host code does not run
+   * again.
+   */
   known: readonly Description[] | null
   /** Folder for the replay plans. */
   folder: string
@@ -217,7 +220,10 @@ export function confinedTools(options: ConfinedOptions): Confined {
     }
   }
 
-  /** Returns the library that replays the submission's descriptions of these cases. */
+  /**
+   * Creates a copy of the replay library, with a plan of the launches that the submission described
+   * for these cases.
+   */
   const replayOf = async (library: string, cases: readonly CaseWords[], call: ToolCall) => {
     const { probe, replay } = await (tools ??= gpuTools(toolbox(null)))
     const cubins = cubinsOf(await readFile(library))
@@ -249,7 +255,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
   }
 
   /**
-   * In every call that runs on a GPU, replaces the submission with the replay of its description.
+   * Replaces the submission with the replay of its description in every call that runs on a GPU.
    */
   const onGpu = async (call: ToolCall): Promise<ToolCall> => {
     const prefix = `${submission}=`
@@ -299,7 +305,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
   return { toolbox, descriptions: () => described }
 }
 
-/** Returns the cases in a runner call. */
+/** Parses the cases in the arguments of a runner call. */
 function casesIn(args: readonly string[]): (CaseWords & { name: string })[] {
   const cases: { name: string; structBytes: string; fields: string[]; buffers: string[] }[] = []
   for (const [index, word] of args.entries()) {
@@ -332,7 +338,10 @@ const kernelWords = (modules: readonly MachineCode[]): string[] =>
     ]),
   )
 
-/** Returns the event for host code that crashed the probe or prevented its output. */
+/**
+ * Returns the `launches` event for host code that crashed the probe or prevented the probe's
+ * output.
+ */
 const unanswered = ({ outcome, exitCode, signal }: ProcessResult) => ({
   ...{ event: 'launches' as const, kernels: [], fault: 'failed' as const },
   reason: `its host code ended without describing its work (${signal ?? exitCode ?? outcome})`,

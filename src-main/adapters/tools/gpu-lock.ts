@@ -13,8 +13,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 
 /**
- * A lock owner's description of itself. Any user can create such a socket, so the description is
- * untrusted and its format is validated.
+ * A lock owner's description of itself. Any user can create the lock's socket, so the description
+ * is untrusted and its format is validated.
  */
 const Holder = z.object({
   pid: z.number().int().positive(),
@@ -53,7 +53,7 @@ const answerMs = 2000
  * considered silent.
  */
 const silentTries = 10
-/** Pause between two attempts in milliseconds. */
+/** Pause between two attempts to acquire the lock, in milliseconds. */
 const pauseMs = 100
 /**
  * Interval in milliseconds for checking whether the lock owner disappeared without closing the
@@ -64,8 +64,8 @@ const lookAgainMs = 30_000
 const answerLimit = 1000
 
 /**
- * Length of the socket's name, which is the maximum length allowed. Versions of Node before 22 pad
- * shorter names with zeros, which results in different names.
+ * Length of the socket's name. This is the maximum for an abstract socket. Versions of Node before
+ * 22 pad shorter names with zeros, which results in different names.
  */
 const addressLength = 108
 
@@ -87,7 +87,7 @@ function self(): GpuHolder {
   }
 }
 
-/** Listens at the address. Returns the lock, or the error if listening fails. */
+/** Tries to listen at the lock's address. Returns the lock, or the error if listening fails. */
 function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
   const greeting = `${JSON.stringify(self())}\n`
   const waiting = new Set<Socket>()
@@ -168,7 +168,7 @@ function parseHolder(line: string): GpuHolder | null {
   }
 }
 
-/** Takes a GPU's lock. Waits for the lock if requested. */
+/** Acquires a GPU's lock. If requested, waits until the lock is free. */
 export async function claimGpu(call: GpuClaimCall): Promise<GpuClaim> {
   const { signal, wait } = call
   const address = addressOf(call.pciBusId)

@@ -21,8 +21,8 @@ export const processIds = (): string[] =>
  * Returns a process's descendants, found through /proc. A child in a separate session leaves its
  * parent's process group and would survive a signal to the group.
  *
- * Synchronous reads take microseconds, far less time than the thread pool. Therefore, the search is
- * faster than a process that forks endlessly.
+ * Synchronous reads take microseconds, far less time than reads in the thread pool. The search can
+ * therefore keep up with a process that forks endlessly.
  */
 export function descendants(pid: number): number[] {
   const children = new Map<number, number[]>()

@@ -11,7 +11,7 @@ import { units, type Unit } from '../metrics/units'
 import { predictedRatio } from '../metrics/predicted-range'
 
 /**
- * Verdict on a change.
+ * Verdict on the change of a metric or a time.
  *
  * - better, worse: the change follows or opposes the metric's better direction.
  * - changed: the value changed, but neither direction is better.
@@ -160,8 +160,8 @@ export const isPredicted = (a: RungResult, b: RungResult): boolean =>
   b.expect.length > 0 && (b.after === null || b.after === a.id)
 
 /**
- * Returns the parameters that differ. Returns an empty list if the sources differ, because equal
- * names may then have different meanings.
+ * Returns the parameters whose values differ between two rungs. Returns an empty list if the
+ * sources differ, because equal names may then have different meanings.
  */
 export const parameterDeltas = (a: RungResult, b: RungResult): ParameterDelta[] =>
   a.file === b.file

@@ -145,8 +145,8 @@ export class Writer {
 
   /**
    * Emits code that looks up the address pattern. If the pattern is known and all addresses are
-   * within bounds, the code counts the access. For an unknown pattern or an out-of-bounds address,
-   * the function returns 0.
+   * within bounds, the emitted code counts the access. For an unknown pattern or an out-of-bounds
+   * address, the function returns 0.
    */
   compare(periods: readonly number[]): void {
     const { code } = this
@@ -162,7 +162,7 @@ export class Writer {
     code.tables()
     code.op(scalar.add, scalar.add)
     code.set(this.way)
-    // The start field of a used way is never 0. An empty way therefore never matches.
+    // The start field of a used way is never 0, so an empty way never matches.
     code.get(this.way)
     code.memory(scalar.load, 0)
     pushStart(code, periods, (place) => code.get(this.firsts[place]!))

@@ -12,8 +12,8 @@ interface DoubleOperand {
 }
 
 /**
- * Returns functions that read a double from a register pair. `low` and `high` read the words before
- * any sign change.
+ * Returns functions that read a double from a register pair. `low` and `high` read the words as
+ * stored, without `-` or `|x|`.
  */
 export const doubleWords = (at: Site, operand: Operand): DoubleOperand => {
   if (operand.kind === 'immediate') {

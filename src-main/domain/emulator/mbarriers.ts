@@ -48,7 +48,7 @@ function writeState(words: Int32Array, word: number, { expected, missing, bytes,
 interface Change {
   arrivals: number
   bytes: number
-  /** Whether the arriving threads do not participate in later phases. */
+  /** Whether the arriving threads drop out of later phases. */
   leaves?: boolean
 }
 

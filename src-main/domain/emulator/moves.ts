@@ -39,8 +39,8 @@ function select(at: Site, read: (place: number) => Get): Step {
 }
 
 /**
- * Returns a function that reads a float operand's bits and applies `-` and `|x|`. A select
- * instruction changes only the sign bit.
+ * Returns a function that reads a float operand's bits and applies `-` and `|x|`. In a select
+ * instruction, they change only the sign bit.
  */
 function floatBits(at: Site, place: number): Get {
   const operand = at.source(place)
@@ -95,9 +95,8 @@ function special(at: Site): Step {
 }
 
 /**
- * R2UR: returns the value of the first active lane. The predicate becomes true in lanes whose value
- * differs from the first active lane's. With OR, the predicate also stays true in lanes where it
- * was already true.
+ * R2UR: returns the value of the first active lane. The predicate becomes true in lanes that have a
+ * different value. With OR, the predicate also stays true in lanes where it was already true.
  */
 function toUniform(at: Site): Step {
   const a = at.int(at.source(0))
@@ -202,8 +201,9 @@ function shuffle(at: Site): Step {
 }
 
 /**
- * VOTE and VOTEU: return the ballot and one predicate. With ANY, the predicate is true if any
- * lane's input is true. With ALL, all inputs must be true. With EQ, all inputs must be equal.
+ * VOTE and VOTEU: return the ballot of the warp's lanes and one predicate. With ANY, the predicate
+ * is true if any lane's input is true. With ALL, all inputs must be true. With EQ, all inputs must
+ * be equal.
  */
 function vote(at: Site): Step {
   const { predicates } = at
@@ -284,8 +284,8 @@ const isUniformFile = (operand: Operand | undefined): boolean =>
     : operand?.kind === 'word' && operand.text === 'UPR'
 
 /**
- * P2R: packs predicates into the masked bits of the destination. The unmasked bits come from a
- * register.
+ * P2R: packs predicates into the masked bits of the destination. The other bits are copied from a
+ * source register.
  */
 function predicatesToRegister(at: Site): Step {
   const rest = at.operands.sources.filter((operand) => !isPredicateFile(operand))
@@ -335,7 +335,7 @@ function elect(at: Site): Step {
   }
 }
 
-/** MOVM.16.MT88: transposes an 8 x 8 matrix of halves. Each lane provides two halves. */
+/** MOVM.16.MT88: transposes an 8 x 8 matrix of halves. Each lane holds two of the halves. */
 function transposeMatrix(at: Site): Step {
   const a = at.int(at.source(0))
   const put = at.put()

@@ -26,7 +26,7 @@ interface Setting {
 
 /**
  * Returns one flag for each of `memoryBytes` bytes. The flag is 1 for bytes of the `written`
- * buffers, which a kernel may read.
+ * buffers. These buffers are initialized, so a kernel may read them.
  */
 export function writtenBytes(memoryBytes: number, written: readonly Allocation[]): Uint8Array {
   const bytes = new Uint8Array(memoryBytes)

@@ -7,7 +7,7 @@
  * distribution.
  */
 
-/** Minimum number of points that form a level. */
+/** Minimum number of points at one level. */
 export const fewestPoints = 4
 
 const permutations = 199

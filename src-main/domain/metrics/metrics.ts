@@ -35,7 +35,10 @@ export const cardMetricIds = [
 ] as const
 export type CardMetricId = (typeof cardMetricIds)[number]
 
-/** Minimum change in occupancy, in percentage points. Smaller changes do not affect the time. */
+/**
+ * Minimum change in occupancy, in percentage points. Smaller changes are ignored, because they do
+ * not affect the time.
+ */
 const occupancyFloor = { least: 1 } as const
 
 /**

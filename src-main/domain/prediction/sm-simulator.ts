@@ -40,8 +40,8 @@ export interface SmSetting {
   readonly clusterBlocks: number
   readonly sharing: Sharing
   /**
-   * Cause of stalls that costs no time in the simulation. For `latency`, the caller must also set
-   * the latencies in `values` to 0.
+   * A cause of stalls to disable, so that it costs no time in the simulation. For `latency`, the
+   * caller must also set the latencies in `values` to 0.
    */
   readonly without?: Removal
   /** Whether instructions take time to read their operands from the register banks. */
@@ -259,8 +259,8 @@ export function simulateSm(setting: SmSetting): SmResult {
   })
 
   /**
-   * Returns the sectors that the warp has also written recently. L1 merges the new write with the
-   * earlier write.
+   * Returns which of the sectors the warp has already written recently. L1 merges the new write
+   * with the earlier write.
    */
   function justWritten(warp: WarpState, line: number, sectors: number, time: number): number {
     const { written } = warp
@@ -272,8 +272,8 @@ export function simulateSm(setting: SmSetting): SmResult {
   }
 
   /**
-   * Processes the events of an issued instruction. Returns the barrier that the warp must wait for,
-   * if any, and the earliest time at which the warp resumes.
+   * Processes the trace events of an issued instruction. Returns the barrier that the warp must
+   * wait for, if any, and the earliest time at which the warp resumes.
    */
   function doEvents(warp: WarpState, core: SubCore, instruction: TimedInstruction, time: number) {
     const { events } = warp.trace
@@ -405,7 +405,7 @@ export function simulateSm(setting: SmSetting): SmResult {
       }
     }
     // An access without active lanes also passes through the load/store unit. The warp waits for
-    // the result of such an access.
+    // its result.
     if (passed === 0 && instruction.accesses) {
       passed = pass(core, time, 1)
       complete(warp, instruction, passed + values.latencyShared - 1)

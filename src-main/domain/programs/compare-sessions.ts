@@ -72,7 +72,10 @@ const sum = (units: readonly Unit[]): number | null => {
 const clocksOf = (units: readonly Unit[]): Set<string> =>
   new Set(units.filter(isTimed).map(({ time }) => time.clock))
 
-/** Returns the sum of the kernels' times, or null unless all were timed in the same way. */
+/**
+ * Returns the sum of the kernels' times. Returns null if a kernel has no time or the times have
+ * different sources.
+ */
 function timeOf(units: readonly Unit[]): UnitTime | null {
   const timed = units.filter(isTimed)
   const [first] = timed
@@ -129,7 +132,10 @@ interface Compared {
   units: readonly Unit[]
 }
 
-/** Compares two lists of units. The units may come from sessions or other sources. */
+/**
+ * Compares two lists of units (rungs or kernels). The units may come from sessions or other
+ * sources.
+ */
 export function compareUnits(
   a: Compared,
   b: Compared,

@@ -4,7 +4,10 @@
  */
 import { closingOf, findOutside } from './name-brackets'
 
-/** Element types and placeholders. These types show a kernel's data type but not its operation. */
+/**
+ * Element types, and placeholders such as `T1`. These types show a kernel's data type but not its
+ * operation.
+ */
 const elementType =
   /^(?:void|bool|char|short|int|long|signed|unsigned|size_t|double|half2?|half_t|u?int\d+(?:_t)?|\w*b?float(?:\d\w*)?|\w*complex|T\d*|__half2?)$/i
 

@@ -18,7 +18,7 @@ const volume = (extent: readonly number[] | null | undefined): number =>
 
 /**
  * Weight of the time when two kernels are compared. The weight is low because a code change may
- * affect the time more than the work.
+ * change the time while the work stays the same.
  */
 const timeWeight = 0.1
 
@@ -39,8 +39,8 @@ function unlikeness(a: Unit, b: Unit): number {
 }
 
 /**
- * Maximum number of pairs to compare exhaustively. Kernels in larger groups are paired in order of
- * their work instead, which is fast even for a million launches.
+ * Maximum number of pairs to compare exhaustively. If there are more pairs, the kernels are paired
+ * in order of their work, which is fast even for a million launches.
  */
 const mostTried = 2_500
 
@@ -48,8 +48,8 @@ const size = ({ work, kernel, launches }: Unit): number =>
   Math.log1p(work.instructions ?? volume(kernel?.grid)) + Math.log1p(launches ?? 1)
 
 /**
- * Returns pairs of kernels. Kernels with equal work are paired in order. The remaining kernels are
- * paired by similarity.
+ * Pairs kernels from `left` with kernels from `right`. Kernels with equal work are paired in order.
+ * The remaining kernels are paired by similarity.
  */
 export function mostAlike(left: readonly Unit[], right: readonly Unit[]): [Unit, Unit][] {
   const pairs: [Unit, Unit][] = []

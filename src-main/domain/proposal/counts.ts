@@ -59,7 +59,7 @@ function products(sizes: readonly Size[]): { factors: string[]; value: number }[
       extend(at, [...factors, sizes[at]!.name], value * sizes[at]!.value, left - 1)
   }
   for (const length of [1, 2, 3]) extend(0, [], 1, length)
-  // A product with a repeated size is less likely.
+  // A product with a repeated size is a less likely formula, so it comes later.
   const repeats = ({ factors }: { factors: string[] }): number =>
     factors.length - new Set(factors).size
   return found
@@ -79,7 +79,7 @@ const matrixSizes: Readonly<Record<string, string>> = { a: 'mk', b: 'kn', c: 'mn
 
 export interface Guessed {
   count: Count
-  /** Text of the other formulas that yield the same count. */
+  /** Other formulas that yield the same count, as text. */
   others: string[]
 }
 

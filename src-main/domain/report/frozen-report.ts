@@ -1,7 +1,7 @@
 /**
  * The content of an HTML report: sessions with all data that their screens need. The report service
- * writes this content. The report's UI and the import read this content.
- * docs/reference/session-format.md describes the format's history.
+ * writes this content, and the report's UI and the import read it. docs/reference/session-format.md
+ * describes the format's history.
  */
 import { z } from 'zod'
 import { Next } from '../next/next'
@@ -49,8 +49,8 @@ export const frozenElementId = 'kernel-ladder-report'
 export type FrozenDeep = Record<string, DeepProfile>
 
 /**
- * The stored form of deep profiles, with instructions and lines as columns. Parsing restores the
- * profiles.
+ * The stored form of deep profiles, with instructions and lines as columns. Parsing converts the
+ * columns back to profiles.
  */
 export const PackedDeep = z
   .record(

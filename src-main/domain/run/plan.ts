@@ -56,7 +56,8 @@ export interface RunPlan {
   /** Folder that contains the files for buffer fills, or null for a replay. */
   taskFolder: string | null
   /**
-   * Additional problems for verifying some of the rungs. Times for these problems are discarded.
+   * Additional problems for verifying some of the rungs. Only the results are checked; no times are
+   * kept.
    */
   alsoVerify?: {
     rungs: readonly string[]

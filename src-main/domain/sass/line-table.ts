@@ -9,7 +9,10 @@ export interface LineRow {
   /** Path of the source file as passed to the compiler, including its folder. */
   readonly file: string
   readonly line: number
-  /** For inlined code, the inlined function and the line of the call. Null for other code. */
+  /**
+   * For inlined code, the inlined function and the line of the call. Null if the code is not
+   * inlined.
+   */
   readonly inlined: { readonly function: string; readonly at: LineRow } | null
 }
 

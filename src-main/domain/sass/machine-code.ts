@@ -66,8 +66,8 @@ export interface MachineKernel extends MachineFunction {
   readonly clusterBlocks: readonly [number, number, number] | null
   readonly parameters: ParameterLayout
   /**
-   * The kernel's constant banks. Bank 0 has space for the parameters. Bank 2 contains the
-   * compiler's constants.
+   * The kernel's constant banks. Bank 0 reserves space for the kernel parameters. Bank 2 contains
+   * the compiler's constants.
    */
   readonly constants: readonly ConstantBank[]
 }
@@ -88,7 +88,10 @@ export interface ConstantBank {
 
 export interface GlobalVariable {
   readonly name: string
-  /** Offset in the memory for the module's variables. Initialized variables come first. */
+  /**
+   * Offset from the start of the memory that holds the module's variables. Initialized variables
+   * come first.
+   */
   readonly offset: number
   readonly size: number
   /** Initial bytes, or null for a zero-initialized variable. */

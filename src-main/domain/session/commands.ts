@@ -15,8 +15,8 @@ const quoted = (word: string): string =>
 
 /**
  * Returns options for parameters that differ from their defaults. `--param` applies to every rung
- * that declares the name and allows the value. The result omits a parameter if the option would
- * change other rungs.
+ * that declares the name and allows the value. The result omits a parameter if its option would
+ * also change other rungs.
  */
 function parameterWords({ ladder }: Session): string[] {
   const names = new Set(ladder.rungs.flatMap(({ params }) => Object.keys(params)))
@@ -36,8 +36,8 @@ function parameterWords({ ladder }: Session): string[] {
 }
 
 /**
- * Formats a size as an option. `--at` works for every task; named size options exist only for
- * built-in tasks.
+ * Returns the command-line option for a size. `--at` works for every task; named size options exist
+ * only for built-in tasks.
  */
 const at = (name: string, value: number | string): string[] => ['--at', `${name}=${value}`]
 

@@ -10,7 +10,7 @@ export const pythonHeaderFile = 'python/kl_python.h'
 
 /**
  * Python code that imports and calls the script. The script's output is redirected to stderr, and
- * its progress is written to stdout.
+ * the driver writes its progress to stdout.
  */
 const driver = `import json, os, sys, types
 import numpy as np

@@ -18,7 +18,7 @@ export const KeptTuning = z.object({
 
 export type KeptTuning = z.infer<typeof KeptTuning>
 
-/** A sweep's entry in a list. */
+/** A sweep's entry in the list of stored sweeps. */
 export const ListedTuning = z.object({
   id: TuningId,
   createdAt: z.string(),

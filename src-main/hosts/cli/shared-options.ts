@@ -52,8 +52,8 @@ export const rungTimeout = [
 ] as const
 
 /**
- * Adds the options that select a problem. Returns the options that tasks define. The help shows
- * only the options of the chosen ladder's task.
+ * Adds the options that select a problem. Returns the added options that tasks define. The help
+ * shows only the options of the chosen ladder's task.
  */
 export function addProblemOptions(
   command: Command,

@@ -29,7 +29,7 @@ const keys: Record<string, string> = {
 const isMapWith = (value: unknown, key: string): boolean =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key)
 
-/** Returns the value without the keys that its schema does not define. */
+/** Returns the value without the keys that `issues` reports as unrecognized. */
 function withoutUnknown(value: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   const copy = structuredClone(value)
   for (const issue of issues) {
@@ -62,7 +62,7 @@ export function parseProgramLadder(text: string, file: string): ProgramLadderDoc
   return !parsed.success || faults.length > 0 ? refuse(file, faults) : parsed.data
 }
 
-/** Returns additional errors in a document that may have an invalid structure. */
+/** Returns errors that the schema cannot detect, even if the document's structure is invalid. */
 function furtherFaults(value: unknown): ReturnType<typeof ladderFaults> {
   const parsed = LadderDocument.safeParse(value)
   if (parsed.success) {

@@ -5,8 +5,8 @@
  * A line that is indented by two or more spaces after `//` continues the value on the previous
  * line. Other comment lines are ignored.
  *
- * All errors are thrown together. Each message contains the file, line, key, and a suggested
- * correction.
+ * All errors in a header are thrown together. Each message contains the file, line, key, and a
+ * suggested correction.
  */
 import { inputError, inputErrors, type KernelLadderError } from '../../domain/errors'
 import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
@@ -155,7 +155,9 @@ function readParameter(entry: Entry, fail: Fail): RungParameter {
   return parameter
 }
 
-/** Returns the words in a key's value, in the order of `known`. Unknown words are errors. */
+/**
+ * Returns the words in a key's value, in the order of `known`. Throws an error for unknown words.
+ */
 function readWords(entry: Entry, known: readonly string[], fail: Fail): string[] {
   const words = entry.value.split(/[\s,]+/).filter(Boolean)
   for (const word of words)
@@ -192,8 +194,8 @@ function readRequires(entry: Entry, fail: Fail): string {
 }
 
 /**
- * Returns the required Python package. The default is torch. Triton kernels require triton,
- * although they also use torch tensors.
+ * Returns the Python package that the rung requires. The default is torch. Triton kernels require
+ * triton, although they also use torch tensors.
  */
 function readPackage(entry: Entry, fail: Fail): PythonPackage {
   const found = pythonPackages.find((name) => name === entry.value)
@@ -214,7 +216,7 @@ export function inWords(id: string): string {
   return words === '' ? id : words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Creates a collector for the errors in a header. The collector sorts the errors in file order. */
+/** Creates a collector for the errors in a header. The collector sorts the errors by line. */
 function collectFaults(file: string) {
   const faults: { line: number; error: KernelLadderError }[] = []
   const note = (line: number, error: KernelLadderError): KernelLadderError => {
@@ -267,7 +269,7 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
     if (entry.value === '') fail(entry, message('header.noValue', { key: entry.key }))
   }
   /**
-   * Parses a key's value. Returns null if the value is missing. If the key is required, also
+   * Parses the value of `key`. Returns null if the value is missing. If the key is required, also
    * reports an error.
    */
   const read = <Value>(

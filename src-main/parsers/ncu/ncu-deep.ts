@@ -35,7 +35,7 @@ type Launch = Pick<NcuLaunch, 'id' | 'kernelName' | 'rung'>
 
 /**
  * Normalizes a kernel name. The source page contains `void tile<(int)32>(float *)` where the table
- * contains `void tile<32>(float *)`. For a template, the return type may be missing.
+ * contains `void tile<32>(float *)`. The source page may omit the return type of a template.
  */
 const plainName = (name: string): string =>
   withoutCasts(name)
@@ -43,7 +43,7 @@ const plainName = (name: string): string =>
     .replaceAll(/\s+/g, '')
 
 /**
- * Assigns sections to launches. Sections and launches are in launch order.
+ * Assigns the sections of the source page to launches. Sections and launches are in launch order.
  *
  * If a launch's instructions belong to several files, it has several consecutive sections. A launch
  * that is not on the page has no section. Variants compiled from the same source have the same
@@ -107,8 +107,8 @@ function sharesAddresses(
 }
 
 /**
- * Converts an absolute branch target to a relative one, such as `@!P0 BRA 0x7f67037a2ee0` to `@!P0
- * BRA 0x8e0`. Subtracts the load address.
+ * Converts absolute branch targets to offsets by subtracting the load address. For example, `@!P0
+ * BRA 0x7f67037a2ee0` becomes `@!P0 BRA 0x8e0`.
  */
 function relativeText(text: string, base: number, end: number): string {
   return text
@@ -202,7 +202,9 @@ function notesOn({ name, instructions, lines }: DeepKernel): Statement[] {
 }
 
 export interface ReportProfiles extends DeepProfiles {
-  /** Returns the counts that are summed for a rung. Does not read source locations. */
+  /**
+   * Returns the instruction counts that are added up for a rung. Does not read source locations.
+   */
   countedOf(rung: string): readonly Counted[]
 }
 

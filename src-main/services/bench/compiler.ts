@@ -13,7 +13,7 @@ import {
 import { missingError } from '../../domain/errors'
 import { locateNvcc, remedies } from './tools'
 
-/** A machine's toolbox and build cache, which builds use. */
+/** The toolbox and build cache for builds on one machine. */
 export interface BuildTools {
   toolbox: Toolbox
   cache: BuildCache
@@ -29,7 +29,10 @@ export interface Compiler extends BuildTools {
   signal: AbortSignal
 }
 
-/** Returns the compiler. Throws `missing` if the machine has neither nvcc nor shipped builds. */
+/**
+ * Returns the compiler. Throws a `missing` error if the machine has neither nvcc nor shipped
+ * builds.
+ */
 export async function openCompiler(
   { toolbox, cache }: BuildTools,
   includes: ReadonlyMap<string, string>,
@@ -235,8 +238,8 @@ export function undefinedFunction({
 }
 
 /**
- * Returns the compiler's first error with its location, or null if there is none. `shown` formats
- * the file name.
+ * Returns the compiler's first error with its location, or null if there is none. `shown` converts
+ * the file name for display.
  */
 export function notCompiling(
   diagnostics: readonly Diagnostic[],

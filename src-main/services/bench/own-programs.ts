@@ -1,6 +1,6 @@
 /**
- * Builds this program's own CUDA code. The code consists of the runner, the launch probe, the rung
- * that replays a launch description, and the library that times launches.
+ * Builds this program's own CUDA code: the runner, the launch probe, the rung that replays a launch
+ * description, and the library that times launches.
  */
 import {
   activityFlags,
@@ -13,7 +13,7 @@ import { message, together, type Statement } from '../../domain/messages/message
 import { KernelLadderError } from '../../domain/errors'
 import { type BuildOutcome, type Compiler, compile } from './compiler'
 
-/** Builds the runner. Throws `missing` if the build fails. */
+/** Builds the runner. Throws a `missing` error if the build fails. */
 export async function buildRunner(
   compiler: Compiler,
   runnerSources: ReadonlyMap<string, string>,
@@ -64,7 +64,7 @@ export const buildProgramRecorder = (compiler: Compiler, sources: ProbeSources) 
 
 /**
  * Builds the rung that replays a launch description. The rung's sources come from the judge and the
- * runner. Throws `missing` if the build fails.
+ * runner. Throws a `missing` error if the build fails.
  */
 export async function buildReplay(
   compiler: Compiler,
@@ -102,7 +102,7 @@ export async function buildActivity(
     : { reason: built.reason ?? message('asked.cancelled') }
 }
 
-/** Builds the microbenchmarks for an architecture. Throws `missing` if the build fails. */
+/** Builds the microbenchmarks for an architecture. Throws a `missing` error if the build fails. */
 export async function buildCalibration(
   compiler: Compiler,
   sources: ReadonlyMap<string, string>,
@@ -120,8 +120,8 @@ export async function buildCalibration(
 }
 
 /**
- * Returns the error for a failed build of this program's own code. Such a failure is caused by the
- * toolchain, not by the user's code.
+ * Returns the error for a failed build of this program's own code. The cause is the toolchain, not
+ * the user's code.
  */
 function ourFault(
   { signal }: Compiler,

@@ -8,7 +8,7 @@ const RecentFile = z.array(z.object({ folder: z.string(), openedAt: z.string() }
 
 type Recent = z.infer<typeof RecentFile>[number]
 
-/** Maximum number of folders in the list. It would be hard to choose from a longer list. */
+/** Maximum number of folders in the list. A longer list would be hard to choose from. */
 const most = 20
 
 const recent = ({ ladders }: Folders): JsonFile<Recent[]> =>

@@ -28,7 +28,7 @@ import { importCode, type ImportedCode } from './imported-code'
 import { arrange, launchRungs, type Arrangement, type ImportedRung } from './group-launches'
 
 export interface ImportOptions extends Arrangement {
-  /** Folder for saved sessions. Used if no output folder is given. */
+  /** Folder for saved sessions, used if `out` is not set. */
   store: string
   /** Output folder, which must not exist. */
   out?: string
@@ -183,8 +183,8 @@ function toSession(
 }
 
 /**
- * Returns the fraction of a report's time that the imported launches cover. Returns nothing if all
- * launches were imported.
+ * Returns the fraction of a report's time that the imported launches cover. Returns an empty list
+ * if all launches were imported.
  */
 function shareWords({ launches, total, restMs }: ReportFile): Statement[] {
   const times = launches.map(launchMs)
@@ -268,8 +268,8 @@ function withoutGpu(reason: Statement): Statement {
 }
 
 /**
- * Returns the highest profile level for which the report has any metric. Ignores the deep level,
- * which has per-line counters. Metrics without a level keep ncu's names.
+ * Returns the highest profile level for which the report has any metric. The deep level, which has
+ * per-line counters, is not considered. Metrics without a level keep ncu's names.
  */
 function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {
   const isReported = metricsAtLevel('standard').some(

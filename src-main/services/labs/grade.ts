@@ -38,7 +38,7 @@ import {
 import { flagLikenesses } from './flag-likenesses'
 
 interface GradeOptions {
-  /** Called before any submission runs. If the callback throws, the grading is aborted. */
+  /** Called before any submission runs. An error thrown by this function aborts the grading. */
   onStart: (facts: {
     submissions: number
     jobs: number
@@ -218,7 +218,7 @@ async function withStaged<T>(
   }
 }
 
-/** Returns the real paths of the given paths that exist. */
+/** Returns the real paths of all given paths that exist. */
 const realPaths = async (paths: readonly string[]): Promise<string[]> =>
   (await Promise.all(paths.map((path) => realpath(path).catch(() => [])))).flat()
 

@@ -1,8 +1,8 @@
 /**
  * Rebuilds a ladder's old code and measures the old and new code alternately on this GPU.
  *
- * Therefore, the verdict does not depend on the conditions during an earlier measurement. The old
- * and new builds are verified first. Rungs that appear slower are measured a second time.
+ * The verdict therefore does not depend on the clocks, driver, or load of an earlier measurement.
+ * The old and new builds are verified first. Rungs that appear slower are measured a second time.
  */
 import type { Setup } from '../../adapters/machine/machine'
 import type { BuiltRung, Expected } from '../../adapters/tools/runner'

@@ -20,7 +20,7 @@ import type { Task } from '../../domain/task/task'
 import type { CacheState } from '../../domain/session/session'
 
 /**
- * Two builds of a rung, and a copy of the old build. The measured difference between the old build
+ * Two builds of a rung, and a copy of the old build. Any measured difference between the old build
  * and its copy is noise.
  */
 export interface BuiltPair {
@@ -49,7 +49,7 @@ interface RoundsRequest {
   task: Task
   problem: Problem
   taskFolder: string | null
-  /** The reference that computes the inputs, or null if no inputs need computing. */
+  /** The reference that computes the inputs, or null if the task has no computed inputs. */
   expected: Expected | null
   pairs: readonly BuiltPair[]
   rounds: number
@@ -69,7 +69,7 @@ interface RoundsRequest {
 }
 
 export interface RoundsOutcome {
-  /** Rounds by rung. Empty for a pair that failed. */
+  /** Rounds by rung. The list of a rung whose pair failed is empty. */
   rounds: Map<string, Round[]>
   /** Reasons that a pair could not be timed in every round, by rung. */
   failures: Map<string, string>

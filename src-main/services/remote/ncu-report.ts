@@ -45,8 +45,9 @@ export async function findReport(folder: string): Promise<FoundReport | null> {
 const retriesMs = [500, 2000, 5000, 15_000]
 
 /**
- * Copies a session's report to this machine if needed and returns its path. The next call resumes a
- * partial download. Throws an error if there is no report or its machine is unreachable.
+ * Copies a session's report to this machine if needed and returns its path. If a download is
+ * interrupted, the next call resumes it. Throws an error if there is no report or its machine is
+ * unreachable.
  */
 export async function bringReport(
   { machine }: Setup,

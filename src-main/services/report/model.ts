@@ -96,7 +96,7 @@ export interface LadderRow {
 export interface ReportStep extends Step {
   /**
    * Returns the source diff below the headers. The report lists header changes separately. Returns
-   * null if a source is missing.
+   * null if the source of either rung is missing.
    */
   hunks(context?: number): Hunk[] | null
 }
@@ -107,7 +107,7 @@ export interface ReportModel {
   /** Sections in addition to the summary and the provenance. */
   sections: readonly ReportSection[]
   title: string
-  /** Description of what was measured, if the author chose the title. */
+  /** Description of what was measured. Null unless the author chose the title. */
   subject: string | null
   /** Paragraphs written by the author. */
   authorNotes: readonly string[]
@@ -132,12 +132,12 @@ export interface ReportModel {
   published: PublishedFigures | null
   steps: ReportStep[]
   troubles: RungResult[]
-  /** Scrubbed advice, in rung order. */
+  /** Advice without data that identifies a machine or a person, in rung order. */
   next: Next[]
   facts: PrintedFact[]
 }
 
-/** The author's additions to a report, and the drawn charts. */
+/** The author's choices for a report, and the rendered charts. */
 export interface Authored {
   title?: string
   /** The author's paragraphs. */
@@ -197,7 +197,10 @@ export const legendOf = (session: Session): string =>
 const cacheWords = ({ settings: { cacheState } }: Session): string =>
   cacheState ? `, L2 ${inEnglish(message(`cacheState.${cacheState}`))}` : ''
 
-/** Returns the word before the report date, which depends on how the results were obtained. */
+/**
+ * Returns the word that precedes the report date. The word depends on how the results were
+ * obtained.
+ */
 export const madeWord = (session: Session): string =>
   isBuiltOnly(session.target)
     ? 'built'

@@ -22,15 +22,15 @@ import { computeArrays, unusable } from './reference-arrays'
 export interface Expectation {
   values: ReadonlyMap<string, Uint8Array>
   scales: ReadonlyMap<string, Uint8Array>
-  /** Masks by buffer. A mask is 0 for each element that is not compared. */
+  /** Masks by buffer. In a mask, elements that are not compared are 0. */
   masks: ReadonlyMap<string, Uint8Array>
   /** Describes the source of the expected results. */
   from: Statement
 }
 
 /**
- * Returns the reference's results. Throws an error if the reference is unusable or the run is
- * canceled.
+ * Returns the expected results, computed by the reference. Throws an error if the reference is
+ * unusable or the run is canceled.
  */
 export async function expectedOf(
   bench: EmulationSettings,
@@ -82,7 +82,7 @@ function requireNumbers(
   }
 }
 
-/** Returns a trusted rung's results as the expected results. */
+/** Converts the results of a trusted rung to expected results. */
 export const trustedExpectation = (
   task: Task,
   { id, buffers }: ReadyRung,
@@ -143,7 +143,7 @@ export function verified(
 }
 
 /**
- * Returns a function that returns the expected results for a case. Each case is computed only once.
+ * Returns a function that returns the expected results for a case and computes each case only once.
  */
 export function sharedExpectations(
   compute: (own: Case) => Promise<Expectation>,

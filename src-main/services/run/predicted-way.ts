@@ -27,8 +27,8 @@ import type { OpenWay } from './way'
 export interface PredictionSettings {
   seed: number
   /**
-   * Problem for which results are checked. Counters are exact if this problem is the plan's
-   * problem.
+   * Problem for which the rungs' results are verified. Counters are exact if this problem is the
+   * plan's problem.
    */
   checkAt: Problem
   /** Problem for which the time is predicted (default: the plan's problem). */

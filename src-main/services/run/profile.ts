@@ -47,7 +47,7 @@ export type ProfileEvent =
 export interface ProfileOutcome {
   ncuVersion: string | null
   profiles: Map<string, RungProfile>
-  /** Deep profiles by rung. Empty below the deep level. */
+  /** Deep profiles by rung. Empty unless the profile level is deep. */
   deep: DeepProfiles
   /** Reasons that some deep profiles are missing. */
   deepTroubles: Statement[]

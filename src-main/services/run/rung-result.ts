@@ -15,8 +15,7 @@ import { wrongness } from './wrongness'
 type RungStatusReason = Pick<RungResult, 'status' | 'reason'>
 
 /**
- * Returns metrics for a rung that has no counters. Each metric contains the reason instead of a
- * value.
+ * Returns metrics for a rung that has no counters. Each metric states why it has no value.
  */
 export type MetricsWithoutCounters = (
   status: RungStatusReason,

@@ -34,7 +34,7 @@ interface VerifiedElsewhere {
 
 /**
  * Verifies the built rungs with the plan's additional problems. Adds `alsoVerified` and the
- * resulting status.
+ * resulting status to each rung's findings.
  */
 export async function verifyElsewhere(
   runner: TaskRunner,
@@ -114,8 +114,8 @@ const notReached: Measured = {
 }
 
 /**
- * Adds the additional verifications' results. A rung with wrong results for any problem loses its
- * time and is not profiled.
+ * Adds the results of the additional verifications to a measured rung. A rung with wrong results
+ * for any problem loses its time and is not profiled.
  */
 const withElsewhere = (
   measured: Measured,
@@ -166,8 +166,8 @@ async function measureOrSay(
     const trouble = { status: 'not-run', reason: shape.message } as const
     return {
       rungs: new Map(what.rungs.map(({ id }) => [id, { verify: null, timing: null, trouble }])),
-      // A larger problem may exceed the GPU memory even if the run's own problem fits. A later
-      // problem may fit.
+      // A larger problem may exceed the GPU memory even if the run's own problem fits. Continue in
+      // that case, because the next problem may fit.
       halted: shape.kind === 'input' ? null : shape,
     }
   }

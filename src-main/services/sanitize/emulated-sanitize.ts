@@ -37,7 +37,7 @@ import { inParallel } from '../bench/in-parallel'
 import type { SanitizeRequest } from '../../contract/sanitize'
 
 /**
- * Selects a single block from each launch to run. With this option, races between blocks are not
+ * Selects the only block of each launch to run. With such a choice, races between blocks are not
  * detected.
  */
 export type BlockChoice = (job: EmulationJob) => number

@@ -14,7 +14,7 @@ import { message } from '../../domain/messages/message'
 import { recordingOf } from '../../domain/session/session-ref'
 import { storeOf, mountedRef, type SessionPlaces } from './session-places'
 
-/** Returns a ref's folder name in the store. Rejects recordings and other folders. */
+/** Returns a ref's folder name in the store. Rejects recordings and folders outside the store. */
 function ownName(
   places: SessionPlaces,
   ref: string,

@@ -15,7 +15,7 @@ export function useRungLinks() {
   )
 
   function go(name: 'ladder' | 'compare', to: Omit<Extract<RouteLocationRaw, object>, 'name'>) {
-    // A report can omit the target screen.
+    // An HTML report can lack the target screen.
     if (sessions.currentRef !== null && router.hasRoute(name))
       void router.push({ name, ...to } as RouteLocationRaw)
   }

@@ -1,7 +1,10 @@
 /** Calculates the bytes that a launch moves between memory levels, and each level's utilization. */
 import type { RungResult } from '../../../src-main/domain/session/session'
 
-/** Each link connects its level to the next level toward the SM. */
+/**
+ * Links between memory levels. Each link connects the level in its name to the next level toward
+ * the SM.
+ */
 export const links = ['shared', 'l1', 'l2', 'dram'] as const
 export type Link = (typeof links)[number]
 

@@ -60,7 +60,7 @@ describe('a search', () => {
     ['seed-t4', ['c']],
     ['  실행 ', ['gemm-fp32-20261121', 'b', 'c']],
     ['h200 l4', []],
-  ])('for %j finds every word, anywhere and in any case', (search, refs) => {
+  ])('for %j finds sessions that contain every word, in any position and case', (search, refs) => {
     expect(found(search)).toEqual(refs)
   })
 })

@@ -24,7 +24,8 @@ export function narrowed(session: Session, ids: readonly string[]): Session {
 }
 
 /**
- * Returns the whole session for a filtered session. A rung may build on a rung that is not shown.
+ * Returns the whole session from which a filtered session was made. A rung may build on a rung that
+ * is not shown.
  */
 export const wholeOf = (session: Session): Session => wholes.get(session) ?? session
 
@@ -40,8 +41,8 @@ interface Numbered {
 
 /**
  * Returns a function that tests whether a row matches a search. Returns null if the search is
- * empty. A number matches rows with that number, if any. Otherwise, a row matches if its names and
- * descriptions contain all words.
+ * empty. A number matches the rungs with that number, if there are any. Otherwise, a row matches if
+ * its names and descriptions contain all words.
  */
 export function foundBy(
   search: string,
@@ -67,6 +68,6 @@ export function foundRungs(session: Session, search: string): readonly RungResul
   return isFound ? rows.filter(isFound).map(({ rung }) => rung) : session.rungs
 }
 
-/** Returns the picked rungs in ladder order, so that b comes after a. */
+/** Returns the ids of the picked rungs in ladder order, so that b comes after a. */
 export const inLadderOrder = (session: Session, picked: readonly string[]): string[] =>
   session.rungs.filter(({ id }) => picked.includes(id)).map(({ id }) => id)

@@ -12,7 +12,7 @@ const { report } = KeptTuning.parse(JSON.parse(readFileSync(file, 'utf8')))
 const names = report.space.axes.map(({ name }) => name)
 
 describe('the tuning screen', () => {
-  it('lists the rung’s own values among the finalists, sorted by time', () => {
+  it('sorts the finalists by time, including the rung’s default values', () => {
     const again = timedInTurn(report)
     expect(again.map(({ own }) => own)).toEqual([false, false, false, false, false, true])
     expect(sameValues(again[0]!.params, report.winner, names)).toBe(true)
@@ -32,7 +32,7 @@ describe('the tuning screen', () => {
     expect(Math.max(...bars.map((bar) => bar?.share ?? 0))).toBe(1)
   })
 
-  it('places each point on every axis, with the fastest at the end of the time axis', () => {
+  it('places each point on every axis, and the fastest point at the end of the time axis', () => {
     const points = report.rows.flatMap(({ params, medianMs }) =>
       medianMs === null ? [] : [{ params, ms: medianMs }],
     )

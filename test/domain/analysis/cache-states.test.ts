@@ -44,7 +44,7 @@ describe('two sessions with different L2 contents', () => {
     expect(total.ratio).toBeNull()
   })
 
-  it('have no causes, only the reason for the missing causes', () => {
+  it('have no causes of a time difference, and explain why', () => {
     const why = whyOf(...sides)
     expect(why).toMatchObject({ verdict: 'unknown', causes: [] })
     expect(inEnglish(why.reason!)).toBe(
@@ -73,7 +73,7 @@ describe('two sessions with different L2 contents', () => {
     expect(warning(cold, warm)[0]).toContain('kernel-ladder run')
   })
 
-  it('suggest measuring each session again if neither was cold and the rungs differ', () => {
+  it('suggest measuring both sessions again if neither was cold and the rungs differ', () => {
     const dirty = inState('cold-dirty')
     dirty.rungs.push(rung('02_tile', 1))
     expect(warning(warm, dirty)[0]).toMatch(/--rungs 01_naive .* && .*--rungs 01_naive,02_tile/)

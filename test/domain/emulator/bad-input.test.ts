@@ -64,7 +64,7 @@ describe('machine code', () => {
 
 describe('a launch', () => {
   it.each([2n ** 40n, -(2n ** 40n), 2n ** 61n])(
-    'with the index %s has a finding at the line of the access',
+    'that writes at index %s has a finding at the line of the write',
     (at) => {
       const { findings, stopped } = emulate(limits, request('farIndex', { i64: at }))
       expect(stopped).toBeNull()
@@ -76,7 +76,7 @@ describe('a launch', () => {
     },
   )
 
-  it('that never ends is stopped, and its line is reported', () => {
+  it('that never ends is stopped, and the line that it is executing is reported', () => {
     const { stopped, kernels } = emulate(
       limits,
       request('neverEnds', { i32: 0 }, { limit: 1_000_000 }),

@@ -17,7 +17,7 @@ describe('former ids', async () => {
     expect(Object.keys(formerIds)).not.toContain(now)
   })
 
-  it('find a current rung, and current ids find the rungs of an old session', () => {
+  it('find the renamed rung, and current ids find the rungs of an old session', () => {
     expect(findById([{ id: '08_warp_tile' }], '11_warp_tile')).toEqual({ id: '08_warp_tile' })
     expect(findById([{ id: '11_warp_tile' }], '08_warp_tile')).toEqual({ id: '11_warp_tile' })
   })

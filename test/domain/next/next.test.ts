@@ -44,13 +44,13 @@ describe('the steps', () => {
     }
   })
 
-  it('start with coalescing for the naive product, as in the next rung', async () => {
+  it('start with coalescing for the naive product, like the next rung of the ladder', async () => {
     const [first] = (await advise('gemm-fp32-h200-4096', '01_naive')).steps
     expect(first!.id).toBe('coalesce')
     expect(first!.speedup.high).toBeGreaterThan(12.9)
   })
 
-  it('end with the steps that replace the kernel or its result: the library and lower precision', async () => {
+  it('end with the library and lower precision, which replace the kernel or change its result', async () => {
     expect(ids(await advise('transpose-h200', '03_square_tile')).slice(0, 4)).not.toContain(
       'library',
     )
@@ -108,7 +108,7 @@ describe('when little is known', () => {
     expect(inEnglish(next.limit)).toBe('The rung has no time.')
   })
 
-  it('an emulated session suggests predicting or measuring', async () => {
+  it('an emulated session gets the suggestion to predict or measure times', async () => {
     const { session, rung } = await sideOf('gemm-fp32-h200-4096', '01_naive', { timing: null })
     const target = { kind: 'emulated', name: 'h200' } as const
     const next = nextOf({ session: { ...session, target }, rung })
@@ -122,7 +122,7 @@ describe('when little is known', () => {
     expect(inEnglish(next.limit)).toMatch(/has no counters/)
   })
 
-  it('card metrics yield a remedy, but no step that requires more counters', async () => {
+  it('a card profile yields no steps, because it has too few counters', async () => {
     for (const { id } of (await recorded('gemm-fp32-h200-1024')).rungs.slice(1)) {
       const next = await advise('gemm-fp32-h200-1024', id)
       expect(next.steps).toEqual([])
@@ -227,11 +227,11 @@ describe("a rung's time", () => {
 })
 
 describe('the bound', () => {
-  it('is the whole time if no cause is removed', async () => {
+  it('allows no speedup if no cause is removed', async () => {
     expect(boundOf(await factsOfRung('gemm-fp32-h200-4096', '05_thread_tile_2d'), {})).toBe(1)
   })
 
-  it("is the remaining time of the busiest unit, or of the warps' cycles", async () => {
+  it('is the remaining time of the warps or of the busiest unit, whichever is longer', async () => {
     const facts = await factsOfRung('gemm-fp32-h200-4096', '08_warp_tile')
     const { waits, busy } = facts
     const left = timeLeft(facts, { waits: { stallLongScoreboard: 0 } })
@@ -247,7 +247,7 @@ describe('the bound', () => {
     expect(timeLeft(short, { warps: 100 })).toBe(0.25)
   })
 
-  it("of a predicted rung is at least the model's time without the cause", async () => {
+  it("of a predicted rung allows for the model's time after the cause is removed", async () => {
     const facts = await factsOfRung('gemm-fp32-h200-4096', '08_warp_tile')
     const change = { waits: { stallLongScoreboard: 0 }, removes: 'latency' } as const
     const left = timeLeft(facts, change)
@@ -258,7 +258,7 @@ describe('the bound', () => {
     expect(factsOf(side)!.without).toEqual({ latency: 0.4 })
   })
 
-  it('for a replacement is based on the replacement’s known time', async () => {
+  it('for a replacement kernel is the known speedup of the replacement', async () => {
     const facts = await factsOfRung('gemm-fp32-h200-4096', '05_thread_tile_2d')
     expect(boundOf(facts, { replaced: 0.5 })).toBe(2)
   })
@@ -272,7 +272,7 @@ describe('the forecast', () => {
   })
   const past = (...landed: Landed[]) => ({ landed, offered: [] })
 
-  it('excludes the current ladder, and the same step in other ladders', () => {
+  it('ignores earlier gains in the current ladder, and of the same step in other ladders', () => {
     const all = past(step({}), step({ ladder: 'b', to: '03', gain: 1.1 }))
     expect(landingOf('pad', 2, { ladder: 'b', to: null }, all)!.mid).toBeCloseTo(1.5, 1)
     expect(landingOf('pad', 2, { ladder: 'a', to: null }, all)!.mid).toBeCloseTo(1.1, 1)
@@ -287,7 +287,7 @@ describe('the forecast', () => {
     expect(range.mid).toBeGreaterThan(1.9)
   })
 
-  it('prefers an example with the same limiting unit, among successful steps whose main change was the move', () => {
+  it('prefers an example with the same limiting unit, among successful steps that consist mainly of the move', () => {
     const all = past(
       step({ ladder: 'aside', isMain: false }),
       step({ ladder: 'other', unit: 'dram' }),
@@ -311,7 +311,7 @@ describe('the forecast', () => {
     )
   })
 
-  it('has recorded steps from every ladder with counters', () => {
+  it('is based on recorded steps from every ladder that has counters', () => {
     expect(recordedPast.landed.length).toBeGreaterThan(200)
     expect(new Set(recordedPast.landed.map(({ ladder }) => ladder)).size).toBeGreaterThan(12)
   })

@@ -67,14 +67,14 @@ describe('a stall', () => {
     expect(pairs(kernel)).toEqual([[2, 1]])
   })
 
-  it('is not traced after an indirect jump, or without samples', () => {
+  it('is not traced past an indirect jump, or without stall samples', () => {
     expect(pairs(code(['LDG.E R4, desc[UR4][R2.64]'], ['BRX R4 -0x10', { long_sb: 5 }]))).toEqual(
       [],
     )
     expect(pairs(code(['LDG.E R4, desc[UR4][R2.64]'], ['FADD R5, R4, R4'], ['EXIT']))).toEqual([])
   })
 
-  it('is not traced to an instruction of another kind', () => {
+  it('is not traced to an instruction that cannot cause it', () => {
     const kernel = code(['MOV R4, R5'], ['FADD R6, R4, R4', { long_sb: 5 }], ['EXIT'])
     expect(pairs(kernel)).toEqual([])
   })

@@ -102,7 +102,7 @@ template <bool inRegisters> __global__ void groupProducts(int turns, float *out)
   if (sum == 1) out[0] = sum;
 }
 
-// Computes a tile of a matrix product with 8 x 8 results per thread. Reads shared memory like public 2D-tile kernels.
+// Computes a tile of a matrix product with 8 x 8 results per thread. Reads shared memory as public 2D-tile kernels do.
 __global__ void tile(const float *in, float *out, int turns) {
   __shared__ float as[128 * 8], bs[8 * 128];
   for (int at = threadIdx.x; at < 1024; at += blockDim.x) as[at] = in[at], bs[at] = in[1024 + at];

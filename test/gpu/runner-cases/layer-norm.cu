@@ -47,7 +47,7 @@ __global__ void normalize(Task p) {
     static_cast<__half*>(p.y)[row * p.cols + i] = __float2half_rn(y);
 #endif
   }
-#if defined(FAULT)  // changes only the second output
+#if defined(FAULT)  // the fault changes only the second output
   if (row == 17) p.rstd[row] += 1;
 #endif
 }

@@ -84,7 +84,7 @@ describe('reasons', () => {
       expect([step.a, step.causes[0]!.id]).toEqual(['05_thread_tile_2d', 'work'])
     })
 
-    it('mentions the level that collects the limits only once', async () => {
+    it('mentions only once which profile level collects the limits', async () => {
       const { stdout } = await runHere('show', 'recorded:gemm-tensor-h200-8192')
       expect(stdout.match(/--profile standard/g)).toHaveLength(1)
     })
@@ -137,7 +137,7 @@ describe('progress', () => {
     ])
   })
 
-  it('counts the started builds up to the last one, even if several builds run simultaneously', () => {
+  it('numbers builds in the order in which they start, even if several builds run simultaneously', () => {
     const stage = (done: number): RunEvent => ({ type: 'stage', stage: 'build', done, total: 3 })
     const rung = (id: string, state: 'running' | 'done'): RunEvent => ({
       type: 'rung',

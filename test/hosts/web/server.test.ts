@@ -103,7 +103,7 @@ describe('the server lifecycle', () => {
       expect(at.core.calls).toEqual([])
     })
 
-    it('does not stop the server, and neither does a client that sends no HTTP', async () => {
+    it('does not stop the server, even if it sends something other than HTTP', async () => {
       await at.raw('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n')
       expect((await at.call('app.info')).status).toBe(200)
     })
@@ -144,7 +144,8 @@ describe('the server lifecycle', () => {
   describe('closing', () => {
     it('ends event streams and idle connections immediately, and releases the port', async () => {
       await at.stop()
-      // A connection that the host does not close immediately stays open until this test fails.
+      // The grace period is longer than the test, so a connection that is not closed immediately
+      // fails the test.
       at = await startHarness({ closeGraceMs: 600_000 })
       const cookie = await at.signIn()
       const streams = [await at.stream(cookie), await at.stream(cookie)]
@@ -251,7 +252,7 @@ describe('access', () => {
         expect((await at.ask(pathOf(url))).status).toBe(303)
       })
 
-      it('admits a second browser in addition to the first browser', async () => {
+      it('admits a second browser without signing out the first browser', async () => {
         const cookies = [await at.signIn(), await at.signIn()]
         for (const cookie of cookies)
           expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
@@ -261,7 +262,7 @@ describe('access', () => {
         ['a HEAD of a link preview', { method: 'HEAD' }],
         ['a prefetch', { headers: { 'sec-purpose': 'prefetch;prerender' } }],
         ['an old prefetch', { headers: { purpose: 'prefetch' } }],
-      ])('is not used up by %s', async (_what, ask) => {
+      ])('is not consumed by %s', async (_what, ask) => {
         const early = await at.ask(pathOf(at.host.url), ask)
         expect(early.status).toBe(503)
         expect(early.headers['set-cookie']).toBeUndefined()
@@ -341,7 +342,7 @@ describe('access', () => {
           expect((await at.ask('/', { headers: { cookie: wrong } })).status).toBe(403)
       })
 
-      it('from another server on another port is rejected', async () => {
+      it('of a server on a different port is rejected', async () => {
         const other = await startHarness()
         const cookie = await other.signIn()
         await other.stop()
@@ -410,7 +411,7 @@ describe('access', () => {
         `[::1]:${port}`,
         `x@127.0.0.1:${port}`,
       ]
-      it('with any other value is rejected for pages, files, events, and calls', async () => {
+      it('with a foreign value is rejected for pages, files, events, and calls', async () => {
         for (const host of foreign(at.host.port)) {
           for (const path of ['/', '/logo.svg', '/events'])
             expect([host, (await at.ask(path, { headers: { host, cookie } })).status]).toEqual([
@@ -424,7 +425,7 @@ describe('access', () => {
         expect(at.core.listeners.size).toBe(0)
       })
 
-      it('with another value does not use up a link, and the response contains the correct address', async () => {
+      it('with a wrong value does not consume the one-time link, and the response has the correct address', async () => {
         const { pathname, search } = new URL(at.host.newUrl())
         const refused = await at.ask(pathname + search, { headers: { host: 'evil.example' } })
         expect(refused.status).toBe(403)
@@ -465,7 +466,7 @@ describe('access', () => {
         )
       })
 
-      it('with another Origin or no Origin is rejected with a Reply and does not reach the core', async () => {
+      it('with a foreign Origin or none is rejected with a Reply and does not reach the core', async () => {
         const { port, origin } = at.host
         const origins = [
           undefined,
@@ -570,7 +571,7 @@ describe('access', () => {
         ])
       })
 
-      it('to a preflight request is a rejection', async () => {
+      it('to a preflight request is an error', async () => {
         const answer = await at.ask('/rpc/app.info', {
           method: 'OPTIONS',
           headers: {
@@ -780,7 +781,7 @@ describe('access', () => {
         expect((await get('/alias.svg')).headers['content-type']).toContain('image/svg+xml')
       })
 
-      it('a very long address is rejected without harm', async () => {
+      it('a very long address is rejected, and the server keeps running', async () => {
         expect((await rawGet(`/${'a'.repeat(17_000)}`)).status).toBe(431)
         expect((await get('/')).status).toBe(200)
       })

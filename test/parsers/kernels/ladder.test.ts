@@ -36,7 +36,7 @@ describe('shipped ladders', () => {
     parseLadderFile(JSON.stringify({ ...ladder, ...change }), 'ladders/a.json', tasks)
 
   describe('a ladder file', () => {
-    it("is parsed, and the task's problem is the default problem", () => {
+    it("is parsed, and uses the task's scalars and options by default", () => {
       expect(parse({})).toEqual({ ...ladder, scalars: {}, options: {} })
       const scalars = { beta: 0.5 }
       expect(parse({ scalars, reference: null })).toMatchObject({ scalars, reference: null })
@@ -194,7 +194,7 @@ describe('ladder.yaml', () => {
       expect(files.get('reference.cu')).toContain('kl_reference(')
     })
 
-    it('becomes a ladder and a task in the form of built-in ladders and tasks', () => {
+    it('becomes a ladder and a task with the same structure as the built-in ones', () => {
       const { task, ladder } = parseLadderDocument(text, 'lab/ladder.yaml')
       expect(task).toMatchObject({
         id: 'softmax',
@@ -395,7 +395,7 @@ describe('ladder.yaml', () => {
     })
 
     it.each(['reference.py', '{ rung: 01_naive }'])(
-      'cannot have computed inputs or masks with the reference %s',
+      'rejects computed inputs and masks with the reference %s',
       (reference) => {
         const told = faultsOf(
           text
@@ -413,7 +413,7 @@ describe('ladder.yaml', () => {
       expect(told.trim().split('\n')).toHaveLength(1)
     })
 
-    it('with a wrong name in the first entry of `at` has no fault in entries that inherit the name', () => {
+    it('with a wrong name in the first entry of `at` has one fault, although other entries inherit the name', () => {
       const told = faultsOf(text.replace('- { ROWS: 4096,', '- { ROW: 4096,'))
       expect(told).toMatch(/^lab\/ladder\.yaml:32:\d+: [^\n]+\n[^\n]*$/)
     })
@@ -431,7 +431,7 @@ describe('ladder.yaml', () => {
       expect(faultsOf(bomb.join('\n'))).toMatch(/Anchors and aliases/)
     })
 
-    it('with thousands of keys is rejected without searching for each key', () => {
+    it('with thousands of keys is rejected, and only the first faults are listed', () => {
       const repeated = faultsOf('task: 1\n'.repeat(5000))
       expect(repeated).toMatch(/2:1: The key "task" is repeated; it first appears on line 1/)
       expect(repeated.split('is repeated')).toHaveLength(21)

@@ -38,7 +38,7 @@ const guarded = (section: SourceSection): SourceSection =>
     ),
   )
 
-/** The capture contains the first and last of three launches. The second launch was removed. */
+/** Profiles from a capture of three launches, from which the second launch was removed. */
 const profiles = toDeepProfiles(launches, {
   sass: nothing,
   lines: parseSourcePage(page),
@@ -49,7 +49,7 @@ const tile = profiles.get('03_a')!
 const rest = profiles.get('04_b')!
 
 describe("ncu's source page", () => {
-  it('is read only for the requested rung, with a note about unreadable rows', () => {
+  it('is read only for the requested rung, whose profile has a note about unreadable rows', () => {
     const cut = page.replace(/"(0|[1-9]\d*)"\r?\n/, '"$1","one cell too many"\n')
     const { sections, unreadable } = parseSourcePage(cut)
     expect([unreadable, ...sections.map((section) => section.unreadable)]).toEqual([0, 1, 0])
@@ -107,7 +107,7 @@ describe("ncu's source page", () => {
         ).toBe(line[figure])
   })
 
-  it('gives jump targets as offsets, so that code does not depend on its load address', () => {
+  it('shows jump targets as offsets, so that code does not depend on its load address', () => {
     const jumps = tile.kernels[0]!.instructions.filter(({ opcode }) => opcode === 'BRA')
     expect(jumps.map(({ text }) => text)).toEqual(['@!P0 BRA 0x8e0', '@!P0 BRA 0x210', 'BRA 0x900'])
     const elsewhere = toDeepProfiles(launches, {
@@ -134,7 +134,7 @@ describe("ncu's source page", () => {
     expect(last!.opcodes).toMatchObject({ FADD: 32768 })
   })
 
-  it('gives null, not 0, for counters whose column is missing', () => {
+  it('has null, not 0, for counters whose column is missing', () => {
     const bare = page.replaceAll('L1 Wavefronts Shared', 'X').replaceAll('stall_', 'x_')
     const [profile] = toDeepProfiles(launches, {
       sass: nothing,
@@ -157,7 +157,7 @@ describe("ncu's source page", () => {
     .map((line) => line.replace(/^("Line No","Source",|"","",)/, ''))
     .join('\n')
 
-  it('provides the sums for a rung’s figures without reading the source lines', () => {
+  it('provides a rung’s instruction counts without reading the source lines', () => {
     const { sections } = parseSourcePage(page)
     const report = toDeepProfiles(launches, {
       ...{ sass: parseSourcePage(sassOnly), rules, nameOf },
@@ -172,7 +172,7 @@ describe("ncu's source page", () => {
     expect(countsOf(report.countedOf('03_a'))).toEqual(countsOf(instructionsOf(tile)))
     expect(report.countedOf('03_a').length).toBeGreaterThan(100)
     expect(() => report.get('03_a')).toThrow('read')
-    // One kernel of the rung is not on the page, so a sum over the other kernels would be too low.
+    // One kernel of 04_b is not on the page, so a sum over its other kernels would be too low.
     expect(report.countedOf('04_b')).toEqual([])
     expect(report.countedOf('nobody')).toEqual([])
   })
@@ -196,7 +196,7 @@ describe("ncu's source page", () => {
     expect(parseSourcePage(text).sections).toHaveLength(sections)
   })
 
-  it('gives profiles that match their schema and contain no paths from this machine', () => {
+  it('yields profiles that match their schema and contain no paths from this machine', () => {
     for (const profile of profiles.values()) {
       expect(DeepProfile.parse(profile)).toEqual(profile)
       expect(JSON.stringify(profile)).not.toContain('/probe/')

@@ -141,7 +141,7 @@ describe('checks', () => {
       })
     })
 
-    it('has the time but no counters without counter permission', async () => {
+    it('has the time but no counters without permission to read counters', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'counter-permission' })
       const lab = await testLab(machine)
@@ -165,7 +165,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(3)
     })
 
-    it('has only unavailable checks, with the reason, on a machine without tools', async () => {
+    it('marks all checks as unavailable and states the reason on a machine without tools', async () => {
       const machine = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution)
@@ -173,7 +173,7 @@ describe('checks', () => {
       expect(said(attempt.outcome.reason)).toMatch(/nvcc was not found/)
     })
 
-    it('on a recording does not judge code that was not recorded', async () => {
+    it('against a recording does not judge code that was not recorded', async () => {
       const machine = await fakeMachine(['nvidia-smi'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, `${lab.solution}\n// mine\n`, undefined, 'recorded')
@@ -183,7 +183,7 @@ describe('checks', () => {
   })
 
   describe('a recorded outcome', () => {
-    it('is replayed through the live parsers and judged again, only for the recorded file', async () => {
+    it('is replayed through the live parsers and judged again, but only if the file is the recorded one', async () => {
       const machine = await fakeMachine()
       const lab = await testLab(machine)
       const recordings = join(machine.dir, 'recordings')
@@ -223,7 +223,7 @@ describe('checks', () => {
   })
 
   describe('third-party labs', () => {
-    it('are not used before the user allows their use, or after a file has changed', async () => {
+    it('cannot be used before the user trusts them, or after a file has changed', async () => {
       const machine = await fakeMachine()
       const shipped = await testLab(machine)
       expect(await isTrusted(machine.setup, shipped)).toBe(true)
@@ -338,7 +338,7 @@ Of \`N\` numbers.
     ),
   })
 
-  /** Creates the folder of a third-party lab. */
+  /** Creates a folder with the files of a third-party lab. */
   async function labIn(machine: Machine, change: Record<string, string | null> = {}) {
     const folder = join(machine.dir, 'sums-lab')
     for (const [name, text] of Object.entries({ ...filesOf(), ...change })) {
@@ -363,7 +363,7 @@ Of \`N\` numbers.
       expect(statusesOf(await check(machine, lab, lab.starter))).toEqual({ ...all, fast: 'failed' })
     })
 
-    it('has a session that does not contain the ladder folder, and can ask questions about its own sizes', async () => {
+    it('has a session that does not contain the ladder folder, and can ask questions about the ladder’s sizes', async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const out = join(machine.dir, 'attempt')
@@ -376,7 +376,7 @@ Of \`N\` numbers.
       expect(rungs.map(({ id }) => id)).toEqual(['a', 'b', 'submission'])
     })
 
-    it("can be replayed after its attempt was stored, without its ladder's sources", async () => {
+    it("can be replayed from a stored attempt, even without its ladder's sources", async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const out = join(machine.dir, 'sums-lab-solution-h200')
@@ -451,7 +451,7 @@ Of \`N\` numbers.
         /size: /,
         9,
       ],
-    ])('reports the fault at its line if the ladder is %s', async (_how, spoil, fault, line) => {
+    ])('reports the line of the fault if the ladder is %s', async (_how, spoil, fault, line) => {
       const machine = await fakeMachine()
       const folder = await labIn(machine)
       await spoil(folder)

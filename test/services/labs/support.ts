@@ -1,6 +1,6 @@
 /**
- * A lab for the fake tools. The lab has the recording's size, and its submissions replay recorded
- * rungs.
+ * A lab for tests with the fake tools. The lab has the recording's size, and its submissions replay
+ * recorded rungs.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

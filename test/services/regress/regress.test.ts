@@ -1,6 +1,6 @@
 /**
- * Tests alternating timings of old and new code. The tools are fakes, and the sources determine the
- * times.
+ * Tests regression checks, which time old and new code alternately. The tools are fakes, and the
+ * sources determine the times.
  */
 import { spawnSync } from 'node:child_process'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -45,7 +45,7 @@ const start = (
   )
 }
 
-/** Creates a machine that has a session for the ladder. A test then edits the ladder. */
+/** Creates a machine with a baseline session of the ladder. The test then edits the ladder. */
 async function withBaseline(): Promise<Machine> {
   const machine = await fakeMachine()
   await machine.run({ rungs, profile: 'none' }, { out: join(machine.store, 'base') })
@@ -92,8 +92,8 @@ describe('a regression check against a session', () => {
     expect(compared.flatMap((call) => after(call, '--round'))).toEqual([...'012345'])
     const firstPairs = compared.map((call) => after(call, '--pair')[0]!.split('=')[0])
     expect(new Set(firstPairs)).toEqual(new Set(rungs))
-    // The old build and its copy are separate files, so the linker loads both in addition to the
-    // new build.
+    // The old build and its copy are separate files, so the dynamic linker loads both in addition
+    // to the new build.
     const libraries = compared.at(-1)!.filter((word) => word.includes('.so'))
     expect(new Set(libraries.map((word) => word.split('=')[1])).size).toBe(3 * rungs.length)
   })
@@ -268,7 +268,7 @@ describe('a regression check against a session', () => {
 })
 
 describe('a regression check against a git revision', () => {
-  /** Kernel folders that these tests need. */
+  /** Kernel folders to copy into the repository. */
   const kept = ['gemm', 'include', 'runner']
 
   /**
@@ -303,7 +303,7 @@ describe('a regression check against a git revision', () => {
     })
     expect(git(machine.kernelsDir, 'status', '--porcelain')).toBe(before)
     expect(before).toContain('02_coalesced.cu')
-    // A commit that does not change the kernels has no effect.
+    // Against a commit with the same kernels, the check finds no change.
     git(machine.kernelsDir, 'commit', '-qam', 'second')
     expect((await start(machine, { against: 'HEAD' })).exitCode).toBe(0)
   })
@@ -345,7 +345,7 @@ describe('a regression check against a git revision', () => {
 })
 
 describe('the printed report', () => {
-  it('has the worst rungs at the top, and no markup from a session', async () => {
+  it('has the worst rungs at the top, and escapes markup and invalid characters', async () => {
     const machine = await withBaseline()
     await slow(machine, '03_shared_tile', 1.05)
     await machine.addFault('01_naive', 'wrong')

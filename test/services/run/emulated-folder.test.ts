@@ -19,7 +19,7 @@ afterAll(() => {
 })
 
 it.each(['static:h200', 'emulated'])(
-  'a kl_launch without a return, which crashes, is shown with its warning: %s',
+  'a kl_launch that crashes because of a missing return is shown with the compiler warning: %s',
   async (target) => {
     const folder = join(await tempDir(), 'blank')
     const machine = await kept.machine()
@@ -38,7 +38,7 @@ it.each(['static:h200', 'emulated'])(
   },
 )
 
-it('relocatable device code is linked, and a function from another file is reported', async () => {
+it('relocatable device code is linked, and a call to a function in another file is reported', async () => {
   const folder = join(await tempDir(), 'blank')
   const machine = await kept.machine()
   await runIn({ machine }, 'init', folder)

@@ -67,7 +67,7 @@ describe('saving a session', () => {
   })
 
   it.each(['mkdir', 'write'] as const)(
-    "uses another free name if a file with the session's name appeared (%s)",
+    "uses the next free name if the session's path was created in the meantime (%s)",
     async (kind) => {
       const taken = join(await tempDir(), 'mine')
       const draft = await draftSession(taken)
@@ -147,7 +147,7 @@ describe('saving a session', () => {
     expect(await readdir(out)).toEqual([])
   })
 
-  it('rejects a path if a file exists there', async () => {
+  it('rejects a path that leads through a file', async () => {
     const machine = await fakeMachine()
     await writeFile(join(machine.dir, 'file'), '')
     await expect(machine.run({}, { out: join(machine.dir, 'file', 'x') })).rejects.toMatchObject({
@@ -226,7 +226,7 @@ describe('reading a session', () => {
   })
 
   it.skipIf(process.platform === 'win32')(
-    'does not wait for a writer if a pipe replaces a file',
+    'does not wait for a writer if a file was replaced with a pipe',
     async () => {
       const dir = await tempDir()
       const store = join(dir, 'sessions')
@@ -269,7 +269,7 @@ describe('reading a session', () => {
     })
   })
 
-  it('uses no source from outside its folder', async () => {
+  it('does not read a source outside the session folder', async () => {
     const machine = await fakeMachine()
     const { session, folder } = await machine.run({ rungs: ['01_naive'] })
     const hostile = { rungs: [{ ...session.rungs[0]!, file: '../session.json' }] }

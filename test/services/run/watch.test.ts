@@ -47,7 +47,7 @@ afterEach(() => {
 
 /**
  * Watches a folder with simulated runs. Each run returns a session of the requested rungs, with
- * times scaled by these factors.
+ * times scaled by `state.factors`.
  */
 async function watched(wanted?: readonly string[]) {
   const folder = await tempDir()
@@ -58,7 +58,7 @@ async function watched(wanted?: readonly string[]) {
   const news: WatchNews[] = []
   const state = {
     factors: {} as Record<string, number | null>,
-    /** The error of the next run, or null. */
+    /** Error that the next run throws, or null. */
     fail: null as Error | null,
     reached: null as string[] | null,
   }
@@ -156,7 +156,7 @@ describe('without times', () => {
     expect(describeChange(third.rungs[0]!)).toBe('a: ok. No counter changed.')
   })
 
-  it('a save that changes the problem has a reason why counters are not compared', () => {
+  it('a save that changes the problem is reported with the reason that counters are not compared', () => {
     const now = emulatedSession(['a'], 1024)
     const problem = { ...now.problem!, sizes: { ...now.problem!.sizes, k: 64 } }
     const { rungs } = watchRound(first, { ...now, problem }, ['a'])
@@ -172,7 +172,7 @@ describe('without times', () => {
   })
 })
 
-it('a timed run with counters lists changed counters below its time', () => {
+it('a change in time is printed with the changed counters below it', () => {
   const counted = (factor: number, sharedLoads: number): Session =>
     sessionOf([
       {
@@ -231,7 +231,7 @@ describe('a save', () => {
     ])
   })
 
-  it('is compared with the last run in which the rung succeeded', async () => {
+  it('is compared with the last run in which the saved rung succeeded', async () => {
     const { state, save, verdicts } = await watched()
     state.factors = { b: null }
     expect(verdicts(await save('b.cu', rungText('b', '// 2')))[1]).toBe('b broken')
@@ -243,7 +243,7 @@ describe('a save', () => {
 })
 
 describe('the watch continues', () => {
-  it('after a fault in the ladder or a rung, which is reported with its location', async () => {
+  it('after a fault in the ladder or a rung, and reports the location of the fault', async () => {
     const { folder, asked, until, save } = await watched()
     await writeFile(join(folder, 'ladder.yaml'), sumsYaml.replace('summary', 'sumary'))
     const faulty = await until(({ phase }) => phase === 'faulty')
@@ -258,7 +258,7 @@ describe('the watch continues', () => {
     expect(asked.at(-1)).toEqual(['a', 'b'])
   })
 
-  it('after a failed run, with its pending rungs', async () => {
+  it('after a failed run, and runs the pending rungs', async () => {
     const { asked, state, save } = await watched()
     state.fail = new Error('no GPU')
     const after = await save('b.cu', rungText('b', '// 2'))
@@ -267,7 +267,7 @@ describe('the watch continues', () => {
     expect(asked.at(-1)).toEqual(['a', 'b', 'c'])
   })
 
-  it('after a canceled run, with the rungs that it did not reach', async () => {
+  it('after a canceled run, and runs the rungs that the canceled run did not reach', async () => {
     const { asked, state, save, verdicts } = await watched()
     state.reached = ['a']
     expect(verdicts(await save('b.cu', rungText('b', '// 2')))[1]).toBe('b unresolved')

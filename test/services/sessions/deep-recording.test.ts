@@ -76,7 +76,8 @@ describe('the deep recording of gemm-fp32', () => {
       expect(sassOfLine(profile, hottest!.file, hottest!.line).length).toBeGreaterThan(3)
       const files = new Set(profile.kernels[0]!.instructions.map(({ file }) => file))
       files.delete(null)
-      // CUDA inlines this header for shared-memory addresses. A session stores only our sources.
+      // CUDA inlines this header for shared-memory addresses. A session does not store CUDA's
+      // headers.
       files.delete('sm_20_intrinsics.hpp')
       expect(files).toEqual(new Set([rung(session, id).file, 'include/gemm_common.cuh']))
     },
@@ -96,7 +97,7 @@ describe('the deep recording of gemm-fp32', () => {
   )
 
   it.each(session.rungs.map(({ id }) => id))(
-    '%s never uses more registers than ptxas allocated, and at its maximum uses almost that many',
+    '%s has at most as many live registers as ptxas allocated, and almost as many at its peak',
     async (id) => {
       const [{ instructions }] = (await profileOf(id)).kernels as [DeepProfile['kernels'][number]]
       const held = Math.max(...liveRegisters(instructions)!.map(({ general }) => general))
@@ -187,7 +188,7 @@ describe('bank conflicts, excluding the effect of arbitration', () => {
     )
   })
 
-  it('are derived from addresses, and reveal noise in the counters if the code has no conflicts', () => {
+  it('are derived from addresses, which reveals noise in the counters of code without conflicts', () => {
     const { metrics } = rung(session, '03_shared_tile')
     expect(metrics['sharedStoreStructuralConflicts']).toMatchObject({ evidence: 'derived' })
     expect(said(metrics['sharedStoreStructuralConflicts']!.reason)).toMatch(/STS, STSM/)
@@ -196,14 +197,15 @@ describe('bank conflicts, excluding the effect of arbitration', () => {
 })
 
 describe('a deep run', () => {
-  it('stores a profile per rung next to the session, and the session can be replayed', async () => {
+  it('stores a profile per rung next to the session, and can be replayed', async () => {
     const machine = await fakeMachine()
     // The fake tools can replay only the rungs recorded at this level.
     const rungs = session.rungs.map(({ id }) => id)
     const { session: run, folder: saved } = await machine.run({ profile: 'deep', rungs })
     expect(run.settings.profile).toBe('deep')
     expect(run.warnings).toEqual([])
-    // Older sessions have no sums over instructions. Opening an older session adds the sums.
+    // Older sessions have no sums over instructions. The program adds these sums when it opens an
+    // older session.
     const file = join(saved!, 'session.json')
     const old = JSON.parse(await readFile(file, 'utf8')) as typeof run
     for (const own of old.rungs)
@@ -225,7 +227,7 @@ describe('a deep run', () => {
   })
 
   it(
-    'writes the profiles of a recording that is saved under a name',
+    'writes the deep profiles when a replay is saved to a named folder',
     { tags: ['thorough'] },
     async () => {
       const machine = await fakeMachine()

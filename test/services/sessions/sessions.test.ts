@@ -176,7 +176,7 @@ it('the history is empty, without an error, for a ladder without a timed session
 })
 
 // Tests that a saved session can be renamed, deleted, and restored without changing its contents.
-// Recordings must not change.
+// These operations must not change recordings.
 
 const report = join(
   import.meta.dirname,
@@ -315,7 +315,7 @@ describe('an uploaded file', () => {
     expect(await summary()).toMatchObject({ ref, kind: 'imported', rungCount: 3 })
   })
 
-  it("that is a report on a live run on another machine is listed as imported, with the run's problem", async () => {
+  it('that is an HTML report of a live run on another machine is listed as imported, with its problem', async () => {
     const { core } = await setUp()
     const sample = recording()
     sample.session.target = { kind: 'live', name: 'local' }

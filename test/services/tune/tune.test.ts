@@ -71,7 +71,8 @@ describe('a sweep', () => {
     expect(times).toEqual([...times].sort((a, b) => a - b))
     expect(report.finalists).toHaveLength(5)
     const [best] = report.finalists
-    // The rung's own values include neither fast value, so its own point takes 1.2 times as long.
+    // The rung's default parameters include neither fast value, so the baseline takes 1.2 times as
+    // long.
     expect(best!.ratio!.ratio).toBeCloseTo(1 / 1.2, 2)
     expect(best!.rounds).toBe(8)
     expect(report.baseline!.params).toEqual({ BM: 64, BN: 64, BK: 8, TM: 8 })
@@ -103,7 +104,7 @@ describe('a sweep', () => {
     expect(report).toMatchObject({ winner: null, finalists: [], baseline: null })
   })
 
-  it('drops a finalist that is wrong at another size in its ladder', async () => {
+  it('drops a finalist that is wrong at one of the test sizes of its ladder', async () => {
     const machine = await fakeMachine()
     const folder = join(machine.kernelsDir, 'gemm', 'ladders', 'gemm-fp32.json')
     const ladder = JSON.parse(await readFile(folder, 'utf8')) as Record<string, unknown>
@@ -139,7 +140,7 @@ describe('a sweep', () => {
     expect((await start(machine, { fresh: true })).report.resumed).toBe(0)
   })
 
-  it('survives a truncated journal, and ignores journals for other sources', async () => {
+  it('resumes from a truncated journal, and ignores journals for other sources', async () => {
     const machine = await machineWith()
     const first = await start(machine)
     const folder = machine.setup.machine.folders.tunes
@@ -205,7 +206,7 @@ describe('invalid sweep requests', () => {
 })
 
 describe('the T4 format of tuning results', () => {
-  it('has every point with its times, and gives back the valid points, fastest first', async () => {
+  it('contains every point with its times, and is parsed to the valid points, fastest first', async () => {
     const machine = await machineWith('// fault-at: BM=32 wrong', '// fault-at: BM=64 crash')
     const { rows } = await start(machine)
     const document = T4Results.parse(JSON.parse(JSON.stringify(toT4(rows))))
@@ -217,7 +218,7 @@ describe('the T4 format of tuning results', () => {
     expect(right.measurements).toMatchObject([{ name: 'time', unit: 'ms' }])
     expect(pointsOfT4(document, ['BM', 'TM'])[0]).toEqual({ BM: 128, TM: 16 })
     expect(pointsOfT4(document, ['BM', 'OTHER'])).toEqual([])
-    // A new sweep can start with the points from an earlier sweep.
+    // A new sweep can start with the valid points of a T4 document.
     const again = await start(machine, {
       fresh: true,
       budget: { points: 1, seconds: null },
@@ -249,7 +250,7 @@ describe('tune on the command line', () => {
     expect(faultsOf('tune', document)).toEqual([])
     expect(document.winner).toEqual({ TILE: 64 })
     expect(T4Results.parse(JSON.parse(await readFile(t4, 'utf8'))).results).toHaveLength(3)
-    // The rung did not list this value before the sweep. The file must keep its comments.
+    // The rung did not list 64 before the sweep. ladder.yaml must keep its comments.
     expect(await readFile(join(own, 'b.cu'), 'utf8')).toContain('@param TILE 32 {16,32,64}')
     const edited = await readFile(join(own, 'ladder.yaml'), 'utf8')
     expect(edited).toContain('# the second')
@@ -257,7 +258,7 @@ describe('tune on the command line', () => {
       ladders: { rungs: { id: string; params: object }[] }[]
     }
     expect(ladders.ladders[0]!.rungs.map(({ id }) => id)).toEqual(['a', 'b', 'b-tuned', 'c'])
-    // The sweep is stored. The UI can open and apply the stored sweep.
+    // The CLI stores the sweep, so the UI can open and apply it.
     const core = createCore(machine.setup, { host: 'web' })
     const { tunings } = await core.call('tunings.list', {})
     expect(tunings).toMatchObject([{ rung: 'b', points: 3 }])

@@ -48,8 +48,8 @@ export const asyncCopy: Move = {
 }
 
 /**
- * Returns whether threads store results in register order. Each store instruction then writes eight
- * sectors, but only half of each sector.
+ * Returns whether threads store results in the order of their registers. Each store instruction
+ * then writes eight sectors, but only half of each sector.
  */
 const storesByThreads = ({ value }: Parameters<Move['find']>[0]): boolean => {
   const sectors = value('globalStoreSectorsPerRequest') ?? 0

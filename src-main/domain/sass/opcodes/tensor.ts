@@ -54,8 +54,8 @@ const groupShape =
   }
 
 /**
- * Adds a uniform predicate whose number is stored inverted. A value of 0 means UPT, which is not
- * printed.
+ * Adds a uniform-predicate operand whose number is stored inverted. A value of 0 means UPT, which
+ * is not printed.
  */
 const scaleInput: Part = ({ encoding, operands }) => {
   const index = encoding.bits(87, 3) ^ 7

@@ -97,8 +97,8 @@ const templates = async ({ assets }: Setup): Promise<Candidate[]> =>
   words((await readdir(assets.templatesDir)).sort())
 
 /**
- * Returns names for completion. If there is any error, returns an empty list, because the shell
- * cannot show errors.
+ * Returns a function that looks up completion candidates. If an error occurs, the function returns
+ * an empty list, because the shell cannot show errors.
  */
 export const namesOn =
   (setUp: SetUp) =>
