@@ -27,8 +27,8 @@ const isOfSession = ({ path }: Screen): boolean => path.startsWith('/session/:se
 
 /**
  * Returns the session screen that was requested before a session was open. The home screen opens
- * the requested screen next. Only screens with a key qualify, because the other screens need more
- * than the session.
+ * the requested screen next. Screens without a keyboard shortcut are ignored, because a session
+ * alone is not enough to open them.
  */
 const afterHome = (name: unknown): string =>
   screens.find((screen) => screen.name === name && isOfSession(screen) && screen.meta?.key)?.name ??

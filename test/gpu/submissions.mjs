@@ -143,8 +143,8 @@ export const kinds = {
   escape: {
     count: 2,
     ...passes,
-    // The launch fails if any attempt succeeds. A child process makes the attempts, because threads
-    // are not allowed to call unshare.
+    // The launch fails if any attempt to escape succeeds. A child process makes the attempts,
+    // because threads are not allowed to call unshare.
     launch: `static bool tried = false;  // once: a fork in each launch would be timed
   const pid_t child = tried ? -1 : fork();
   tried = true;

@@ -118,9 +118,7 @@ export async function follow(
   signal: AbortSignal,
 ): Promise<Followed> {
   let at = offset
-  /**
-   * Total length of incomplete lines in bytes. A lost connection or a killed job leaves such lines.
-   */
+  /** Total length in bytes of the incomplete lines that lost connections and killed jobs leave. */
   let torn = 0
   const lines: string[] = []
   const result = await shell.run({

@@ -66,8 +66,8 @@ export interface Toolbox {
   locate(tool: Exclude<ToolName, 'runner' | 'program'>): Promise<string | null>
   exec(call: ToolCall): Promise<ProcessResult>
   /**
-   * Id of a rung whose host code must not run. The rung's description is executed instead. If there
-   * is no description, the rung fails.
+   * Id of a rung whose host code must not run. The rung's description is executed instead. A rung
+   * without a description fails.
    */
   readonly describedOnly?: string
   /** Starts an emulator. Absent if emulators run as threads of this program. */

@@ -232,8 +232,8 @@ function decide(a: RungResult | undefined, b: RungResult | undefined, terms: Ter
 }
 
 /**
- * Combines verdicts. One regressed rung makes the result fail. Otherwise, one undecided rung makes
- * the result unresolved. A pass requires at least one decided time.
+ * Combines verdicts. The check fails if any rung is slower or broken. Otherwise, it is unresolved
+ * if any rung is undecided. A pass requires at least one decided time.
  */
 export function foldVerdicts(verdicts: readonly RungVerdict[]): CheckVerdict {
   const some = (...wanted: RungVerdict[]): boolean =>

@@ -52,8 +52,8 @@ export interface RendererFile extends FileType {
  * Returns the decoded segments of a request path.
  *
  * Returns null for invalid escapes, encoded separators, control characters, backslashes, `.`, `..`
- * and empty segments. Normal clients never send such paths. Rejecting such paths is safer than
- * correcting them, because implementations differ in their corrections.
+ * and empty segments. Normal clients never send these paths. They are rejected, not corrected,
+ * because implementations differ in their corrections.
  */
 export function pathSegments(rawPath: string): string[] | null {
   if (!rawPath.startsWith('/') || /%(?:2f|5c)/i.test(rawPath)) return null

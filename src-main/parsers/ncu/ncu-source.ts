@@ -3,7 +3,7 @@
  * page has counters per instruction and, if it includes the source, per line.
  *
  * The SASS view has one section per kernel. A section begins with `"Kernel Name","…",` (including
- * the final comma) and a header. These lines are followed by one row per instruction.
+ * the final comma) and a header. One row per instruction follows the header.
  *
  * The source view has one section per kernel and file. A section begins with `"File Path",…`,
  * `"Function Name",…` and a header. The row of each line is followed by the line's instructions.

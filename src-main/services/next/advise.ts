@@ -1,5 +1,5 @@
 /**
- * Gives advice for a rung in an opened session. The advice is based on the source, the deep
+ * Finds advice for a rung in an opened session. The advice is based on the source, the deep
  * profile, and the rung's fraction of the session's total kernel time.
  */
 import { readFile } from 'node:fs/promises'

@@ -91,8 +91,8 @@ async function rungKeys({
 }
 
 /**
- * Returns the rungs to run again, in ladder order. Includes rungs that an earlier round did not
- * run. If any rung runs, the reference runs too.
+ * Returns the rungs to run again, in ladder order. Includes rungs whose earlier round was canceled
+ * or failed. If any rung runs, the reference runs too.
  */
 function changedRungs(
   before: ReadonlyMap<string, string>,

@@ -48,8 +48,8 @@ export const metricsOf = (groups: readonly ColumnGroup[]): string[] =>
   groups.flatMap(({ metrics }) => metrics)
 
 /**
- * Returns the scale of a metric's bars. Percentages end at 100 %. Other units end at the largest
- * value in the ladder.
+ * Returns the scale of a metric's bars. The scale of a percentage ends at 100 %. Other scales end
+ * at the largest value in the ladder.
  */
 export function metricScale(session: Session, id: string): Scale {
   if (metricDefinition(id)?.unit === '%') return { kind: 'linear', min: 0, max: 100 }

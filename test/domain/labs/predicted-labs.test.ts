@@ -38,7 +38,7 @@ describe('a time check that uses predicted times', () => {
     const { status, sentence, figures } = of(0.3)
     expect(status).toBe('passed')
     expect(sentence).toMatch(
-      /^Fast enough, predicted: ≈ 300 µs \(250–360\), compared with ≈ 1\.0 ms \(0\.83–1\.2\)/,
+      /^Fast enough \(predicted\): ≈ 300 µs \(250–360\), compared with ≈ 1\.0 ms \(0\.83–1\.2\)/,
     )
     expect(figures.map(({ value }) => value.evidence)).toEqual(Array(3).fill('predicted'))
   })

@@ -1,6 +1,6 @@
 /**
- * Tests rungs that are PTX, machine code or a shared library. The rungs run on the emulated GPU and
- * are built for a real GPU. nvcc creates these files during the test.
+ * Tests rungs that are PTX, machine code or a shared library, built with nvcc during the test. The
+ * rungs run on the emulated GPU and are built for a real GPU.
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'

@@ -31,7 +31,7 @@ describe.skipIf((await findTool('nvcc')) === null)('with a real nvcc', async () 
   // the tile size.
   it.each([
     ['m=129', 'n=66', 'k=80'],
-    // At this scale, many sums saturate.
+    // With a scale of 0.01, many sums saturate.
     ['m=33', 'n=35', 'k=67', 'scale=0.01'],
   ])('INT8 results are exact at %s %s %s', async (...sizes) => {
     expect(await statuses('gemm-int8', sizes)).toEqual(

@@ -32,8 +32,8 @@ interface LogicCodes {
 }
 
 /**
- * Emits code that evaluates a three-input truth table as an OR of its minterms. Common tables use
- * shorter code.
+ * Emits code that evaluates a three-input truth table as an OR of its minterms. Common truth tables
+ * get shorter code.
  */
 function truthTable(
   run: RunWriter,

@@ -18,7 +18,7 @@ export const records = {
   parameterLeft: '{rung} keeps {name} = {value}: it does not allow {asked}, only {allowed}.',
   verifyingAt: 'Verifying at {at} ({number} of {total}).',
   wrongAt: 'At {at}: {why}',
-  trustedFailed: '{rung}, which results are checked against, could not be used.',
+  trustedFailed: '{rung}, the rung that results are checked against, could not be used.',
   hung: 'Hung during {stage}: no progress for {seconds} s, so its process was terminated.',
   crashed: 'Crashed during {stage} ({signal}).',
   flooded: 'Printed without end during {stage}, so its process was terminated.',
