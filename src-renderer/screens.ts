@@ -3,8 +3,8 @@
  * `title` in each locale. Router, navigation, palette, keys, and help are derived from the entry.
  */
 import type { RouteLocationRaw } from 'vue-router'
-// Import this screen statically, unlike the other screens, because the default session opens
-// through it.
+// Import the home screen statically, unlike the other screens, because it opens the default
+// session.
 import HomeScreen from './features/frame/HomeScreen.vue'
 import { sessionScreens, type Screen } from './features/frame/session-screens'
 

@@ -125,7 +125,7 @@ describe('report', () => {
     expect(await pagesOf('all.pdf', '--sections', 'all')).toBeGreaterThan(12)
   })
 
-  it('reports the requirements of a PDF if there is no browser, and writes no file', async () => {
+  it('reports what a PDF requires if there is no browser, and writes no file', async () => {
     const out = join(await tempDir(), 'report.pdf')
     const { code, stderr } = await run(['report', recorded, '--format', 'pdf', '--out', out], {
       PATH: '',

@@ -12,7 +12,7 @@ import { join } from 'node:path'
  * @typedef {object} Kind
  * @property {number} count
  * @property {string[]} status the accepted statuses of the row
- * @property {'passed' | 'failed'} right the outcome of the row's result check
+ * @property {'passed' | 'failed'} right the expected outcome of the row's result check
  * @property {RegExp} reason
  * @property {string} [fault] the fault that the fake tools simulate
  * @property {string} [before] C++ code at file level, before the launch function
@@ -96,7 +96,7 @@ export const kinds = {
   },
   fork: {
     count: 2,
-    // The submission may first reach the limit on processes, on memory, or on silence.
+    // The submission may reach the process limit, the memory limit, or the silence limit first.
     status: ['failed', 'stopped'],
     right: 'failed',
     reason: /more than 256 processes|more than [\d.]+ GiB|stopped after|Hung/,

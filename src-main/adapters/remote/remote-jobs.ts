@@ -241,7 +241,7 @@ export interface FoundJob {
   job: string
 }
 
-/** Returns the jobs whose results were not copied back, oldest first. Job arrays are excluded. */
+/** Returns the jobs whose results were not copied back, oldest first, except job arrays. */
 export async function findJobs(
   shell: Shell,
   { root }: Pick<RemoteFacts, 'root'>,

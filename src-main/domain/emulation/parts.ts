@@ -19,8 +19,8 @@ const atomics = new Set(['ATOM', 'ATOMG', 'RED', 'REDG', 'UTMAREDG'])
 const accesses = new Set(['LD', 'LDG', 'ST', 'STG', 'MEMBAR', 'CCTL'])
 
 /**
- * Returns whether an instruction can communicate between blocks. Examples are atomics, volatile
- * accesses and GPU-wide fences.
+ * Returns whether an instruction can communicate between blocks, as atomics, volatile accesses and
+ * GPU-wide fences can.
  */
 const reachesOtherBlocks = ({ mnemonic, modifiers }: Instruction): boolean =>
   atomics.has(mnemonic) ||

@@ -140,8 +140,8 @@ export function gpuParametersText({ values, ...head }: GpuParameters): string {
 const otherGpu = /^(ti|super|laptop|max|d|nvl|mig)\b/
 
 /**
- * Returns the GPU id for a device name from CUDA. The GPU id is an id from the GPU table, or the
- * name in lower case with dashes.
+ * Returns the GPU id for a device name from CUDA: an id from the GPU table, or else the device name
+ * in lower case with dashes.
  */
 export function gpuId(name: string): string {
   const slug = name

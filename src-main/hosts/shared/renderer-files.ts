@@ -102,9 +102,9 @@ export class RendererFiles {
   }
 
   /**
-   * Returns the file for these segments. If the path names no asset, the path is a UI route, and
-   * the file is index.html. Only a known file extension identifies an asset, because session names
-   * may contain a dot.
+   * Returns the file for a path's segments. A path that names no asset is a UI route, and its file
+   * is index.html. Only a known file extension identifies an asset, because session names may
+   * contain a dot.
    */
   async find(segments: string[]): Promise<RendererFile | null> {
     const last = segments.at(-1)

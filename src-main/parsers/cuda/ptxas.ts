@@ -173,8 +173,8 @@ function readDiagnostic(line: string): Diagnostic | null {
 
 const isCaret = (line: string): boolean => /^[\s|]*\^[\s~^]*$/.test(line)
 /**
- * Whether a line is indented like details in nvcc's messages. A quoted source line can have the
- * same indentation.
+ * Whether a line is indented like details in nvcc's messages. A quoted source line may be indented
+ * in the same way.
  */
 const isDetail = (line: string): boolean => /^ {10,}\S/.test(line)
 

@@ -96,8 +96,8 @@ function layoutOf(header: readonly string[]): Layout | null {
   const line = header.indexOf('Line No')
   const reasons = header.filter((name) => name.startsWith('stall_'))
   const isSampled = reasons.length > 0
-  // No page of ncu 2025.4 was available. Columns in ncu 2025.4 are assumed to have the same names
-  // as the metrics.
+  // This parser was not tested with a page from ncu 2025.4, whose columns are assumed to have the
+  // same names as the metrics.
   const ofNotIssued = isSampled && reasons.every((name) => name.endsWith(notIssued))
   return {
     width: header.length,
@@ -157,8 +157,8 @@ const undoubled = (cell: string): string =>
  * Splits a row into cells.
  *
  * ncu puts every cell in quotes but does not escape quotes in a source line (`asm("…")`). CSV
- * parsers reject such a row. This function splits the row at its separators if that yields as many
- * cells as the table has columns.
+ * parsers reject a row with unescaped quotes. This function splits the row at its separators if
+ * that yields as many cells as the table has columns.
  */
 function cellsOf(line: string, width: number | undefined): string[] {
   const inner = line.slice(1, -1)

@@ -104,8 +104,8 @@ export async function adviseOnAll(places: Places, opened: Opened): Promise<Recor
 }
 
 /**
- * Maximum number of a program's kernels that get advice, longest first. Changing a shorter kernel
- * would save little time.
+ * Maximum number of a program's kernels that get advice, longest first. Changing any of the
+ * remaining kernels would save little time.
  */
 const mostAsked = 50
 

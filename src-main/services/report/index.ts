@@ -219,8 +219,8 @@ export function reportHtml(
 
 /**
  * Returns a page that can draw the first session's charts. The other sessions provide data for
- * charts over several sizes. The other sessions contain only the first session's rungs. The page is
- * temporary, for a browser on this machine.
+ * charts over several sizes, and contain only rungs of the first session. The page is temporary,
+ * for a browser on this machine.
  */
 export function drawingPage(
   opened: readonly Opened[],

@@ -1,5 +1,5 @@
 /**
- * Tests jobs whose buffers had different contents in an earlier run. State that a kernel keeps
+ * Tests jobs that run a kernel repeatedly with different buffer contents. State that a kernel keeps
  * between launches must not affect the result.
  */
 import { describe, expect, it } from 'vitest'

@@ -214,7 +214,7 @@ describe.skipIf(nvcc === null)('a rung that was compiled elsewhere', () => {
       /cudaErrorInvalidConfiguration: a block of 2048 x 1 x 1 threads/,
     ],
   ])(
-    'named %s that is %s and %s has one error message',
+    'in the file %s, copied from %s with the entry %s, fails with one error message',
     async (name, from, rest, reason) => {
       const { rungs } = await session(await ladder({ [name]: from }, entry(name, rest)))
       expect(['failed', 'unsupported']).toContain(rungs[0]!.status)

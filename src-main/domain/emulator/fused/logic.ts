@@ -143,7 +143,7 @@ export function predicateLogic(run: RunWriter, instruction: Instruction): void {
     truthTable(run, bits & 255, inputs, maskLogic(run))
     code.get(run.shift)
     code.op(scalar.shrUnsigned)
-    // Compute the second output before writing the first one.
+    // Compute the second output before writing the first one, which may overwrite an input.
     if (place === 0) code.set(run.scratchBits)
   })
   if (results.length !== 2) return unsupported()

@@ -92,8 +92,8 @@ export async function learn(
   const shown = shownPath(file)
   const runs = hasMain(sourceFunctions(text))
   const compiler = await bench.compiler()
-  // Start building the recorder and the probe early. Each build takes seconds, and both programs
-  // are needed.
+  // Start building the recorder and the probe early. Each build takes seconds, and the recorder and
+  // the probe are both needed.
   for (const build of [bench.programRecorder, bench.launchProbe]) build().catch(() => undefined)
   const { settings, from } = await compileOptions(file, request)
   if (from !== null) tell(`Compiling it as ${from} says.`)
