@@ -26,7 +26,7 @@ struct Tiles {
     load(q, p.q, row0);
   }
 
-  // Loads a tile of tokens that begins at `token`. Rows after the last token become zeros.
+  // Loads a tile of tokens that begins at `token`. Rows after the last token are filled with zeros.
   __device__ void load(float* to, const void* from, int token) const {
     for (int i = threadIdx.x; i < kTile * kHead / 8; i += kThreads) {
       const int row = i / (kHead / 8), element = i % (kHead / 8) * 8;

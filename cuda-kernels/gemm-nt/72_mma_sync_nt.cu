@@ -139,7 +139,7 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
 #pragma unroll
         for (int i = 0; i < kParts; ++i) {
           if constexpr (kAhead) {
-            // Loads alternate with products, so neither waits for the other. After the last step, the loads are unused.
+            // Loads alternate with products, so neither waits for the other. The loads after the last step are unused.
             const uint32_t from = d == kSteps - 1 ? nextStage : stage;
             loadA((d + 1) % 2, from, (d + 1) % kSteps, i), loadB((d + 1) % 2, from, (d + 1) % kSteps, i);
           } else {

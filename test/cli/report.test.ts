@@ -224,7 +224,7 @@ describe('report --ci', () => {
     expect((await against(now, recorded, '--rungs', '07_conflict_free')).code).toBe(0)
   })
 
-  it('exits with 2 if it cannot decide, and JSON is one document that matches the published schema', async () => {
+  it('exits with 2 if it cannot decide, and prints one JSON document that matches the published schema', async () => {
     const dir = await tempDir()
     const now = await session(dir, (value) => {
       value.rungs = value.rungs.filter(({ id }) => id !== '06_float4')

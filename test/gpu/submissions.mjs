@@ -29,8 +29,8 @@ const headers = [
   ...['mount.h', 'prctl.h', 'ptrace.h', 'stat.h', 'wait.h'].map((name) => `sys/${name}`),
 ]
 
-// The misbehavior is bounded. If the grader does not stop a submission, the test fails without harm
-// to the machine.
+// Each misbehavior is limited. If the grader does not stop a submission, the test fails without
+// harm to the machine.
 /** @type {Record<string, Kind>} */
 export const kinds = {
   right: { count: 4, ...passes },

@@ -60,7 +60,7 @@ describe('dependencies', () => {
       expect(isInstalled(folder)).toBe(false)
     })
 
-    it('have a clear message if their installation fails', () => {
+    it('get a clear error message if the installation fails', () => {
       expect(explainFailure('npm error code EAI_AGAIN\nnpm error request failed')).toMatch(
         /^npm cannot reach its registry, .*run this again\.\nnpm said:\nnpm error code EAI_AGAIN/,
       )

@@ -1,5 +1,5 @@
 /**
- * Converts a case to arguments for the runner and the probe, which know only numbers, names, and
+ * Converts a case to arguments for the runner and the probe, which accept only numbers, names, and
  * files.
  */
 import { join } from 'node:path'

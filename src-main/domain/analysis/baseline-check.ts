@@ -80,8 +80,8 @@ export interface BaselineCheck {
 }
 
 /**
- * Findings of `comparability` that make times incomparable. Other findings can result from the
- * change under test.
+ * Findings of `comparability` that make times incomparable. All other findings may result from the
+ * change under test itself.
  */
 const conditions: ReadonlySet<string> = new Set([
   'guard.gpu',

@@ -37,7 +37,7 @@ export const TaskSize = z.strictObject({
    */
   value: whole.min(1).optional(),
   /**
-   * Whether kernels are built for the default size. Such a size does not change when other sizes
+   * Whether kernels are built for the default size. A fixed size does not change when other sizes
    * are reduced, for example for an emulated GPU.
    */
   fixed: z.literal(true).optional(),

@@ -140,7 +140,7 @@ const readers: readonly Reader[] = [
     ...nowhere,
     message: message!,
   })),
-  // Keep advice that has a number: (C7511) Potential Performance Loss: wgmma … serialized
+  // Keep ptxas's numbered advice: (C7511) Potential Performance Loss: wgmma … serialized
   reader(/^ptxas (info)\s*: (\(C\d+\) .*)$/, ([severity, message]) => ({
     severity: severity!,
     ...nowhere,

@@ -270,7 +270,7 @@ export function parseSourcePage(text: string): SourcePage {
 export const isSourcePage = (start: string): boolean =>
   /^\uFEFF?(?:[^"].*\r?\n|\r?\n)*"(?:File Path|Kernel Name|Function Name)","/.test(start)
 
-/** Returns one launch per kernel on the page. Each launch contains only a name. */
+/** Returns one launch per kernel on the page, with only the kernel's name. */
 export function sourcePageLaunches({ sections }: SourcePage): NcuLaunch[] {
   const launches: NcuLaunch[] = []
   let files: (string | null)[] = []

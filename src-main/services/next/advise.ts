@@ -113,7 +113,7 @@ const mostAsked = 50
  * Returns the rung that is worth changing first, or null if no rung has a time. In a ladder, the
  * function returns the fastest rung. The kernels in a program or an import do different work.
  * Therefore, for a program or an import, the function returns the kernel whose best step saves the
- * most kernel time. If no kernel has a step, the function returns the longest kernel.
+ * most kernel time. If there is no advice for any kernel, the function returns the longest kernel.
  */
 export async function rungToChange(places: Places, opened: Opened): Promise<RungResult | null> {
   const { session } = opened

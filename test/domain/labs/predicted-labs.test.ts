@@ -88,7 +88,7 @@ it('a predicted time can pass a lab, and an undecided time does not fail it', ()
   )
 })
 
-it('a lab about time is checked by prediction if a model but no GPU is available', () => {
+it('a lab with a time check defaults to predicted times if there is a model but no GPU', () => {
   const here = { hasGpu: false, hasCompiler: true, needsTimes: true, hasModel: true }
   expect(usualLabTarget(here)).toBe('predicted')
   expect(usualLabTarget({ ...here, hasGpu: true })).toBe('local')

@@ -38,7 +38,7 @@ export async function factsOfRung(
   return facts
 }
 
-/** The built-in results of past steps. */
+/** The shipped landed.json: how past optimization steps changed the time. */
 export const recordedPast = Past.parse(
   JSON.parse(readFileSync(join(recordings, 'landed.json'), 'utf8')),
 )

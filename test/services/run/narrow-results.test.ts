@@ -39,7 +39,7 @@ describe.skipIf((await findTool('nvcc')) === null)('with a real nvcc', async () 
     )
   })
 
-  // The second scale is above the largest FP16 number.
+  // A scale of 1e6 is above the largest FP16 number.
   it.each([
     ['m=65', 'n=66', 'k=33'],
     ['m=65', 'n=66', 'k=33', 'scale=1e6'],

@@ -38,7 +38,10 @@ export interface FromFileRequest {
   args: readonly string[]
 }
 
-/** Time limit for main() in seconds. Launches recorded before the limit are used. */
+/**
+ * Time limit for main() in seconds. If main() exceeds it, the launches recorded until then are
+ * used.
+ */
 const mainSeconds = 20
 
 interface Recorder {
