@@ -256,7 +256,7 @@ describe('report --ci', () => {
     }
   })
 
-  it('still exits with its verdict and writes the file if its reader disconnects', async () => {
+  it('still exits with its verdict and writes the file if stdout is closed early', async () => {
     const dir = await tempDir()
     const out = join(dir, 'ci.md')
     const args = ['report', await session(dir, slower), '--ci', '--baseline', recorded]

@@ -267,7 +267,7 @@ function misbehave(source, { before = '', launch, fault }, victims) {
           before,
           `extern "C" KL_EXPORT cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {\n  ${launch}\n}`,
         ]
-  // Insert the define before the first include, so that the solution's kl_launch gets another name.
+  // Rename the solution's kl_launch with a macro, which must be defined before the first include.
   const body =
     launch === undefined
       ? source

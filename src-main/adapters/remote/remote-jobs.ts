@@ -93,8 +93,8 @@ interface Followed {
   /** Byte offset for resuming after a lost connection. */
   offset: number
   /**
-   * Last lines of the ended job's stderr. If the job's program could not start, the reason comes
-   * first.
+   * Last lines of the ended job's stderr, preceded by the reason if the job's program could not
+   * start.
    */
   lines: string[]
 }

@@ -67,7 +67,7 @@ export interface GpuParameters extends Omit<z.infer<typeof AnyFile>, '$schema' |
   values: Record<ParameterId, ParameterValue>
 }
 
-/** Returns only the numeric values of the parameters, which the model uses. */
+/** Returns the numeric values of the parameters, without their evidence, for the model. */
 export const parameterValues = ({ values }: Pick<GpuParameters, 'values'>): ParameterValues =>
   Object.fromEntries(parameterIds.map((id) => [id, values[id].value])) as ParameterValues
 

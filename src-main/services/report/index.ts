@@ -1,6 +1,6 @@
 /**
  * Converts opened sessions to a report's text. The functions are pure, except that scrubbing
- * depends on this machine's names.
+ * depends on the names of this machine and its user.
  */
 import { checkAgainst, type CheckVerdict } from '../../domain/analysis/baseline-check'
 import { ciDocument } from '../../domain/analysis/baseline-document'

@@ -279,7 +279,7 @@ describe.skipIf(nvcc === null)('a rung that was compiled elsewhere', () => {
       { 'r1.cubin': 'good.cubin', 'r1.ptx': 'good.ptx' },
       /contains r1\.ptx and r1\.cubin, which are both the rung r1/,
     ],
-  ])('is rejected at its line: %s', async (entries, files, message) => {
+  ])('is rejected, with the line of its ladder entry: %s', async (entries, files, message) => {
     const { code, stderr } = await run(await ladder(files, entries), 'emulated')
     expect(code).toBe(2)
     expect(stderr).toMatch(message)

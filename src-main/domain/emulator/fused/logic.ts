@@ -199,8 +199,8 @@ export function compareInts(
   }
   if (!has('EX')) compare(unsigned ? codes.unsigned : codes.signed)
   else {
-    // The high word decides the comparison. If the high words are equal, the low-word comparison
-    // decides.
+    // The high words decide a comparison of 64-bit numbers. If the high words are equal, the result
+    // of the low-word comparison decides.
     const strict = comparisons[name === 'GE' ? 'GT' : name === 'LE' ? 'LT' : name]!
     compare(unsigned ? strict.unsigned : strict.signed)
     run.predicateVector(operands.ins[1])
