@@ -11,8 +11,8 @@ constexpr int kLine = kHead + 4, kWeightLine = kTile + 16;
 // The tiles take about 119 KiB, so an SM has room for only one block.
 constexpr int kTilesBytes = (3 * kTile * kLine + kTile * kWeightLine) * int(sizeof(float));
 
-// The tiles of a block. A thread has kOwn rows y, y + 16, … of the block and kOwn keys x, x + 16, … of a tile. In each
-// result row, the thread has four elements from column 4x on and four from column 64 + 4x on.
+// The tiles of a block in shared memory. A thread has kOwn rows y, y + 16, … of the block and kOwn keys x, x + 16, … of
+// a tile. In each result row, the thread has four elements from column 4x on and four from column 64 + 4x on.
 struct Tiles {
   const KlTask& p;
   float *const q, *const k, *const v, *const weight;

@@ -239,7 +239,7 @@ describe('report --ci', () => {
     expect([other.code, other.stdout]).toEqual([2, expect.stringContaining('The problems differ')])
   })
 
-  it('exits with 2 and an error message for a damaged, newer or missing baseline', async () => {
+  it('exits with 2 and an error message if the baseline is damaged, missing, or from a newer version', async () => {
     const newer = await session(await tempDir(), (value) => Object.assign(value, { schema: 99 }))
     const damaged = await session(await tempDir(), () => undefined)
     await writeFile(join(damaged, 'session.json'), '{"schema": 1, "id":')

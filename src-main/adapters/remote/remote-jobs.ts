@@ -187,8 +187,8 @@ export interface StartedJob {
 
 /**
  * Shell code that tests whether the job's process group exists. After a reboot, the test fails even
- * if another process group has the same number. The code uses `kill -s`, because dash rejects a
- * negative number after `kill -0 --`.
+ * if a new process group has the same id. The code uses `kill -s`, because dash rejects a negative
+ * number after `kill -0 --`.
  */
 const groupLives =
   '[ "$(cat boot 2>/dev/null)" = "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" ] && kill -s 0 -- "-$(cat group)" 2>/dev/null && a=1'

@@ -1,5 +1,6 @@
 /**
- * The cost of atomics. L2 serializes atomics on the same line, even if different SMs issue them.
+ * Estimates the cost of a launch's atomics. L2 serializes atomics on the same line, even if
+ * different SMs issue them.
  */
 import type { ParameterValues } from './parameter-table'
 import type { LaunchTrace } from './warp-trace'

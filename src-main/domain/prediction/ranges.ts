@@ -6,7 +6,7 @@
 import type { PredictedLaunch, Prediction, PredictionClass, PredictionWarning } from './prediction'
 import { rangeFactors } from './range-factors'
 
-/** Factor by which each warning multiplies the factor of the class. */
+/** Factor by which each warning multiplies the class's factor. */
 const widening: Readonly<Record<PredictionWarning, number>> = {
   'uneven-blocks': 1.2,
   'data-dependent': 1.4,

@@ -42,8 +42,8 @@ export const eventKinds = {
 export const eventHead = 3
 
 /**
- * Bit position of the mask of completely accessed sectors. The four lower bits are the mask of all
- * accessed sectors.
+ * Bit position of the mask of completely accessed sectors. The four bits below it are the mask of
+ * all accessed sectors.
  */
 export const wholeSectors = 4
 

@@ -220,7 +220,7 @@ describe('a fault is reported with the file, line, key, and a correction', () =>
 })
 
 describe('parameters become nvcc flags', () => {
-  it('sorted by name, so that equal parameters give equal command lines', () => {
+  it('sorted by name, so that equal parameters yield equal command lines', () => {
     expect(parameterFlags({ TM: 8, BK: 16, TN: -1 })).toEqual(['-DBK=16', '-DTM=8', '-DTN=-1'])
     expect(parameterFlags({})).toEqual([])
   })
