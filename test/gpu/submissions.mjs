@@ -2,8 +2,8 @@
 /**
  * Forty lab submissions, including several of every misbehaving kind, and the expected contents of
  * their rows. Each submission is real CUDA code that adds a misbehavior around the launch in the
- * lab's solution. For the fake tools in test/fakes, the comment `// fault:` describes the effect on
- * a GPU. As a result, the same files work with and without a GPU.
+ * lab's solution. For the fake tools in test/fakes, a `// fault:` comment names the effect that the
+ * code has on a GPU. As a result, the same files work with and without a GPU.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -37,7 +37,7 @@ const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): strin
     '[ ! -f stop ] || exit 1',
     `${quoted(node)} ${quoted(agent)} __agent job.json "events$t" </dev/null >"stdout$t" 2>>"stderr$t" &`,
     'child=$!; echo "$child" > "pid.part$t" && mv "pid.part$t" "pid$t"',
-    // A signal interrupts the first wait, but the program still needs time to save its results.
+    // A signal interrupts `wait`, although the program still needs time to save its results.
     'wait "$child"; code=$?; while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done',
     ...after.map((command) => `{ ${command}\n}`),
     // If the stop request did not come from the user, leave no completion mark, so that the job can

@@ -49,8 +49,8 @@ interface ToolOutput {
 
 export interface Toolbox {
   /**
-   * Whether results come from a recording. In a replay, nothing is built or run, and waiting is
-   * unnecessary.
+   * Whether results come from a recording. A replay builds and runs nothing, and does not wait for
+   * a busy GPU.
    */
   readonly replays: boolean
   /** Receives each call's output, including output that was cached in an earlier call. */

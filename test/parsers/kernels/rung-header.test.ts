@@ -104,7 +104,7 @@ describe('a header', () => {
 })
 
 describe('a header of unrealistic size', () => {
-  // A regular expression that tries every blank would exceed the test's time limit.
+  // A regular expression that backtracks over the blanks would exceed the test's time limit.
   it.each([
     ['a value', (blanks: string) => `// @title a${blanks}b`, 600_000],
     ['a line that goes on', (blanks: string) => `// @title a\n//   b${blanks}c`, 600_000],

@@ -216,7 +216,7 @@ export const reports = {
 /** Data missing from a file that ncu wrote. */
 export const imports = {
   newerNcu:
-    'ncu {version} wrote this report. Its values were checked only against reports of ncu up to {known}.',
+    'ncu {version} wrote this report. Its values were checked only with reports from ncu versions up to {known}.',
   formatVersion:
     'The report has format version {version}; this program knows versions up to {known} and ignores newer additions.',
   cutOff: 'The report is truncated at byte {at}: {missing}.',
