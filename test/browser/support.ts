@@ -66,8 +66,8 @@ export interface OpenPage {
 export const ignoringSignals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
 
 /**
- * Launches the browser. `npm test` sets the browser's path. If the tests run under plain `vitest
- * --project built`, this function searches for the browser.
+ * Launches the browser. `npm test` sets the browser's path. If the tests run under plain
+ * `vitest --project built`, this function searches for the browser.
  */
 async function launch(): Promise<Browser> {
   const executablePath = await findChromium()

@@ -50,7 +50,7 @@ interface ToolOutput {
 export interface Toolbox {
   /**
    * Whether results come from a recording. A replay builds and runs nothing, and does not wait for
-   * a busy GPU.
+   * busy counters.
    */
   readonly replays: boolean
   /** Receives each call's output, including output that was cached in an earlier call. */

@@ -1,7 +1,7 @@
 /**
  * The class and the range of a prediction. Each class has a factor that sets the width of the
- * range. With these factors, nine out of ten recorded times were within the range. `npm run
- * prediction` cross-validates the factors by ladder.
+ * range. With these factors, nine out of ten recorded times were within the range.
+ * `npm run prediction` cross-validates the factors by ladder.
  */
 import type { PredictedLaunch, Prediction, PredictionClass, PredictionWarning } from './prediction'
 import { rangeFactors } from './range-factors'
