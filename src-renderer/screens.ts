@@ -3,8 +3,8 @@
  * `title` in each locale. Router, navigation, palette, keys, and help are derived from the entry.
  */
 import type { RouteLocationRaw } from 'vue-router'
-// Import this screen statically, unlike the other screens, because the default session opens
-// through it.
+// Import the home screen statically, unlike the other screens, because it opens the default
+// session.
 import HomeScreen from './features/frame/HomeScreen.vue'
 import { sessionScreens, type Screen } from './features/frame/session-screens'
 
@@ -27,8 +27,8 @@ const isOfSession = ({ path }: Screen): boolean => path.startsWith('/session/:se
 
 /**
  * Returns the session screen that was requested before a session was open. The home screen opens
- * the requested screen next. Only screens with a key qualify, because the other screens need more
- * than the session.
+ * the requested screen next. Screens without a keyboard shortcut are ignored, because a session
+ * alone is not enough to open them.
  */
 const afterHome = (name: unknown): string =>
   screens.find((screen) => screen.name === name && isOfSession(screen) && screen.meta?.key)?.name ??

@@ -17,9 +17,9 @@
 constexpr int kKeyBytes = KlTileRing<KEYS, STAGES>::kBytes, kSharedBytes = klTileBytes(kRows) + 2 * kKeyBytes + 1024;
 static_assert(kSharedBytes <= 226 * 1024, "STAGES * KEYS * 512 bytes and 32 KiB must fit into the 227 KiB of a block");
 
-// Keeps the compiler from moving independent work behind the wait for the tensor cores, which would idle the cores. The
-// compiler does not move code across the nanosleep, and the condition of the nanosleep depends on that work. Sums of
-// weights are never negative, so no thread sleeps.
+// Keeps the compiler from moving independent work behind the wait for the tensor cores, which would then be idle. The
+// compiler does not move code across the nanosleep, and the nanosleep's condition depends on the work. Sums of weights
+// are never negative, so no thread sleeps.
 __device__ inline void klComputedBeforeWait(const KlRows& rows) {
   if (__any_sync(~0u, rows.sum[0] < 0 || rows.sum[1] < 0)) asm volatile("nanosleep.u32 1;");
 }
@@ -54,7 +54,7 @@ __device__ inline void klAttend(float (&o)[kHead / 2], KlRows& rows, uint32_t q,
     klWgmmaWait<1>();  // products finish in order, so this waits only for the scores
     klSettled(score);
     k.release();
-    // With KEYS other than 128, the diagonal can cut through more tiles than the first one.
+    // With KEYS other than 128, the diagonal can cut through several tiles, not only the first.
     if (causal && key0 + kKeys > row0) klMask(score, row, key0 + column, tokens, causal);
     rows.add(score, scale, factor);  // turns scores into weights
     klComputedBeforeWait(rows);

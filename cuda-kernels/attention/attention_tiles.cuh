@@ -11,8 +11,8 @@ constexpr int kLine = kHead + 4, kWeightLine = kTile + 16;
 // The tiles take about 119 KiB, so an SM has room for only one block.
 constexpr int kTilesBytes = (3 * kTile * kLine + kTile * kWeightLine) * int(sizeof(float));
 
-// The tiles of a block. A thread has kOwn rows y, y + 16, … of the block and kOwn keys x, x + 16, … of a tile. In each
-// result row, the thread has four elements from column 4x on and four from column 64 + 4x on.
+// The tiles of a block in shared memory. A thread has kOwn rows y, y + 16, … of the block and kOwn keys x, x + 16, … of
+// a tile. In each result row, the thread has four elements from column 4x on and four from column 64 + 4x on.
 struct Tiles {
   const KlTask& p;
   float *const q, *const k, *const v, *const weight;
@@ -26,7 +26,7 @@ struct Tiles {
     load(q, p.q, row0);
   }
 
-  // Loads a tile of tokens that begins at `token`. Rows after the last token become zeros.
+  // Loads a tile of tokens that begins at `token`. Rows after the last token are filled with zeros.
   __device__ void load(float* to, const void* from, int token) const {
     for (int i = threadIdx.x; i < kTile * kHead / 8; i += kThreads) {
       const int row = i / (kHead / 8), element = i % (kHead / 8) * 8;

@@ -34,8 +34,8 @@ template <typename T>
 constexpr bool kMultiplies = true;
 #endif
 
-// Returns the byte offset of 16 bytes in a tile. `sixteen` is the index of this group in its row. The index is XORed
-// with the row, so the eight rows that ldmatrix reads together are in different banks.
+// Returns the byte offset of 16 bytes in a tile. `sixteen` is the index of the 16 bytes in their row. The index is
+// XORed with the row, so the eight rows that ldmatrix reads together are in different banks.
 __device__ inline uint32_t place(int row, int sixteen) { return row * kRowBytes + ((sixteen ^ (row & 7)) << 4); }
 
 // Starts copying 16 bytes into shared memory, or writes zeros if `inside` is false.
@@ -101,7 +101,7 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
     };
 
     float sum[kParts][kWarpCols / 8][4] = {};
-    // Loads fragments one step ahead, except FP8 fragments. Hopper has no mma.sync for FP8, so the compiler converts
+    // Fragments are loaded one step ahead, except for FP8. Hopper has no mma.sync for FP8, so the compiler converts
     // each FP8 fragment into two FP16 fragments. The converted fragments need the registers of the second set.
     constexpr bool kAhead = !kIsE4m3<T>;
     uint32_t aPart[1 + kAhead][kParts][4], bPart[1 + kAhead][kWarpCols / 16][4];
@@ -139,7 +139,7 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
 #pragma unroll
         for (int i = 0; i < kParts; ++i) {
           if constexpr (kAhead) {
-            // Loads alternate with products, so neither waits for the other. After the last step, the loads are unused.
+            // Loads alternate with products, so neither waits for the other. The loads after the last step are unused.
             const uint32_t from = d == kSteps - 1 ? nextStage : stage;
             loadA((d + 1) % 2, from, (d + 1) % kSteps, i), loadB((d + 1) % 2, from, (d + 1) % kSteps, i);
           } else {

@@ -23,7 +23,7 @@ __host__ __device__ void finish(const KlReference& p, long long i, double produc
   p.c_scale[i] = fabs(c) + sqrt(double(p.k)) * ldexp(fabs(scale) * productAbs, -14);
 }
 
-// FP32 suffices for |A||B|, which only sets a tolerance and sums positive terms. Using FP32 here halves the FP64 work,
+// FP32 suffices for |A||B|, because it only sets a tolerance and all its terms are positive. FP32 halves the FP64 work,
 // which is slow on most GPUs.
 __global__ void __launch_bounds__(kSide* kSide) computeTiles(KlReference p, long long firstTile) {
   __shared__ double aTile[kDepth][kTile + 1], bTile[kDepth][kTile + 1];

@@ -12,8 +12,8 @@
 // @dtype   f32
 
 // Two pipelines are nested. Tiles go from global memory through registers to the other shared buffer. Steps go from
-// shared memory to the other set of values. One barrier per tile remains. A buffer is overwritten only after the
-// barrier that follows its last read.
+// shared memory to the other register set. One barrier per tile remains. A buffer is overwritten only after the barrier
+// that follows its last read.
 
 #include "thread_tile.cuh"
 
@@ -38,8 +38,8 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
 constexpr int kThreadsWanted = TM * TN > 64 ? 256 : 512;
 constexpr int kBlocksWanted = kThreads < kThreadsWanted ? kThreadsWanted / kThreads : 1;
 
-// kWhole: m, n and k are multiples of the tile, and every row is 16-byte aligned. No checks are needed, which frees
-// registers for data in flight.
+// kWhole: m, n and k are multiples of the tile, and every row is 16-byte aligned. Without bounds checks, more registers
+// are free for data in flight.
 template <bool kWhole>
 __global__ void __launch_bounds__(kThreads, kWhole ? kBlocksWanted : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -119,7 +119,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   int buffer = 0;
   for (int t = 0; t < k; t += BK, buffer ^= 1) {
-    // After the last tile, only the tile load is skipped. The other stores and reads are then useless, but a branch
+    // After the last tile, only the tile load is skipped. The remaining stores and reads are useless, but a branch
     // would split the unrolled steps into parts that the compiler cannot schedule across.
     if (t + BK < k) loadTile(t + BK);
 #pragma unroll

@@ -29,7 +29,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
   if (row0 >= m) return;
   const int steps = (k + kDepth - 1) / kDepth;
 
-  // TMA writes zeros outside the matrix. B is copied in boxes of 64 columns.
+  // TMA fills elements outside the matrix with zeros. B is copied in boxes of 64 columns.
   const auto fetch = [&](int step) {
     const uint32_t aTile = stages + step % STAGES * kStageBytes, bTile = aTile + kBytesA;
     uint64_t* barrier = &full[step % STAGES];

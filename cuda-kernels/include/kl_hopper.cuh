@@ -130,8 +130,8 @@ __device__ inline void klTmaLoad(uint32_t to, const CUtensorMap* map, int row, i
       : "memory");
 }
 
-// Copies a box to the same offset in every block of the cluster whose bit in the mask is set. The bytes count toward
-// the barrier of each block.
+// Copies a box to the same offset in every block whose bit is set in `blocks`, the mask of blocks in the cluster. The
+// bytes count toward the barrier of each block.
 __device__ inline void klTmaLoadMulticast(uint32_t to, const CUtensorMap* map, int row, int col, uint64_t* barrier,
                                           uint16_t blocks) {
   asm volatile(

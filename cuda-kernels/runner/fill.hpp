@@ -168,9 +168,9 @@ struct RandomStream {
   }
 };
 
-// Returns a number in (-1, 1). `places` random bits give odd multiples of 2^-places: symmetric around 0, never 0 and
-// never 1. A float holds 23 places exactly. An f64 gets 52 places, so a rung that computes in float fails an exact
-// check.
+// Returns a random number in (-1, 1), which is an odd multiple of 2^-places. Its distribution is symmetric around 0 and
+// excludes 0 and 1. A float holds 23 places exactly. An f64 gets 52 places, so a rung that computes in float fails an
+// exact check.
 __host__ __device__ inline double uniformOf(unsigned long long bits, int places) {
   const long long odd = 2 * (long long)(bits >> (64 - places)) + 1;
   return ldexp(double(odd - (1LL << places)), -places);

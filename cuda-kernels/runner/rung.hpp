@@ -64,8 +64,8 @@ class Rung {
                       "its workspace of " + std::to_string(workspaceBytes_) + " bytes does not fit into GPU memory"};
     }
     pointAtWorkspace();
-    // Fills the workspace with 0xff to reveal reads of undefined bytes. Under a memory checker, the workspace stays
-    // undefined.
+    // Fills the workspace with 0xff to reveal reads of uninitialized bytes. Under a memory checker, the workspace stays
+    // uninitialized.
     if (problem.guarded) check(cudaMemset(workspace_->get(), 0xff, workspaceBytes_), "cudaMemset");
     zeroWorkspace(nullptr);
   }

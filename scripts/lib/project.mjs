@@ -86,7 +86,7 @@ export function toolEnv(extra = {}) {
 }
 
 /**
- * Returns the npm command. If npm started this script, returns the command of that npm.
+ * Returns the npm command. If npm started this script, the command runs the same npm.
  * @param {NodeJS.ProcessEnv} [env]
  */
 export function npmCommand(env = process.env) {

@@ -6,8 +6,8 @@
  * the script into the page (services/report/html.ts). A short loader in the page unpacks the
  * script. The template stores the script uncompressed. Much of the script's code is also in the UI,
  * so the program's archive compresses both together. The page's content security policy lists the
- * loader, the script and the style sheet by hash. No other code can run or load, even if a session
- * contains it. `<!--report-title-->` and `<!--report-data-->` are placeholders.
+ * loader, the script and the style sheet by hash. Code that is not listed cannot run or load, even
+ * if a session contains it. `<!--report-title-->` and `<!--report-data-->` are placeholders.
  */
 import { createHash } from 'node:crypto'
 import type { Plugin } from 'vite'

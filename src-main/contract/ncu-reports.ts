@@ -27,8 +27,8 @@ export const ncuReportCalls = {
   /** Opens the report in Nsight Compute on the machine that runs the core. */
   'ncuReport.open': { input: Ref, output: z.object({}) },
   /**
-   * Returns the part of the report that starts at byte `from`. The part is as large as one reply
-   * allows. `bytes` is the report's total size.
+   * Returns as many bytes of the report as fit into one reply, starting at byte `from`. `bytes` is
+   * the report's total size.
    */
   'ncuReport.part': {
     input: Ref.extend({ from: z.number().int().nonnegative() }),

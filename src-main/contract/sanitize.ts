@@ -21,7 +21,7 @@ export const SanitizeRequest = z.object({
    * unless `at` has sizes.
    */
   size: z.number().int().optional(),
-  /** The task's sizes, scalars and options by name. Defaults are the ladder's values. */
+  /** The task's sizes, scalars and options by name. Missing values come from the ladder. */
   at: At.optional(),
   params: Parameters.default({}),
   /** The job's target; this machine's GPU by default. */

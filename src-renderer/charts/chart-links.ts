@@ -20,7 +20,7 @@ export interface RungJoin {
   a: string
   b: string
   series: number
-  /** Name of the line's series. Hiding that series hides the line. */
+  /** Name of the line's series. If the user hides the series, the line is hidden too. */
   name: string | undefined
   from: [number, number]
   to: [number, number]

@@ -9,8 +9,8 @@ interface DotRow {
   /** One value per kind, in the order of `kinds`. A missing value is null. */
   values: readonly (number | null)[]
   /**
-   * Indices of the kinds whose marks are filled and labeled. Other marks are outlines. If absent,
-   * all marks are filled.
+   * Indices of the kinds whose marks are filled and labeled. The marks of all other kinds are
+   * outlines. If absent, all marks are filled.
    */
   strong?: readonly number[] | undefined
   /** Text to the right of the last mark. */

@@ -38,8 +38,8 @@ export const historyChart =
     const text = axisText(palette)
     const times = points.map(({ ms }) => ms)
     const [low, high] = [Math.min(...times), Math.max(...times)]
-    // Steps are only a few percent, so the axis does not start at zero. The axis margin is at least
-    // one percent of the longest time.
+    // Times change by only a few percent, so the axis does not start at zero. The axis margin is at
+    // least one percent of the longest time.
     const margin = Math.max((high - low) * 0.15, high * 0.01)
     return {
       animation: false,

@@ -27,8 +27,8 @@ export const useSessionManagement = defineStore('session-management', () => {
   }
 
   /**
-   * Runs a change and reloads the lists of saved and deleted sessions. Returns whether the change
-   * succeeded.
+   * Waits for a change, and then reloads the lists of saved and deleted sessions. Returns whether
+   * the change succeeded.
    */
   async function change(work: Promise<unknown>): Promise<boolean> {
     failure.value = null

@@ -1,4 +1,4 @@
-/** Minimum idle period in milliseconds. A shorter period is only the gap between two frames. */
+/** Minimum idle period in milliseconds. Shorter periods are only gaps between frames. */
 const restful = 30
 
 const latestMs = 500

@@ -66,8 +66,8 @@ export interface OpenPage {
 export const ignoringSignals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
 
 /**
- * Launches the browser. `npm test` sets the browser's path. A plain `vitest --project built`
- * searches for the browser in this function.
+ * Launches the browser. `npm test` sets the browser's path. If the tests run under plain
+ * `vitest --project built`, this function searches for the browser.
  */
 async function launch(): Promise<Browser> {
   const executablePath = await findChromium()
@@ -83,7 +83,7 @@ async function launch(): Promise<Browser> {
       // A streamed script is compiled at each load. Without streaming, the process reuses the
       // compiled script.
       '--disable-features=ScriptStreaming,PaintHolding',
-      // Optimizing JavaScript does not pay off, because pages are closed soon.
+      // JIT optimization does not pay off, because pages are closed soon.
       '--js-flags=--invocation-count-for-maglev=4000,--invocation-count-for-turbofan=30000',
     ],
   })

@@ -125,7 +125,7 @@ describe('report', () => {
     expect(await pagesOf('all.pdf', '--sections', 'all')).toBeGreaterThan(12)
   })
 
-  it('reports the requirements of a PDF if there is no browser, and writes no file', async () => {
+  it('reports what a PDF requires if there is no browser, and writes no file', async () => {
     const out = join(await tempDir(), 'report.pdf')
     const { code, stderr } = await run(['report', recorded, '--format', 'pdf', '--out', out], {
       PATH: '',
@@ -224,7 +224,7 @@ describe('report --ci', () => {
     expect((await against(now, recorded, '--rungs', '07_conflict_free')).code).toBe(0)
   })
 
-  it('exits with 2 if it cannot decide, and JSON is one document that matches the published schema', async () => {
+  it('exits with 2 if it cannot decide, and prints one JSON document that matches the published schema', async () => {
     const dir = await tempDir()
     const now = await session(dir, (value) => {
       value.rungs = value.rungs.filter(({ id }) => id !== '06_float4')
@@ -239,7 +239,7 @@ describe('report --ci', () => {
     expect([other.code, other.stdout]).toEqual([2, expect.stringContaining('The problems differ')])
   })
 
-  it('exits with 2 and an error message for a damaged, newer or missing baseline', async () => {
+  it('exits with 2 and an error message if the baseline is damaged, missing, or from a newer version', async () => {
     const newer = await session(await tempDir(), (value) => Object.assign(value, { schema: 99 }))
     const damaged = await session(await tempDir(), () => undefined)
     await writeFile(join(damaged, 'session.json'), '{"schema": 1, "id":')
@@ -256,7 +256,7 @@ describe('report --ci', () => {
     }
   })
 
-  it('still exits with its verdict and writes the file if its reader disconnects', async () => {
+  it('still exits with its verdict and writes the file if stdout is closed early', async () => {
     const dir = await tempDir()
     const out = join(dir, 'ci.md')
     const args = ['report', await session(dir, slower), '--ci', '--baseline', recorded]

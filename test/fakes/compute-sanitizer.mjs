@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { readLibrary, capturedCall, faultIn, recorded } from './support.mjs'
 
 const captures = 'compute-sanitizer/2025.3.1-h200'
-// The tool that finds each fault, and the captured output of that tool. The other tools find no
-// faults.
+// The tool that finds each fault, and the captured output of that tool. Tools that are not listed
+// find no faults.
 const found = {
   memcheck: { fault: 'out-of-bounds', capture: 'memcheck-out-of-bounds' },
   racecheck: { fault: 'race', capture: 'racecheck-race' },

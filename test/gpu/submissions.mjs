@@ -2,8 +2,8 @@
 /**
  * Forty lab submissions, including several of every misbehaving kind, and the expected contents of
  * their rows. Each submission is real CUDA code that adds a misbehavior around the launch in the
- * lab's solution. For the fake tools in test/fakes, the comment `// fault:` describes the effect on
- * a GPU. As a result, the same files work with and without a GPU.
+ * lab's solution. For the fake tools in test/fakes, a `// fault:` comment names the effect that the
+ * code has on a GPU. As a result, the same files work with and without a GPU.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { join } from 'node:path'
  * @typedef {object} Kind
  * @property {number} count
  * @property {string[]} status the accepted statuses of the row
- * @property {'passed' | 'failed'} right the outcome of the row's result check
+ * @property {'passed' | 'failed'} right the expected outcome of the row's result check
  * @property {RegExp} reason
  * @property {string} [fault] the fault that the fake tools simulate
  * @property {string} [before] C++ code at file level, before the launch function
@@ -29,8 +29,8 @@ const headers = [
   ...['mount.h', 'prctl.h', 'ptrace.h', 'stat.h', 'wait.h'].map((name) => `sys/${name}`),
 ]
 
-// The misbehavior is bounded. If the grader does not stop a submission, the test fails without harm
-// to the machine.
+// Each misbehavior is limited. If the grader does not stop a submission, the test fails without
+// harm to the machine.
 /** @type {Record<string, Kind>} */
 export const kinds = {
   right: { count: 4, ...passes },
@@ -96,7 +96,7 @@ export const kinds = {
   },
   fork: {
     count: 2,
-    // The submission may first reach the limit on processes, on memory, or on silence.
+    // The submission may reach the process limit, the memory limit, or the silence limit first.
     status: ['failed', 'stopped'],
     right: 'failed',
     reason: /more than 256 processes|more than [\d.]+ GiB|stopped after|Hung/,
@@ -143,8 +143,8 @@ export const kinds = {
   escape: {
     count: 2,
     ...passes,
-    // The launch fails if any attempt succeeds. A child process makes the attempts, because threads
-    // are not allowed to call unshare.
+    // The launch fails if any attempt to escape succeeds. A child process makes the attempts,
+    // because threads are not allowed to call unshare.
     launch: `static bool tried = false;  // once: a fork in each launch would be timed
   const pid_t child = tried ? -1 : fork();
   tried = true;
@@ -267,7 +267,7 @@ function misbehave(source, { before = '', launch, fault }, victims) {
           before,
           `extern "C" KL_EXPORT cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {\n  ${launch}\n}`,
         ]
-  // Insert the define before the first include, so that the solution's kl_launch gets another name.
+  // Rename the solution's kl_launch with a macro, which must be defined before the first include.
   const body =
     launch === undefined
       ? source

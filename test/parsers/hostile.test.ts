@@ -249,7 +249,7 @@ describe('a table with', () => {
     expect(launches[0]!.metrics['launch__registers_per_thread']!.unit).toBe('')
     expect(metrics['l1Bytes']).toMatchObject({ value: null, evidence: 'unavailable' })
     expect(said([metrics['l1Bytes']!.reason!])).toEqual([
-      "ncu's table does not give the unit of l1tex__t_sectors.sum.",
+      "ncu's table has no unit for l1tex__t_sectors.sum.",
     ])
     expect(metrics['registersPerThread']).toMatchObject({ value: 32, evidence: 'measured' })
   })

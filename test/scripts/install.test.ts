@@ -60,7 +60,7 @@ describe('dependencies', () => {
       expect(isInstalled(folder)).toBe(false)
     })
 
-    it('have a clear message if their installation fails', () => {
+    it('get a clear error message if the installation fails', () => {
       expect(explainFailure('npm error code EAI_AGAIN\nnpm error request failed')).toMatch(
         /^npm cannot reach its registry, .*run this again\.\nnpm said:\nnpm error code EAI_AGAIN/,
       )
@@ -161,12 +161,12 @@ describe('Chromium', () => {
       expect(search({}, join(folder, 'cache/absent'))).toEqual([])
     })
 
-    it('knows the program folders of macOS', () => {
+    it('checks the macOS Applications folders', () => {
       const own = program('Applications/Chromium.app/Contents/MacOS/Chromium')
       expect(search({ HOME: folder }, undefined, 'darwin')).toEqual([own])
     })
 
-    it('knows the program folders of Windows', () => {
+    it('checks the Windows program folders', () => {
       const own = program('Local/Google/Chrome/Application/chrome.exe')
       expect(search({ LOCALAPPDATA: join(folder, 'Local') }, undefined, 'win32')).toEqual([own])
     })

@@ -241,7 +241,7 @@ describe('running a copy', () => {
   })
 })
 
-it('the header of a copy omits statements about another step, and the code is unchanged', () => {
+it('copying a rung rewrites its header, drops its expectations, and keeps its code', () => {
   const source = [
     '// @rung    a',
     '// @title   A',

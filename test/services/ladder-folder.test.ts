@@ -171,7 +171,7 @@ rungs: [{ id: a }, { id: b }]
     await writeFile(join(folder, 'a.cu'), rungText('a', '// fault: crash'))
     const failed = (await runIt(machine, folder)).session
     expect(statuses(failed)).toEqual({ a: 'failed', b: 'failed' })
-    expect(said(rung(failed, 'b').reason)).toMatch(/^a, which results are checked against/)
+    expect(said(rung(failed, 'b').reason)).toMatch(/^a, the rung that results are checked against/)
   })
 
   it('is not built until the user trusts it, and must be trusted again after a change', async () => {

@@ -37,7 +37,7 @@ const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): strin
     '[ ! -f stop ] || exit 1',
     `${quoted(node)} ${quoted(agent)} __agent job.json "events$t" </dev/null >"stdout$t" 2>>"stderr$t" &`,
     'child=$!; echo "$child" > "pid.part$t" && mv "pid.part$t" "pid$t"',
-    // A signal interrupts the first wait, but the program still needs time to save its results.
+    // A signal interrupts `wait`, although the program still needs time to save its results.
     'wait "$child"; code=$?; while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done',
     ...after.map((command) => `{ ${command}\n}`),
     // If the stop request did not come from the user, leave no completion mark, so that the job can
@@ -93,8 +93,8 @@ interface Followed {
   /** Byte offset for resuming after a lost connection. */
   offset: number
   /**
-   * Last lines of the ended job's stderr. If the job's program could not start, the reason comes
-   * first.
+   * Last lines of the ended job's stderr, preceded by the reason if the job's program could not
+   * start.
    */
   lines: string[]
 }
@@ -118,9 +118,7 @@ export async function follow(
   signal: AbortSignal,
 ): Promise<Followed> {
   let at = offset
-  /**
-   * Total length of incomplete lines in bytes. A lost connection or a killed job leaves such lines.
-   */
+  /** Total length in bytes of the incomplete lines that lost connections and killed jobs leave. */
   let torn = 0
   const lines: string[] = []
   const result = await shell.run({
@@ -189,8 +187,8 @@ export interface StartedJob {
 
 /**
  * Shell code that tests whether the job's process group exists. After a reboot, the test fails even
- * if another process group has the same number. The code uses `kill -s`, because dash rejects a
- * negative number after `kill -0 --`.
+ * if a new process group has the same id. The code uses `kill -s`, because dash rejects a negative
+ * number after `kill -0 --`.
  */
 const groupLives =
   '[ "$(cat boot 2>/dev/null)" = "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" ] && kill -s 0 -- "-$(cat group)" 2>/dev/null && a=1'
@@ -243,7 +241,7 @@ export interface FoundJob {
   job: string
 }
 
-/** Returns the jobs whose results were not copied back, oldest first. Job arrays are excluded. */
+/** Returns the jobs whose results were not copied back, oldest first, except job arrays. */
 export async function findJobs(
   shell: Shell,
   { root }: Pick<RemoteFacts, 'root'>,

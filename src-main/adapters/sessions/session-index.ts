@@ -71,7 +71,7 @@ async function stampsOf(root: string): Promise<Map<string, string>> {
       const stamp = stampOf(join(root, name))
       if (stamp !== null) stamps.set(name, stamp)
     } catch {
-      // Permission was denied. The error is reported when the session is read.
+      // Permission was denied. Reading the session reports the error.
       stamps.set(name, '')
     }
   }

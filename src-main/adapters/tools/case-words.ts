@@ -1,5 +1,5 @@
 /**
- * Converts a case to arguments for the runner and the probe, which know only numbers, names, and
+ * Converts a case to arguments for the runner and the probe, which accept only numbers, names, and
  * files.
  */
 import { join } from 'node:path'
@@ -88,7 +88,7 @@ const bufferWord = (
   return [name, dtype, access, shape.join('x'), ...filled].join(':')
 }
 
-/** Evaluates a formula. Problems with undefined expressions were rejected earlier. */
+/** Evaluates a formula. Earlier checks rejected problems for which an expression is undefined. */
 function numberOf(task: Task, own: Case, formula: Formula): number {
   const value = valueOf(task, own, formula)
   if (value === null)

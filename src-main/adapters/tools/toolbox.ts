@@ -49,8 +49,8 @@ interface ToolOutput {
 
 export interface Toolbox {
   /**
-   * Whether results come from a recording. In a replay, nothing is built or run, and waiting is
-   * unnecessary.
+   * Whether results come from a recording. A replay builds and runs nothing, and does not wait for
+   * busy counters.
    */
   readonly replays: boolean
   /** Receives each call's output, including output that was cached in an earlier call. */
@@ -66,8 +66,8 @@ export interface Toolbox {
   locate(tool: Exclude<ToolName, 'runner' | 'program'>): Promise<string | null>
   exec(call: ToolCall): Promise<ProcessResult>
   /**
-   * Id of a rung whose host code must not run. The rung's description is executed instead. If there
-   * is no description, the rung fails.
+   * Id of a rung whose host code must not run. The rung's description is executed instead. A rung
+   * without a description fails.
    */
   readonly describedOnly?: string
   /** Starts an emulator. Absent if emulators run as threads of this program. */

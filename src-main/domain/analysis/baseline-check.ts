@@ -80,8 +80,8 @@ export interface BaselineCheck {
 }
 
 /**
- * Findings of `comparability` that make times incomparable. Other findings can result from the
- * change under test.
+ * Findings of `comparability` that make times incomparable. All other findings may result from the
+ * change under test itself.
  */
 const conditions: ReadonlySet<string> = new Set([
   'guard.gpu',
@@ -232,8 +232,8 @@ function decide(a: RungResult | undefined, b: RungResult | undefined, terms: Ter
 }
 
 /**
- * Combines verdicts. One regressed rung makes the result fail. Otherwise, one undecided rung makes
- * the result unresolved. A pass requires at least one decided time.
+ * Combines verdicts. The check fails if any rung is slower or broken. Otherwise, it is unresolved
+ * if any rung is undecided. A pass requires at least one decided time.
  */
 export function foldVerdicts(verdicts: readonly RungVerdict[]): CheckVerdict {
   const some = (...wanted: RungVerdict[]): boolean =>

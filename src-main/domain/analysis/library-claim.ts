@@ -1,9 +1,9 @@
 /**
  * Determines whether a rung can be called faster than the reference.
  *
- * Interleaved launches heat each other. Bursts run on a GPU that was idle beforehand. Power
- * consumption limits the clock of sustained launches. The code is faster only if all three timings
- * agree.
+ * If launches are interleaved, each launch heats the GPU for the next one. Bursts run on a GPU that
+ * was idle beforehand. The power limit lowers the clock during sustained launches. The code is
+ * faster only if all three timings agree.
  */
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { formatRatio } from '../metrics/units'

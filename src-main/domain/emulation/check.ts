@@ -127,8 +127,8 @@ function indexOf(shape: readonly number[], at: number): number[] {
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
 
 /**
- * Returns an element in the session format. NaN becomes null, or, in an exact check, a string that
- * contains the NaN's bits.
+ * Returns an element in the format that sessions store. NaN becomes null, or, in an exact check, a
+ * string that contains the NaN's bits.
  */
 function kept(
   value: number,

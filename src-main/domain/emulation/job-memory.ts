@@ -20,8 +20,8 @@ interface JobMemory {
 export const unwritten = 0xff
 
 /**
- * The last job's memory on this thread, cached for the next job. New memory causes one page fault
- * per page, and releasing memory triggers a garbage collection.
+ * The last job's memory on this thread, cached for the next job. Allocating new memory would cause
+ * one page fault per page, and releasing memory would trigger a garbage collection.
  */
 let spare: { memory: WebAssembly.Memory; limit: number } | null = null
 const mostSpareBytes = 2 ** 28

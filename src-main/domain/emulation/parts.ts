@@ -1,7 +1,7 @@
 /**
- * Splits a rung into parts that idle threads can run. Each part executes some of the launch's
- * blocks in separate memory. Afterwards, the parts' counts and writes are merged. If no block reads
- * data from another block, the result is the same as if all blocks ran in order.
+ * Splits the emulation of a rung into parts that idle threads can run. Each part executes some of
+ * the launch's blocks in separate memory. Afterwards, the parts' counts and writes are merged. If
+ * no block reads data from another block, the result is the same as if all blocks ran in order.
  */
 import { instructionsOf } from '../emulator/rung'
 import type { Counts } from '../emulator/warp'
@@ -19,8 +19,8 @@ const atomics = new Set(['ATOM', 'ATOMG', 'RED', 'REDG', 'UTMAREDG'])
 const accesses = new Set(['LD', 'LDG', 'ST', 'STG', 'MEMBAR', 'CCTL'])
 
 /**
- * Returns whether an instruction can communicate between blocks. Examples are atomics, volatile
- * accesses and GPU-wide fences.
+ * Returns whether an instruction can communicate between blocks, as atomics, volatile accesses and
+ * GPU-wide fences can.
  */
 const reachesOtherBlocks = ({ mnemonic, modifiers }: Instruction): boolean =>
   atomics.has(mnemonic) ||

@@ -108,7 +108,10 @@ function formOf(at: Site): Form {
   }
 }
 
-/** Maximum number of tiles with cached element offsets. A pipeline uses only a few tiles. */
+/**
+ * Maximum number of tiles with cached element offsets. A copy pipeline cycles through only a few
+ * tiles.
+ */
 const mostKnown = 256
 
 type Words = readonly [low: (warp: Warp) => number, high: (warp: Warp) => number]

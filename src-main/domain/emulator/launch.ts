@@ -246,7 +246,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   /**
    * The clock's state. `before` and `began` are the instruction counts at the start of the segment
    * and of the block. `from` is the index of the segment's first instruction. `closeReads` counts
-   * successive close reads, and `skipped` is the time that the clock has skipped.
+   * successive reads of the clock with little time in between, and `skipped` is the time that the
+   * clock has skipped.
    */
   const clock = { before: 0, from: 0, began: 0, lastRead: 0, closeReads: 0, skipped: 0 }
 
@@ -324,7 +325,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     Object.assign(clock, { began: instructions, closeReads: 0, skipped: 0 })
     for (let rank = 0; rank < together; rank++)
       addBlock(cluster, number + rank, launch, memory, watches)
-    // Other warps may still wait for a warp that the trace ended.
+    // Other warps may still be waiting for a warp that the trace ended early.
     runCluster(cluster, code, runSplit, options.trace?.endsWarps ?? false)
     for (const { meetings } of cluster.blocks) barriers += meetings
     blocks += together

@@ -7,7 +7,7 @@ import { patternsOf, periodOf } from './access-patterns'
 
 /**
  * Returns the function that executes LDSM or STSM. Each group of eight lanes supplies the row
- * addresses of an 8 x 8 matrix of halves. Lane i has two elements of row i / 4.
+ * addresses of an 8 x 8 matrix of halves. Lane i holds two elements of row i / 4.
  */
 export function matrices(at: Site, storing: boolean): Step {
   at.expect('16')

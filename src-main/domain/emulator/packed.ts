@@ -75,8 +75,8 @@ function packed(
 }
 
 /**
- * HADD2.F32: returns the low half of a sum as a float. Compilers use this instruction to convert
- * FP16 to FP32.
+ * HADD2.F32: returns the low half of a sum as a float. Compilers convert FP16 to FP32 with
+ * HADD2.F32.
  */
 function widen(at: Site, toNumber: (bits: number) => number): Step {
   const first = at.source(0)

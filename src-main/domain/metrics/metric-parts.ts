@@ -2,10 +2,11 @@
  * Metrics that can be computed from other counters of the same launch if their own counter is
  * missing.
  *
- * Some reports contain only the other counters. For example, ncu's metric sets contain DRAM reads
- * and writes, but not their sum. ncu's metric sets also contain operations per cycle, but not the
- * number of operations. Each computed metric was compared with its counter in a report from an
- * H200. L1 traffic differed by up to 0.04 %, and the other metrics matched exactly.
+ * Some reports contain only the counters from which a metric is computed. For example, ncu's metric
+ * sets contain DRAM reads and writes, but not their sum. ncu's metric sets also contain operations
+ * per cycle, but not the number of operations. Each computed metric was compared with its counter
+ * in a report from an H200. The computed L1 traffic differed by up to 0.04 %, and all other
+ * computed metrics matched exactly.
  */
 
 interface MetricParts {

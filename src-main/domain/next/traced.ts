@@ -56,8 +56,8 @@ function producerOf(
       const { writes, guarded } = registersOf(code[index]!.text)
       const gives = writes.some((register) => wanted.has(register))
       if (gives && kind.test(opcodeFamily(code[index]!.opcode))) return code[index]!
-      // A different kind of instruction produced the value. If that instruction is predicated, an
-      // earlier instruction may still be the producer.
+      // An instruction of a different kind writes the register. If that instruction is predicated,
+      // an earlier instruction may still be the producer.
       if (
         gives &&
         !guarded &&

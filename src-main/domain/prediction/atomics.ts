@@ -1,5 +1,6 @@
 /**
- * The cost of atomics. L2 serializes atomics on the same line, even if different SMs issue them.
+ * Estimates the cost of a launch's atomics. L2 serializes atomics on the same line, even if
+ * different SMs issue them.
  */
 import type { ParameterValues } from './parameter-table'
 import type { LaunchTrace } from './warp-trace'
@@ -67,8 +68,8 @@ function cyclesOf({ requests, lanes, sectors }: LineAtomics, values: ParameterVa
 
 /**
  * Returns the fraction of a line's requests to include in the estimate. In a sample of many lines,
- * the line with the most requests exceeds the mean partly by chance. The estimate subtracts two
- * standard deviations, but is never below the mean of all lines.
+ * the line with the most requests exceeds the mean partly by chance. The estimate therefore
+ * subtracts two standard deviations from that line's requests, but is never below the mean.
  */
 const certainShare = (requests: number, mean: number): number =>
   Math.max(mean, requests - 2 * Math.sqrt(requests)) / requests

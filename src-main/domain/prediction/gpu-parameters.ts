@@ -67,7 +67,7 @@ export interface GpuParameters extends Omit<z.infer<typeof AnyFile>, '$schema' |
   values: Record<ParameterId, ParameterValue>
 }
 
-/** Returns only the numeric values of the parameters, which the model uses. */
+/** Returns the numeric values of the parameters, without their evidence, for the model. */
 export const parameterValues = ({ values }: Pick<GpuParameters, 'values'>): ParameterValues =>
   Object.fromEntries(parameterIds.map((id) => [id, values[id].value])) as ParameterValues
 
@@ -140,8 +140,8 @@ export function gpuParametersText({ values, ...head }: GpuParameters): string {
 const otherGpu = /^(ti|super|laptop|max|d|nvl|mig)\b/
 
 /**
- * Returns the GPU id for a device name from CUDA. The GPU id is an id from the GPU table, or the
- * name in lower case with dashes.
+ * Returns the GPU id for a device name from CUDA: an id from the GPU table, or else the device name
+ * in lower case with dashes.
  */
 export function gpuId(name: string): string {
   const slug = name

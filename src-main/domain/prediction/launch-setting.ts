@@ -10,7 +10,7 @@ export interface LaunchSetting {
   readonly ablate: readonly Ablation[]
   readonly registers: number
   readonly staticSharedBytes: number
-  /** Whether to repeat the simulation without each cause of stalls. */
+  /** Whether to repeat the simulation once per cause of stalls, with that cause removed. */
   readonly removes: boolean
   /**
    * Overhead of a launch: the cycles between two events around an empty launch. The overhead is

@@ -1,12 +1,12 @@
 /**
- * The class and the range of a prediction. Each class has a factor for the width of the range. With
- * this factor, nine out of ten recorded times were within the range. `npm run prediction`
- * cross-validates the factors by ladder.
+ * The class and the range of a prediction. Each class has a factor that sets the width of the
+ * range. With these factors, nine out of ten recorded times were within the range.
+ * `npm run prediction` cross-validates the factors by ladder.
  */
 import type { PredictedLaunch, Prediction, PredictionClass, PredictionWarning } from './prediction'
 import { rangeFactors } from './range-factors'
 
-/** Factor by which each warning multiplies the factor of the class. */
+/** Factor by which each warning multiplies the class's factor. */
 const widening: Readonly<Record<PredictionWarning, number>> = {
   'uneven-blocks': 1.2,
   'data-dependent': 1.4,

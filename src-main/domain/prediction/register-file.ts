@@ -5,7 +5,7 @@
  *
  * The operand cache has one entry per operand position and bank. The compiler's reuse flag keeps an
  * operand in its entry until an instruction reads a register of the same bank in the same position.
- * The later instruction can also belong to another warp.
+ * That instruction may belong to a different warp.
  *
  * The model follows Huerta et al., "Analyzing Modern NVIDIA GPU Cores" (2025).
  */

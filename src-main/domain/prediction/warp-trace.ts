@@ -10,7 +10,7 @@ import { lineBytes, sectorBytes } from './memory-units'
 
 /**
  * Kinds of events. An event starts with the index of the piece, the index of the instruction, and
- * the kind. The data that follows depends on the kind.
+ * the kind. The kind determines which data follows.
  */
 export const eventKinds = {
   /** The data is the number of wavefronts. */
@@ -42,8 +42,8 @@ export const eventKinds = {
 export const eventHead = 3
 
 /**
- * Bit position of the mask of completely accessed sectors. The four lower bits are the mask of all
- * accessed sectors.
+ * Bit position of the mask of completely accessed sectors. The four bits below it are the mask of
+ * all accessed sectors.
  */
 export const wholeSectors = 4
 
@@ -219,8 +219,8 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
     if (warp === last) return own
     let recorded = byBlock.get(warp.block)
     if (!recorded) {
-      // The emulator reuses the memory of blocks. The recorder therefore forgets the blocks of a
-      // finished cluster.
+      // The emulator reuses the memory of blocks. The recorder therefore removes a finished
+      // cluster's blocks from its maps.
       byBlock.clear()
       meetings.clear()
       for (const block of warp.block.cluster.blocks) {

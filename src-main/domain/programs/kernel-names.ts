@@ -87,7 +87,8 @@ export function briefName(name: string, most = 36): string {
   const { base, template } = parseKernelName(name)
   const [functor] = template === null ? [] : functorsOf(template)
   if (functor === undefined) return shortName(name, most)
-  // Wrappers only describe how a functor is applied. The innermost name describes the operation.
+  // Wrapper functors only describe how a functor is applied, so keep the innermost name, which
+  // describes the operation.
   const leaf = functor.split('<').at(-1)!.replaceAll('>', '')
   const fitting = [`${base}<${functor}>`, functor].find((text) => [...text].length <= most)
   return fitting ?? shortened(leaf, most)

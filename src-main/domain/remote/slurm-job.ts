@@ -54,7 +54,7 @@ export function stateOf({ state, reason: word, node }: QueueLine): JobState {
   return { state: state === 'COMPLETING' ? 'ending' : 'running', node }
 }
 
-/** Records of how a job ended. Missing records are null. */
+/** Slurm's records of how a job ended. A field is null if its record is missing. */
 interface EndOfJob {
   /** Last state that squeue reported. */
   queue: string | null

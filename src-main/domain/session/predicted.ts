@@ -39,7 +39,7 @@ export const PredictedTime = z.object({
   without: z.partialRecord(z.enum(removals), ms).optional(),
   /**
    * The predicted problem, if it differs from the session's problem. In labs, the counters are for
-   * a smaller problem.
+   * a smaller problem than the predicted one.
    */
   problem: Problem.optional(),
 })
@@ -61,7 +61,7 @@ export type PredictionSource = z.infer<typeof PredictionSource>
 
 /** Prediction for one launch in a deep profile. */
 export const LaunchPrediction = z.object({
-  /** Cycles, including launch overhead. */
+  /** Duration of the launch in cycles, including launch overhead. */
   cycles: z.number().nonnegative(),
   ms: z.number().nonnegative(),
   clockMHz: z.number().positive(),

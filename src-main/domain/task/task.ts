@@ -37,7 +37,7 @@ export const TaskSize = z.strictObject({
    */
   value: whole.min(1).optional(),
   /**
-   * Whether kernels are built for the default size. Such a size does not change when other sizes
+   * Whether kernels are built for the default size. A fixed size does not change when other sizes
    * are reduced, for example for an emulated GPU.
    */
   fixed: z.literal(true).optional(),
@@ -50,8 +50,8 @@ const TaskScalar = z.strictObject({
   /** Default value if neither the ladder nor the request has one. */
   value: z.number(),
   /**
-   * Marks an input-only scalar. Only the task's expressions use such a scalar, for example in
-   * fills. No struct contains such a scalar, so rungs do not receive its value.
+   * Marks an input-only scalar. Only the task's expressions use an input-only scalar, for example
+   * in fills. The scalar is in no struct, so rungs do not receive its value.
    */
   inputs: z.literal(true).optional(),
 })
@@ -105,7 +105,7 @@ type TaskReference = z.infer<typeof TaskReference>
 
 /**
  * N, if one in N rows contains infinities or NaN (`specialKinds`). A row extends along the last
- * dimension. 0 means that no row contains such values.
+ * dimension. 0 means that no row contains infinities or NaN.
  */
 const Special = Formula.optional()
 

@@ -87,14 +87,14 @@ export const Why = z.object({
 export type Why = z.infer<typeof Why>
 
 /**
- * Minimum share of the step at which a part is reported. Smaller parts are added to the unexplained
- * rest.
+ * Minimum share of the step at which a part is reported. Parts with a smaller share are added to
+ * the unexplained rest.
  */
 const leastShare = 0.05
 
 const rounding = 1e-9
 
-/** Relative variation of rates between launches. Smaller changes are ignored. */
+/** Relative variation of rates between launches. Smaller changes of a rate are ignored. */
 const resolution = 0.002
 
 /**

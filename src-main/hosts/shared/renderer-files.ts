@@ -52,8 +52,8 @@ export interface RendererFile extends FileType {
  * Returns the decoded segments of a request path.
  *
  * Returns null for invalid escapes, encoded separators, control characters, backslashes, `.`, `..`
- * and empty segments. Normal clients never send such paths. Rejecting such paths is safer than
- * correcting them, because implementations differ in their corrections.
+ * and empty segments. Normal clients never send these paths. They are rejected, not corrected,
+ * because implementations differ in their corrections.
  */
 export function pathSegments(rawPath: string): string[] | null {
   if (!rawPath.startsWith('/') || /%(?:2f|5c)/i.test(rawPath)) return null
@@ -102,9 +102,9 @@ export class RendererFiles {
   }
 
   /**
-   * Returns the file for these segments. If the path names no asset, the path is a UI route, and
-   * the file is index.html. Only a known file extension identifies an asset, because session names
-   * may contain a dot.
+   * Returns the file for a path's segments. A path that names no asset is a UI route, and its file
+   * is index.html. Only a known file extension identifies an asset, because session names may
+   * contain a dot.
    */
   async find(segments: string[]): Promise<RendererFile | null> {
     const last = segments.at(-1)

@@ -140,7 +140,7 @@ const readers: readonly Reader[] = [
     ...nowhere,
     message: message!,
   })),
-  // Keep advice that has a number: (C7511) Potential Performance Loss: wgmma … serialized
+  // Keep ptxas's numbered advice: (C7511) Potential Performance Loss: wgmma … serialized
   reader(/^ptxas (info)\s*: (\(C\d+\) .*)$/, ([severity, message]) => ({
     severity: severity!,
     ...nowhere,
@@ -173,8 +173,8 @@ function readDiagnostic(line: string): Diagnostic | null {
 
 const isCaret = (line: string): boolean => /^[\s|]*\^[\s~^]*$/.test(line)
 /**
- * Whether a line is indented like details in nvcc's messages. A quoted source line can have the
- * same indentation.
+ * Whether a line is indented like details in nvcc's messages. A quoted source line may be indented
+ * in the same way.
  */
 const isDetail = (line: string): boolean => /^ {10,}\S/.test(line)
 

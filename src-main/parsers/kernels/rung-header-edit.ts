@@ -55,7 +55,7 @@ export const faultLine = (message: string): number | null => {
   return line === undefined ? null : Number(line)
 }
 
-/** Returns the source with these values added to its `@param` lines. */
+/** Returns the source with the given values added to the allowed values in its `@param` lines. */
 export const allowValues = (source: string, values: Readonly<Record<string, number>>): string =>
   source.replace(
     /^(\/\/\s*@param\s+([A-Z][A-Z0-9_]*)\s+-?\d+\s*\{)([^}]*)(\})/gm,

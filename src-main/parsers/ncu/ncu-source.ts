@@ -3,7 +3,7 @@
  * page has counters per instruction and, if it includes the source, per line.
  *
  * The SASS view has one section per kernel. A section begins with `"Kernel Name","…",` (including
- * the final comma) and a header. These lines are followed by one row per instruction.
+ * the final comma) and a header. One row per instruction follows the header.
  *
  * The source view has one section per kernel and file. A section begins with `"File Path",…`,
  * `"Function Name",…` and a header. The row of each line is followed by the line's instructions.
@@ -96,8 +96,8 @@ function layoutOf(header: readonly string[]): Layout | null {
   const line = header.indexOf('Line No')
   const reasons = header.filter((name) => name.startsWith('stall_'))
   const isSampled = reasons.length > 0
-  // No page of ncu 2025.4 was available. Columns in ncu 2025.4 are assumed to have the same names
-  // as the metrics.
+  // This parser was not tested with a page from ncu 2025.4, whose columns are assumed to have the
+  // same names as the metrics.
   const ofNotIssued = isSampled && reasons.every((name) => name.endsWith(notIssued))
   return {
     width: header.length,
@@ -157,8 +157,8 @@ const undoubled = (cell: string): string =>
  * Splits a row into cells.
  *
  * ncu puts every cell in quotes but does not escape quotes in a source line (`asm("…")`). CSV
- * parsers reject such a row. This function splits the row at its separators if that yields as many
- * cells as the table has columns.
+ * parsers reject a row with unescaped quotes. This function splits the row at its separators if
+ * that yields as many cells as the table has columns.
  */
 function cellsOf(line: string, width: number | undefined): string[] {
   const inner = line.slice(1, -1)
@@ -270,7 +270,7 @@ export function parseSourcePage(text: string): SourcePage {
 export const isSourcePage = (start: string): boolean =>
   /^\uFEFF?(?:[^"].*\r?\n|\r?\n)*"(?:File Path|Kernel Name|Function Name)","/.test(start)
 
-/** Returns one launch per kernel on the page. Each launch contains only a name. */
+/** Returns one launch per kernel on the page, with only the kernel's name. */
 export function sourcePageLaunches({ sections }: SourcePage): NcuLaunch[] {
   const launches: NcuLaunch[] = []
   let files: (string | null)[] = []

@@ -214,7 +214,8 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
         hasCompiler: await has('nvcc'),
         predictedGpus: await listGpus(gpuFolders(setup)),
         hasEditor: hasEditor(machine),
-        // Ignore an invalid machines file here. The error is reported when a machine is needed.
+        // Ignore an invalid machines file here. A call that needs a machine from the file reports
+        // the error.
         machines: Object.keys(await readMachines(machine.folders.config).catch(() => ({}))),
       }
     },

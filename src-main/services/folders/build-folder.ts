@@ -25,7 +25,7 @@ import { requireOpened } from './folders'
 
 /**
  * Returns diagnostics with paths relative to the ladder folder. The compiler's paths are relative
- * to the library, where the folder has the task's name.
+ * to the rung library, in which the folder has the task's name.
  */
 const inFolder = (task: string, diagnostics: readonly Diagnostic[]): Diagnostic[] =>
   diagnostics.map(({ file, ...rest }) => ({

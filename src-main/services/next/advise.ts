@@ -1,5 +1,5 @@
 /**
- * Gives advice for a rung in an opened session. The advice is based on the source, the deep
+ * Finds advice for a rung in an opened session. The advice is based on the source, the deep
  * profile, and the rung's fraction of the session's total kernel time.
  */
 import { readFile } from 'node:fs/promises'
@@ -104,8 +104,8 @@ export async function adviseOnAll(places: Places, opened: Opened): Promise<Recor
 }
 
 /**
- * Maximum number of a program's kernels that get advice, longest first. Changing a shorter kernel
- * would save little time.
+ * Maximum number of a program's kernels that get advice, longest first. Changing any of the
+ * remaining kernels would save little time.
  */
 const mostAsked = 50
 
@@ -113,7 +113,7 @@ const mostAsked = 50
  * Returns the rung that is worth changing first, or null if no rung has a time. In a ladder, the
  * function returns the fastest rung. The kernels in a program or an import do different work.
  * Therefore, for a program or an import, the function returns the kernel whose best step saves the
- * most kernel time. If no kernel has a step, the function returns the longest kernel.
+ * most kernel time. If there is no advice for any kernel, the function returns the longest kernel.
  */
 export async function rungToChange(places: Places, opened: Opened): Promise<RungResult | null> {
   const { session } = opened

@@ -39,7 +39,7 @@ export interface ProgramsJob {
 
 interface ProgramsOutcome {
   session: Session
-  /** The error if ncu or access to counters is missing. */
+  /** The error to report if ncu or access to GPU counters is missing. */
   missing: ErrorShape | null
 }
 

@@ -1,6 +1,6 @@
 /**
  * Converts opened sessions to a report's text. The functions are pure, except that scrubbing
- * depends on this machine's names.
+ * depends on the names of this machine and its user.
  */
 import { checkAgainst, type CheckVerdict } from '../../domain/analysis/baseline-check'
 import { ciDocument } from '../../domain/analysis/baseline-document'
@@ -65,7 +65,7 @@ interface ReportOptions extends Choice, Authored, PrintOptions {
 }
 
 interface Opened extends Pick<OpenedSession, 'session' | 'sources'> {
-  /** Advice by rung id. Only some formats print the advice. */
+  /** Advice by rung id. Not all report formats print it. */
   next?: Readonly<Record<string, Next>>
 }
 
@@ -133,8 +133,8 @@ interface CiOptions {
 }
 
 /**
- * Checks a session against a baseline for continuous integration. Returns the text, the verdict,
- * and the headline.
+ * Checks a session against a baseline for continuous integration. Returns the report's text, the
+ * verdict, and a headline.
  */
 export function reportCi(
   baseline: Opened,
@@ -193,7 +193,9 @@ export interface HtmlSource extends Opened {
   profiles?: readonly DeepProfile[]
 }
 
-/** Returns one HTML file for one or two sessions. `template` is the built page. */
+/**
+ * Returns one HTML file for one or two sessions. `template` is the text of the built template.html.
+ */
 export function reportHtml(
   opened: readonly [HtmlSource] | readonly [HtmlSource, HtmlSource],
   options: Omit<ReportOptions, 'format' | 'wide'>,
@@ -217,8 +219,8 @@ export function reportHtml(
 
 /**
  * Returns a page that can draw the first session's charts. The other sessions provide data for
- * charts over several sizes. The other sessions contain only the first session's rungs. The page is
- * temporary, for a browser on this machine.
+ * charts over several sizes, and contain only rungs of the first session. The page is temporary,
+ * for a browser on this machine.
  */
 export function drawingPage(
   opened: readonly Opened[],

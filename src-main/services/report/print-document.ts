@@ -15,7 +15,7 @@ export interface PrintDocument {
   title: string
   /** Text in small print below the title, as HTML. */
   sub: string
-  /** Paragraphs by the author. */
+  /** Paragraphs that the report's author wrote. */
   notes: readonly string[]
   warnings: readonly string[]
   parts: readonly PrintPart[]

@@ -26,8 +26,8 @@ export interface CountedRung {
 export const notEmulated = message('emulation.notEmulated')
 
 /**
- * Returns the rung's profile, launches, and metrics. `counts` are per launch. `launched` may come
- * from a run with another problem.
+ * Returns the rung's profile, launches, and metrics. The values in `counts` are per launch.
+ * `launched` may come from a run with another problem.
  */
 export function countedRung(
   { id, places, job, launched: own }: ReadyRung,

@@ -140,7 +140,7 @@ export class PredictedRungs {
 
   /**
    * Returns the metrics. If the predicted problem differs from the session's problem, returns only
-   * rates and names the predicted problem.
+   * rates, each with a note that names the predicted problem.
    */
   private metricsOf(launches: Parameters<typeof predictedMetrics>[0]): Record<string, MetricValue> {
     const all = predictedMetrics(launches)

@@ -9,7 +9,7 @@ import { throwIfHopeless, causeOf, tail, type At, type Attempt } from './runner-
 import { toLaunch, toVerify, toTiming, toBurst, toSustained } from './runner-results'
 import type { MeasureRequest } from './measurement'
 
-/** Number of bursts per rung, enough to compute a median. The GPU rests before each burst. */
+/** Number of bursts per rung, enough to compute a median. The GPU is idle before each burst. */
 const burstsOfRung = 3
 
 /**

@@ -39,8 +39,8 @@ interface WatchOptions {
   /** Rungs to run (default: all). */
   rungs?: readonly string[] | undefined
   /**
-   * Runs the given rungs and the reference. Returns null if no rung finished. The watch reports a
-   * rejection and continues.
+   * Runs the given rungs and the reference. Returns null if no rung finished. If the promise
+   * rejects, the watch reports the error and continues.
    */
   run: (rungs: string[]) => Promise<Session | null>
   onNews: (news: WatchNews) => void
@@ -55,8 +55,8 @@ interface WatchOptions {
 const entryId = ({ as, id }: { as?: string | undefined; id: string }): string => as ?? id
 
 /**
- * Returns a key per rung. The key covers all inputs that affect the rung's result. If the key
- * changes, the rung must run again.
+ * Returns a key for each rung. The key covers all inputs that affect the rung's result, so a rung
+ * must run again if its key changes.
  */
 async function rungKeys({
   folder,
@@ -91,8 +91,8 @@ async function rungKeys({
 }
 
 /**
- * Returns the rungs to run again, in ladder order. Includes rungs that an earlier round did not
- * run. If any rung runs, the reference runs too.
+ * Returns the rungs to run again, in ladder order. Includes rungs whose earlier round was canceled
+ * or failed. If any rung runs, the reference runs too.
  */
 function changedRungs(
   before: ReadonlyMap<string, string>,

@@ -63,8 +63,8 @@ async function findPoints(places: SessionPlaces): Promise<FoundPoints> {
 }
 
 /**
- * Returns the ladders that have a history, and one ladder's history. The default is the ladder that
- * was timed last.
+ * Returns the ladders that have a history, and the history of one ladder. If `ladder` is null, this
+ * is the ladder that was timed last.
  */
 export async function findHistory(
   places: SessionPlaces,

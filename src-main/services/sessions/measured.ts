@@ -56,8 +56,8 @@ function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]
 }
 
 /**
- * Returns the ladder, or null if the ladder is missing or has an unusable rung. A run would report
- * the error.
+ * Returns the ladder, or null if the ladder is missing or has an unusable rung. A run of the ladder
+ * reports its errors.
  */
 function ladderOf(catalog: Catalog, id: string): Ladder | null {
   const file = catalog.ladders.find((ladder) => ladder.id === id)

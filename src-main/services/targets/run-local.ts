@@ -8,7 +8,7 @@ import { liveWay } from '../run/live-way'
 import { planRun } from '../run/plan'
 import type { RunPlan } from '../../domain/run/plan'
 
-/** Runs a plan. The library may differ from the library on disk. */
+/** Runs a plan. `catalog` may differ from the rung library on disk. */
 export const runLive = (
   catalog: Catalog,
   plan: RunPlan,

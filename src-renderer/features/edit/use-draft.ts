@@ -99,7 +99,8 @@ export function useDraft(session: () => string, rung: () => string) {
     discard,
     reopen: () => void open(),
     /**
-     * Discards the build that the user started. Call this function when a newer build is available.
+     * Discards the build that the user started. Call this function when the counters include a
+     * later build of the copy.
      */
     forget: () => {
       if (!building.value) built.value = null

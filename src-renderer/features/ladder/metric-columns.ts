@@ -24,9 +24,10 @@ const registersOf = ({ rungs }: Session): string[] =>
 
 /**
  * Returns the default columns: the card metrics and the registers. A deep session shows structural
- * bank conflicts instead of the noisy counters. If another unit bounds the task, its utilization
- * replaces the FMA pipe's utilization. In a memory-bound task without bank conflicts, memory
- * metrics replace the bank conflict columns. A session without times shows all its counters.
+ * bank conflicts instead of the noisy conflict counters. If a unit other than the FMA pipe bounds
+ * the task, its utilization replaces the FMA pipe's utilization. In a memory-bound task without
+ * bank conflicts, memory metrics replace the bank conflict columns. A session without times shows
+ * all its counters.
  */
 export function usualColumns(session: Session): string[] {
   const own = hasTimes(session) ? [] : [...countedColumns(session), ...registersOf(session)]
@@ -48,8 +49,8 @@ export const metricsOf = (groups: readonly ColumnGroup[]): string[] =>
   groups.flatMap(({ metrics }) => metrics)
 
 /**
- * Returns the scale of a metric's bars. Percentages end at 100 %. Other units end at the largest
- * value in the ladder.
+ * Returns the scale of a metric's bars. The scale of a percentage ends at 100 %. Other scales end
+ * at the largest value in the ladder.
  */
 export function metricScale(session: Session, id: string): Scale {
   if (metricDefinition(id)?.unit === '%') return { kind: 'linear', min: 0, max: 100 }

@@ -9,7 +9,7 @@ import { whenIdle } from '../../ui/when-idle'
 
 /**
  * Returns a function that returns a rung's first step. The step is null until it is known, so that
- * the table reserves a line for it. The step is undefined if the rung has no line.
+ * the table reserves a line for it. The step is undefined if the rung needs no line for one.
  */
 export function useFirstSteps(
   ref: string,
@@ -18,7 +18,7 @@ export function useFirstSteps(
 ): (rung: RungResult) => FirstStep | null | undefined {
   const client = useClient()
   const steps = shallowRef<ReadonlyMap<string, FirstStep | null>>(new Map())
-  /** Whether advice is available. Some reports contain no advice. */
+  /** Whether the session has advice. Some reports contain none. */
   const isOffered = shallowRef(true)
   const advisable = computed(() => {
     const of = session()

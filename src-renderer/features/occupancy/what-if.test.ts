@@ -46,7 +46,7 @@ describe('the what-if screen’s URL', () => {
     expect(limitOf(fields)).toBe(own.occupancy.limits.shared)
     expect(limitOf({ ...fields, carveOut: '' })).toBeGreaterThan(own.occupancy.limits.shared!)
     // The carve-out is at least as large as a block's shared memory. Each GPU supports different
-    // sizes.
+    // carve-out sizes.
     expect(limitOf({ ...fields, carveOut: '8192', shared: '100000' })).toBe(2)
     expect(limitOf({ ...fields, carveOut: '12345' })).toBe(limitOf({ ...fields, carveOut: '' }))
   })

@@ -181,7 +181,7 @@ describe('rung sources', () => {
       .filter((entry) => entry.isFile() && /\.(mjs|ts)$/.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
     expect(scripts.length).toBeGreaterThan(10)
-    // The exempt scripts write to other folders.
+    // The listed scripts are exempt, because they write only to other folders.
     const foldersOfTheirOwn = [
       'keep-emulation.ts',
       'kernels.mjs',

@@ -1,5 +1,5 @@
 /**
- * Tests jobs whose buffers had different contents in an earlier run. State that a kernel keeps
+ * Tests jobs that run a kernel repeatedly with different buffer contents. State that a kernel keeps
  * between launches must not affect the result.
  */
 import { describe, expect, it } from 'vitest'
@@ -51,7 +51,7 @@ function answerOf(kernel: string, changes: Partial<EmulationJob> = {}) {
 const right = (outputs: ReadonlyMap<string, Uint8Array>): boolean =>
   Buffer.from(outputs.get('out')!).equals(Buffer.from(doubled))
 
-describe('a job with buffer contents for an earlier run', () => {
+describe('a job that runs a kernel repeatedly with different inputs', () => {
   it('runs until its persistent state no longer changes', () => {
     const { outputs, again, unsettled, kernels } = answerOf('resets')
     expect([outputs, ...again].map(right)).toEqual([true, true])

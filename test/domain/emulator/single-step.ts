@@ -26,7 +26,10 @@ import type { Instruction, MemoryOperand } from '../../../src-main/domain/sass/i
 import { specialRegister } from '../../../src-main/domain/emulator/special-registers'
 import { guardOf } from '../../../src-main/domain/emulator/guard'
 
-/** Returns a generator of numbers from 0 to 1. The numbers depend only on the seed (mulberry32). */
+/**
+ * Returns a generator of pseudorandom numbers from 0 to 1 (mulberry32). The sequence depends only
+ * on the seed.
+ */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -48,7 +51,9 @@ const localAt = 0x20000
 const localBytes = 512
 const memoryBytes = localAt + lanes * localBytes
 
-/** Values at or near which the behavior of instructions changes. */
+/**
+ * Boundary values for instructions: values where results change abruptly, and values next to them.
+ */
 const edges = [
   ...[0, 1, 2, 8, 31, 32, 33, 64, -1, -2, 0x7fffffff, -0x80000000, 0x80, 0xff, 0x8000, 0xffff],
   // The floats 1, the next larger float, -1, 0.5, 2.5, 3.5, denormal numbers, the largest number,

@@ -38,7 +38,7 @@ describe('a time check that uses predicted times', () => {
     const { status, sentence, figures } = of(0.3)
     expect(status).toBe('passed')
     expect(sentence).toMatch(
-      /^Fast enough, predicted: ≈ 300 µs \(250–360\), compared with ≈ 1\.0 ms \(0\.83–1\.2\)/,
+      /^Fast enough \(predicted\): ≈ 300 µs \(250–360\), compared with ≈ 1\.0 ms \(0\.83–1\.2\)/,
     )
     expect(figures.map(({ value }) => value.evidence)).toEqual(Array(3).fill('predicted'))
   })
@@ -74,7 +74,7 @@ describe('a check of a predicted stall reason', () => {
   })
 })
 
-it('a predicted time can pass a lab, and an undecided time does not fail it', () => {
+it('a lab can pass with a predicted time, and does not fail if the time check is undecided', () => {
   const result = (id: string, kind: 'correctness' | 'time', status: 'passed' | 'unavailable') => ({
     ...{ id, kind, status, title: '', sentence: '', figures: [] },
   })
@@ -88,7 +88,7 @@ it('a predicted time can pass a lab, and an undecided time does not fail it', ()
   )
 })
 
-it('a lab about time is checked by prediction if a model but no GPU is available', () => {
+it('a lab with a time check defaults to predicted times if there is a model but no GPU', () => {
   const here = { hasGpu: false, hasCompiler: true, needsTimes: true, hasModel: true }
   expect(usualLabTarget(here)).toBe('predicted')
   expect(usualLabTarget({ ...here, hasGpu: true })).toBe('local')

@@ -27,7 +27,10 @@ export async function sideOf(
   return { session, rung: { ...rungOf(session, rung)!, ...over } }
 }
 
-/** Returns the facts of a rung. Throws an error if the rung has no recommendations. */
+/**
+ * Returns the facts on which a rung's recommendations are based. Throws an error if the rung has no
+ * recommendations.
+ */
 export async function factsOfRung(
   name: string,
   rung: string,
@@ -38,7 +41,7 @@ export async function factsOfRung(
   return facts
 }
 
-/** The built-in results of past steps. */
+/** The shipped landed.json: how past optimization steps changed the time. */
 export const recordedPast = Past.parse(
   JSON.parse(readFileSync(join(recordings, 'landed.json'), 'utf8')),
 )

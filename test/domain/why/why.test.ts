@@ -37,7 +37,7 @@ const first = (session: Session, a: string, b: string): Cause => step(session, a
 const ids = ({ metrics }: Cause): string[] => metrics.map(({ id }) => id)
 
 describe('the top-ranked cause', () => {
-  it('of prefetching is a busier FMA pipe with the same work, because warps wait less for memory', () => {
+  it('for prefetching is a busier FMA pipe with the same work, because warps wait less for memory', () => {
     const cause = first(fp32, '08_warp_tile', '09_register_prefetch')
     expect(inEnglish(cause.statement)).toMatch(
       /^The FMA pipe is busy for 78\.8 % of the active cycles instead of 65\.3 %, 1\.21×: fewer warps stall per issued instruction, for global or local memory \(long scoreboard\) 1\.03 → 0\.03;/,
@@ -49,7 +49,7 @@ describe('the top-ranked cause', () => {
     ])
   })
 
-  it('of 128-bit access is fewer bank conflicts, as the header predicts, until another unit becomes the limit', () => {
+  it('for 128-bit access is fewer bank conflicts, as the header predicts, until another unit becomes the limit', () => {
     const { limits, causes } = step(fp32, '05_thread_tile_2d', '06_float4')
     expect(limits).toEqual({ a: 'l1Data', b: 'fma' })
     expect(inEnglish(causes[0]!.statement)).toBe(
@@ -57,13 +57,13 @@ describe('the top-ranked cause', () => {
     )
   })
 
-  it('of a thread tile is fewer reads from shared memory', () => {
+  it('for a thread tile is fewer reads from shared memory', () => {
     const cause = first(fp32, '03_shared_tile', '04_thread_tile_1d')
     expect(cause.id).toBe('work')
     expect(ids(cause)).toEqual(['lsuDataUtilization', 'sharedLoadWavefronts', 'sharedLoads'])
   })
 
-  it('of padding is fewer passes for shared stores', () => {
+  it('for padding is fewer passes for shared stores', () => {
     expect(ids(first(padding, '20_transposed_conflicts', '20_padded'))).toEqual([
       'lsuDataUtilization',
       'sharedStoreWavefronts',
@@ -72,7 +72,7 @@ describe('the top-ranked cause', () => {
     ])
   })
 
-  it('of a warp tile is fewer shared-memory passes, not a small change in resident warps', () => {
+  it('for a warp tile is fewer shared-memory passes, not a small change in resident warps', () => {
     const cause = first(fp32, '07_conflict_free', '08_warp_tile')
     expect(ids(cause)).toEqual(['fmaUtilization', 'sharedLoadWavefronts'])
     const occupied = (value: number) => ({
@@ -87,14 +87,14 @@ describe('the top-ranked cause', () => {
     expect(ids(causes[0]!)).toEqual(['fmaUtilization', 'achievedOccupancy'])
   })
 
-  it('of a larger thread tile is fewer issue slots for instructions other than FMAs', () => {
+  it('for a larger thread tile is fewer issue slots for instructions other than FMAs', () => {
     const { causes, unimportant } = step(fp32, '10_cp_async', '11_block_128x256')
     expect(causes.map(({ id }) => id)).toEqual(['instructions'])
     expect(ids(causes[0]!)).toContain('memoryInstructions')
     expect(unimportant.map(({ id }) => id)).toContain('issueSlotsBusy')
   })
 
-  it('of persistent blocks is a busier tensor pipe and less memory traffic', () => {
+  it('for persistent blocks is a busier tensor pipe and less memory traffic', () => {
     const cause = first(tensor, '57_warp_specialized', '58_persistent')
     expect(cause.id).toBe('busy')
     expect(ids(cause)).toEqual([
@@ -106,7 +106,7 @@ describe('the top-ranked cause', () => {
     ])
   })
 
-  it('of WGMMA is less tensor-pipe time for the same product', () => {
+  it('for WGMMA is less tensor-pipe time for the same product', () => {
     expect(first(tensor, '54_mma_sync', '56_wgmma_tma').id).toBe('work')
   })
 
@@ -155,7 +155,7 @@ describe('the top-ranked cause', () => {
     ])
   })
 
-  it('of a grid with fewer blocks than SMs is the SMs without a block, even at the card level', () => {
+  it('for a grid with fewer blocks than SMs is the SMs without a block, even at the card level', () => {
     const { causes, needs } = step(small, '10_cp_async', '11_block_128x256')
     expect(inEnglish(causes[0]!.statement)).toBe(
       'The grid has 32 blocks instead of 64 for 132 SMs, so an SM has a block 24.2 % of the time instead of 48.5 %.',
@@ -164,7 +164,7 @@ describe('the top-ranked cause', () => {
     expect(needs?.level).toBe('standard')
   })
 
-  it('of one launch instead of two is the saved time between launches', () => {
+  it('for one launch instead of two is the saved time between launches', () => {
     // With a warm L2, both rungs' kernels take the same time. The gap between the two launches is a
     // tenth of the kernel time.
     const warm = structuredClone(sums)
@@ -176,7 +176,7 @@ describe('the top-ranked cause', () => {
     expect(first(warm, '09_warp_shuffles', '10_last_block').id).toBe('launches')
   })
 
-  it('of a memory-bound task without a limiter is busier DRAM', () => {
+  it('for a memory-bound task without a limiter is busier DRAM', () => {
     const { limits, causes } = step(histogram, '01_global_atomics', '02_shared_atomics')
     expect(limits.a).toBeNull()
     expect(ids(causes[0]!)).toEqual(expect.arrayContaining(['dramUtilization', 'l2Bytes']))
@@ -225,7 +225,7 @@ describe('every step of every recording', async () => {
     expect(Math.min(kinds.oneWay, kinds.opposed)).toBeGreaterThan(20)
   })
 
-  it('has factors whose product is the speedup, and prints no shares', () => {
+  it('has factors whose product is the speedup, and is printed without shares', () => {
     for (const { a, b } of steps) {
       const why = whyOf(a, b)
       const times = timesOf(a, b)

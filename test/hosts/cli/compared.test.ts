@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { runIn } from './support'
 
-it('diff explains the verdict "same", even for values that differ', async () => {
+it('diff explains that the verdict "same" includes small differences', async () => {
   const words = ['recorded:gemm-bf16-h200-8192', '76_multicast_nt', '77_tma_store_nt']
   const { code, stdout, stderr } = await runIn({}, 'diff', ...words)
   expect(code, stderr).toBe(0)

@@ -104,7 +104,7 @@ describe('a header', () => {
 })
 
 describe('a header of unrealistic size', () => {
-  // A regular expression that tries every blank would exceed the test's time limit.
+  // A regular expression that backtracks over the blanks would exceed the test's time limit.
   it.each([
     ['a value', (blanks: string) => `// @title a${blanks}b`, 600_000],
     ['a line that goes on', (blanks: string) => `// @title a\n//   b${blanks}c`, 600_000],
@@ -220,7 +220,7 @@ describe('a fault is reported with the file, line, key, and a correction', () =>
 })
 
 describe('parameters become nvcc flags', () => {
-  it('sorted by name, so that equal parameters give equal command lines', () => {
+  it('sorted by name, so that equal parameters yield equal command lines', () => {
     expect(parameterFlags({ TM: 8, BK: 16, TN: -1 })).toEqual(['-DBK=16', '-DTM=8', '-DTN=-1'])
     expect(parameterFlags({})).toEqual([])
   })

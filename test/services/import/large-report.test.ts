@@ -134,6 +134,6 @@ it('a report from an untested ncu version has a note', async () => {
   const { session } = await imported(file, dir)
   expect(session.rungs).toHaveLength(3)
   expect(said(session.warnings)).toContain(
-    'ncu 2031.9.7.5 wrote this report. Its values were checked only against reports of ncu up to 2025.3.',
+    'ncu 2031.9.7.5 wrote this report. Its values were checked only with reports from ncu versions up to 2025.3.',
   )
 })

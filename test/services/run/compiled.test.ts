@@ -1,6 +1,6 @@
 /**
- * Tests rungs that are PTX, machine code or a shared library. The rungs run on the emulated GPU and
- * are built for a real GPU. nvcc creates these files during the test.
+ * Tests rungs that are PTX, machine code or a shared library, built with nvcc during the test. The
+ * rungs run on the emulated GPU and are built for a real GPU.
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -214,7 +214,7 @@ describe.skipIf(nvcc === null)('a rung that was compiled elsewhere', () => {
       /cudaErrorInvalidConfiguration: a block of 2048 x 1 x 1 threads/,
     ],
   ])(
-    'named %s that is %s and %s has one error message',
+    'in the file %s, copied from %s with the entry %s, fails with one error message',
     async (name, from, rest, reason) => {
       const { rungs } = await session(await ladder({ [name]: from }, entry(name, rest)))
       expect(['failed', 'unsupported']).toContain(rungs[0]!.status)
@@ -279,7 +279,7 @@ describe.skipIf(nvcc === null)('a rung that was compiled elsewhere', () => {
       { 'r1.cubin': 'good.cubin', 'r1.ptx': 'good.ptx' },
       /contains r1\.ptx and r1\.cubin, which are both the rung r1/,
     ],
-  ])('is rejected at its line: %s', async (entries, files, message) => {
+  ])('is rejected, with the line of its ladder entry: %s', async (entries, files, message) => {
     const { code, stderr } = await run(await ladder(files, entries), 'emulated')
     expect(code).toBe(2)
     expect(stderr).toMatch(message)

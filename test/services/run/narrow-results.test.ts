@@ -31,7 +31,7 @@ describe.skipIf((await findTool('nvcc')) === null)('with a real nvcc', async () 
   // the tile size.
   it.each([
     ['m=129', 'n=66', 'k=80'],
-    // At this scale, many sums saturate.
+    // With a scale of 0.01, many sums saturate.
     ['m=33', 'n=35', 'k=67', 'scale=0.01'],
   ])('INT8 results are exact at %s %s %s', async (...sizes) => {
     expect(await statuses('gemm-int8', sizes)).toEqual(
@@ -39,7 +39,7 @@ describe.skipIf((await findTool('nvcc')) === null)('with a real nvcc', async () 
     )
   })
 
-  // The second scale is above the largest FP16 number.
+  // A scale of 1e6 is above the largest FP16 number.
   it.each([
     ['m=65', 'n=66', 'k=33'],
     ['m=65', 'n=66', 'k=33', 'scale=1e6'],

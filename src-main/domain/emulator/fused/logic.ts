@@ -32,8 +32,8 @@ interface LogicCodes {
 }
 
 /**
- * Emits code that evaluates a three-input truth table as an OR of its minterms. Common tables use
- * shorter code.
+ * Emits code that evaluates a three-input truth table as an OR of its minterms. Common truth tables
+ * get shorter code.
  */
 function truthTable(
   run: RunWriter,
@@ -143,7 +143,7 @@ export function predicateLogic(run: RunWriter, instruction: Instruction): void {
     truthTable(run, bits & 255, inputs, maskLogic(run))
     code.get(run.shift)
     code.op(scalar.shrUnsigned)
-    // Compute the second output before writing the first one.
+    // Compute the second output before writing the first one, which may overwrite an input.
     if (place === 0) code.set(run.scratchBits)
   })
   if (results.length !== 2) return unsupported()
@@ -199,8 +199,8 @@ export function compareInts(
   }
   if (!has('EX')) compare(unsigned ? codes.unsigned : codes.signed)
   else {
-    // The high word decides the comparison. If the high words are equal, the low-word comparison
-    // decides.
+    // The high words decide a comparison of 64-bit numbers. If the high words are equal, the result
+    // of the low-word comparison decides.
     const strict = comparisons[name === 'GE' ? 'GT' : name === 'LE' ? 'LT' : name]!
     compare(unsigned ? strict.unsigned : strict.signed)
     run.predicateVector(operands.ins[1])

@@ -16,11 +16,11 @@ export const checks = {
   didNotRun: 'The code was not run.',
   cannotTell: 'Undecided, because the predicted range contains the limit. {what}',
   predictedTime:
-    'Predicted: {own}, compared with {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
+    'Predicted: {own}, compared with {theirs} for {rung}. The limit is {factor}×, plus a noise margin of {noise} %.',
   fasterPredicted:
-    'Fast enough, predicted: {own}, compared with {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
+    'Fast enough (predicted): {own}, compared with {theirs} for {rung}. The limit is {factor}×, plus a noise margin of {noise} %.',
   slowerPredicted:
-    'Too slow, predicted: {own}, compared with {theirs} for {rung}; must be at most {factor}×, with a noise margin of {noise} %.',
+    'Too slow (predicted): {own}, compared with {theirs} for {rung}. The limit is {factor}×, plus a noise margin of {noise} %.',
   noTime: 'No time was measured.',
   onlyPredicted: 'The time was predicted, not measured.',
   notCollected: 'The value was not collected.',

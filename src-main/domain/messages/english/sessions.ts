@@ -18,7 +18,7 @@ export const records = {
   parameterLeft: '{rung} keeps {name} = {value}: it does not allow {asked}, only {allowed}.',
   verifyingAt: 'Verifying at {at} ({number} of {total}).',
   wrongAt: 'At {at}: {why}',
-  trustedFailed: '{rung}, which results are checked against, could not be used.',
+  trustedFailed: '{rung}, the rung that results are checked against, could not be used.',
   hung: 'Hung during {stage}: no progress for {seconds} s, so its process was terminated.',
   crashed: 'Crashed during {stage} ({signal}).',
   flooded: 'Printed without end during {stage}, so its process was terminated.',
@@ -30,7 +30,7 @@ export const records = {
   outOfTurn:
     'While {rung} was running, lines arrived that the runner could not have sent at that point; they were ignored. The rung may be printing text that looks like a result.',
   gpuShared:
-    'Another program was computing on this GPU before or after the timing, so the times may be from a shared GPU. Check `nvidia-smi`, and run again once nothing else is computing there.',
+    'Another program was using this GPU before or after the timing, so the times may be from a shared GPU. Check `nvidia-smi`, and run again when no other process is using the GPU.',
   untraced:
     'CUPTI is not available on this machine. Work that a rung launches on its own streams could not be detected and may be missing from its time. Install the `extras/CUPTI` folder of the CUDA toolkit, and run again.',
 
@@ -58,7 +58,7 @@ export const records = {
   notFinite: 'ncu reported {value} for {metricName} of the kernel {kernel}.',
   roundedToZero: 'ncu printed {metricName} with two decimals, which round its value to 0.',
   notPercent: 'ncu reported {metricName} in {unit} instead of percent.',
-  noUnit: "ncu's table does not give the unit of {metricName}.",
+  noUnit: "ncu's table has no unit for {metricName}.",
   importedWithout: 'Imported from {file}: {why}',
 
   builtOnly:
@@ -216,7 +216,7 @@ export const reports = {
 /** Data missing from a file that ncu wrote. */
 export const imports = {
   newerNcu:
-    'ncu {version} wrote this report. Its values were checked only against reports of ncu up to {known}.',
+    'ncu {version} wrote this report. Its values were checked only with reports from ncu versions up to {known}.',
   formatVersion:
     'The report has format version {version}; this program knows versions up to {known} and ignores newer additions.',
   cutOff: 'The report is truncated at byte {at}: {missing}.',

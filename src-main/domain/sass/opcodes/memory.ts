@@ -58,7 +58,7 @@ interface Address {
   descriptorIf?: number
   /** Position of the bit that makes the address register a pair. */
   wideIf?: number
-  /** Position of the scale factor for the register. */
+  /** Position of the address register's scale factor. */
   scaleAt?: number
   registerAt?: number
 }

@@ -41,7 +41,7 @@ const fields = {
 
 export const runDocument = documentKind({
   name: 'run',
-  // Use the version of the session's schema, because the remaining fields have the same schema.
+  // Use the version of the session schema, because most fields are those of a session.
   version: sessionSchemaVersion,
   title: 'run, import, profile and show',
   description:

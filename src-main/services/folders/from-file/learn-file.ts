@@ -38,7 +38,10 @@ export interface FromFileRequest {
   args: readonly string[]
 }
 
-/** Time limit for main() in seconds. Launches recorded before the limit are used. */
+/**
+ * Time limit for main() in seconds. If main() exceeds it, the launches recorded until then are
+ * used.
+ */
 const mainSeconds = 20
 
 interface Recorder {
@@ -92,8 +95,8 @@ export async function learn(
   const shown = shownPath(file)
   const runs = hasMain(sourceFunctions(text))
   const compiler = await bench.compiler()
-  // Start building the recorder and the probe early. Each build takes seconds, and both programs
-  // are needed.
+  // Start building the recorder and the probe early. Each build takes seconds, and the recorder and
+  // the probe are both needed.
   for (const build of [bench.programRecorder, bench.launchProbe]) build().catch(() => undefined)
   const { settings, from } = await compileOptions(file, request)
   if (from !== null) tell(`Compiling it as ${from} says.`)
