@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * `npm run bench` runs the benchmarks, which need a quiet machine. The script prints every
- * measurement with its spread and, if there is one, its budget (bench/budgets.mjs). The last lines
- * list the budgets. The exit code is 1 if a budget is exceeded.
+ * `npm run bench` runs the benchmarks, which need an otherwise idle machine. The script prints
+ * every measurement with its spread and, if there is one, its budget (bench/budgets.mjs). The last
+ * lines list the budgets. The exit code is 1 if a budget is exceeded.
  *
  *     npm run bench [-- start replay ui compare grids reports report csv emulation sessions gpu]
  *

@@ -92,18 +92,21 @@ describe('the npm package', () => {
     expect(await readFile(out, 'utf8')).toContain('<title>')
   })
 
-  it.each(['serve', 'app'])('serves the UI with `%s` if there is no display', async (command) => {
-    const none = { ...env, DISPLAY: '', WAYLAND_DISPLAY: '' }
-    const server = start([command], none, program)
-    const said = await outputWhenReady(server)
-    const link = /http:\S+/.exec(said)![0]
-    const entry = await fetch(link, { redirect: 'manual' })
-    const cookie = entry.headers.getSetCookie()[0]!.split(';')[0]!
-    const page = await fetch(new URL('/', link), { headers: { cookie } })
-    expect(await page.text()).toContain('<div id="app"')
-    server.signal('SIGTERM')
-    expect((await server.finished).code).toBe(0)
-  })
+  it.each(['serve', 'app'])(
+    'serves the UI as a web page if `%s` has no display',
+    async (command) => {
+      const none = { ...env, DISPLAY: '', WAYLAND_DISPLAY: '' }
+      const server = start([command], none, program)
+      const said = await outputWhenReady(server)
+      const link = /http:\S+/.exec(said)![0]
+      const entry = await fetch(link, { redirect: 'manual' })
+      const cookie = entry.headers.getSetCookie()[0]!.split(';')[0]!
+      const page = await fetch(new URL('/', link), { headers: { cookie } })
+      expect(await page.text()).toContain('<div id="app"')
+      server.signal('SIGTERM')
+      expect((await server.finished).code).toBe(0)
+    },
+  )
 
   it('opens a window with an Electron that is installed next to it', async () => {
     const modules = dirname(dirname(program))

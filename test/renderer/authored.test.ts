@@ -96,7 +96,7 @@ const ladderTexts = [
 ]
 
 const picture = /(?<=>)[^<>]+(?=<\/)/g
-/** Returns whether a label is more than a name or a number. */
+/** Returns whether a picture's label contains words, not only a name or a number. */
 const isWorded = (label: string): boolean =>
   /[a-z]{2}/i.test(label) && !/^(SM \d|d = \d)$/.test(label)
 

@@ -113,7 +113,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     )
   })
 
-  it("uses a CPU function with the kernel's parameters as the reference, if the function gives the kernel's results", async () => {
+  it("uses a CPU function with the kernel's parameters as the reference, if both compute the same results", async () => {
     const cpu = (factor: number) => `
     void twice_cpu(float* out, const float* in, int n) {
       for (int i = 0; i < n; ++i) out[i] = ${factor} * in[i];
@@ -330,7 +330,7 @@ int main() {
     expect(stdout).toMatch(/same launch +yes/)
   })
 
-  it('main() may create library handles, and its launches before any other library call are used', async () => {
+  it('main() may create library handles, and launches before an unsupported library call are used', async () => {
     const { code, ladder, stdout, stderr } = await init(
       program(
         twice,

@@ -249,7 +249,7 @@ rungs: [{ id: a }, { id: b }]
       '// @param TILE 8 {4,8}\n',
       /:15:39: TILE = 3 is not allowed; the allowed values are 4, 8\.$/,
     ],
-  ])('with a %s has a fault before it runs', async (_what, line, expected) => {
+  ])('is rejected before it runs if %s', async (_what, line, expected) => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine, (all) =>
       line.includes('@after') ? all : all.replace('{ id: b }', '{ id: b, params: { TILE: 3 } }'),

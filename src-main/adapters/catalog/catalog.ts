@@ -20,7 +20,7 @@ export interface RungSource {
   /** Path relative to cuda-kernels, with `/` as the separator. */
   file: string
   text: string
-  /** Contents of a binary file. For such a file, `text` is only a description. */
+  /** Contents of a binary file, for which `text` is only a description. */
   bytes?: Uint8Array
   /** Headers that replace the task's headers, by path. */
   headers?: ReadonlyMap<string, string>

@@ -43,7 +43,7 @@ export type KeptBuild = z.infer<typeof KeptBuild>
 
 /**
  * Name of the folder that contains an entry's sources, next to its artifact. The header
- * cuda-kernels/python/kl_rung.h uses the same name.
+ * cuda-kernels/python/kl_rung.h contains the same folder name.
  */
 const sourcesOf = 'src'
 

@@ -43,7 +43,7 @@ export interface ShellResult {
   outcome: 'done' | 'lost' | 'cancelled'
   /** The script's exit status, or null unless the outcome is `done`. */
   status: number | null
-  /** The script's output lines, without the output of login files. */
+  /** The script's output lines, without the output of shell startup files. */
   lines: string[]
   stderr: string
 }

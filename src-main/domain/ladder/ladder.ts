@@ -102,7 +102,7 @@ export const LadderRung = z.object({
   title: z.string(),
   header: RungHeader,
   params: Parameters,
-  /** Task options that differ from the ladder's. */
+  /** Task options that differ from the ladder's options. */
   options: Options.optional(),
   /** Path of the source under cuda-kernels, with `/` as separator. */
   file: z.string(),

@@ -222,8 +222,8 @@ function listingIn(
     const kernel = kernels.find((own) => own.name === name)
     return kernel ? listingOf(kernel, architecture, nameOf) : null
   } catch {
-    // Ignore machine code that is damaged or built for another GPU. The launch's counter values do
-    // not depend on the machine code.
+    // Ignore machine code that is damaged or built for another GPU. The launch's counter values are
+    // usable without the machine code.
     return null
   }
 }

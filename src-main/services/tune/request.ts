@@ -66,8 +66,8 @@ interface TuneSpace {
 /** Default maximum number of points in a search. */
 const usualPoints = 300
 /**
- * Maximum number of points in an exhaustive search if no budget is given. Listing more points would
- * take too long.
+ * Maximum number of points in an exhaustive search if no budget is given. Creating a list of more
+ * points would take too long.
  */
 const mostListed = 100_000
 

@@ -46,7 +46,7 @@ describe('integer constants', () => {
   })
 
   it.each(['', 'sizeof(float)', 'max(A, B)', '1.5', 'A +', '(A', 'A B', 'f<A>()', '!'.repeat(99)])(
-    'leave %j to the compiler',
+    'do not include %j, which only the compiler evaluates',
     (text) => {
       expect(parseConstant(text)).toBeNull()
     },

@@ -62,7 +62,7 @@ describe('profiling', () => {
     expect(call.argv.join(' ')).not.toContain(join(machine.dir, 'cache'))
   })
 
-  it('can be turned off, so that ncu does not run and the counters have a reason', async () => {
+  it('can be turned off: ncu does not run, and each missing counter has a reason', async () => {
     const machine = await fakeMachine()
     const { session, missing } = await machine.run({ profile: 'none' })
     expect(machine.calls('ncu')).toHaveLength(0)
@@ -156,7 +156,7 @@ describe('profiling', () => {
     const of = (id: string): number => planned.rungs.find((one) => one.id === id)!.seconds!
     expect(of('06_float4') - of('02_coalesced')).toBeGreaterThan(0.45)
     expect(planned.seconds).toBeGreaterThan(of('06_float4'))
-    // The session contains this run's loading time.
+    // The session stores how long the rung took to load in this run.
     expect(rung(session, '06_float4').prepared).toEqual({ seconds: 0.2, with: 'Python 3.12.3' })
   })
 
@@ -246,7 +246,7 @@ describe('profiling', () => {
     })
   })
 
-  describe('with an ncu that does not support a metric and therefore profiles nothing', () => {
+  describe('with an ncu that profiles nothing because one requested metric is unsupported', () => {
     const settings = { idleSeconds: 2, busyWaitsMs: [5] }
     const asked = (machine: Awaited<ReturnType<typeof fakeMachine>>) =>
       machine

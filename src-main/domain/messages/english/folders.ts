@@ -29,7 +29,7 @@ export const files = {
   newer:
     'it has {word} {version}, but this version reads only up to {newest}; it was written by a newer kernel-ladder.',
   tooOld:
-    'it has {word} {version}, which is no longer read: run the ladder again, or import its report again.',
+    'it has {word} {version}, which is no longer supported: run the ladder again, or import its report again.',
   neverWritten: 'it has {word} {version}, which no version of kernel-ladder writes.',
   rawDamaged: '{file} is damaged: {why}',
   rawLeft: 'Nothing was changed. Use another recording, or download this one again.',
@@ -107,7 +107,7 @@ export const drafts = {
   openAgain: 'Open the rung and edit a copy again.',
   noLadder:
     '{rung} of {ladder} is not a rung of any ladder of this program, so a copy of it cannot be run.',
-  notShipped: 'The ladder {ladder} did not come with this program, and its folder is unknown.',
+  notShipped: '{ladder} is not a built-in ladder, and its folder is unknown.',
   imported:
     'An imported report contains no ladder to edit. To edit the report’s kernel, create a ladder folder from the source file: `kernel-ladder init --from FILE`.',
   folderGone: 'There is no longer a ladder {ladder} in {folder}.',
@@ -175,8 +175,8 @@ export const task = {
   noFill: '{name} is read but has no fill.',
   noCheck: '{name} is written but has no check.',
   nothingWritten: 'No buffer is written.',
-  notWritten: '{name} is not a buffer that is written.',
-  valueNoField: '{name} has a value but no field.',
+  notWritten: '{name} has a check, but it is not a buffer that the task writes.',
+  valueNoField: 'The flag {name} sets `value` or `enum`, so it must also set `field`.',
   noEnum: 'No enum name has the value {value}.',
   noOption: 'There is no option named {name}.',
   noChoice: '{choice} is not a choice of {option}.',
@@ -187,7 +187,7 @@ export const task = {
   at: 'At {at}, {fault}.',
   broken: '{what} is not satisfied',
   notFinite: '{what} is not a finite number',
-  negative: '{what} is negative, {value}',
+  negative: '{what} is {value}, but must not be negative',
   notOfType: '{value} is not a valid {dtype}, which is a whole number from {least} to {most}',
   special: 'special is {value}, but it must be 0 or a whole number of lines',
   range: 'hi must be greater than lo, but the range is {lo} to {hi}',
@@ -267,7 +267,7 @@ export const settings = {
   none: 'no additional flags',
 } as const
 
-/** Messages about rungs that were compiled elsewhere. */
+/** Messages about precompiled rungs: cubins, PTX, and shared libraries. */
 export const compiled = {
   noLaunch: '{file} needs `launch` in its entry: the kernel, its grid, block, and arguments.',
   launchesItself: '`launch` is for a .cubin or .ptx file; {file} launches its kernels itself.',

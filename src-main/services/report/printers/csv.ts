@@ -40,8 +40,8 @@ const evidenceOf = (ms: number | null, predicted: object | null | undefined): st
   ms === null ? 'unavailable' : predicted ? 'predicted' : 'measured'
 
 /**
- * Whether a rung's time is predicted in one session and measured in the other. Such times have no
- * ratio.
+ * Whether a rung's time is predicted in one session and measured in the other. A predicted and a
+ * measured time have no ratio.
  */
 const isMixed = ({ predicted }: TimeDelta): boolean =>
   predicted !== undefined && (predicted.a === null) !== (predicted.b === null)
