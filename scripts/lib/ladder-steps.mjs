@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Measures how much of a rung's source the next rung reuses. A reader needs to study only the other
- * lines, which form the diff.
+ * Measures how much of a rung's source the next rung reuses. A reader needs to study only the lines
+ * that are not reused, which form the diff.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Tests the npm package in the form that users install. npm installs the tarball in an empty folder
- * without a network.
+ * Tests the npm package as users install it. npm installs the tarball in an empty folder without
+ * a network.
  */
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -36,7 +36,8 @@ const withoutNpm = Object.fromEntries(
 
 /**
  * Returns a server's output once the server is ready. The output includes the link, which the
- * server prints on another stream. Throws an error if the server ended before it was ready.
+ * server prints on a different stream than its last line. Throws an error if the server ended
+ * before it was ready.
  */
 const outputWhenReady = ({ says, finished }: Running): Promise<string> =>
   Promise.race([
@@ -92,21 +93,18 @@ describe('the npm package', () => {
     expect(await readFile(out, 'utf8')).toContain('<title>')
   })
 
-  it.each(['serve', 'app'])(
-    'serves the UI as a web page if `%s` has no display',
-    async (command) => {
-      const none = { ...env, DISPLAY: '', WAYLAND_DISPLAY: '' }
-      const server = start([command], none, program)
-      const said = await outputWhenReady(server)
-      const link = /http:\S+/.exec(said)![0]
-      const entry = await fetch(link, { redirect: 'manual' })
-      const cookie = entry.headers.getSetCookie()[0]!.split(';')[0]!
-      const page = await fetch(new URL('/', link), { headers: { cookie } })
-      expect(await page.text()).toContain('<div id="app"')
-      server.signal('SIGTERM')
-      expect((await server.finished).code).toBe(0)
-    },
-  )
+  it.each(['serve', 'app'])('serves the UI over HTTP if `%s` has no display', async (command) => {
+    const none = { ...env, DISPLAY: '', WAYLAND_DISPLAY: '' }
+    const server = start([command], none, program)
+    const said = await outputWhenReady(server)
+    const link = /http:\S+/.exec(said)![0]
+    const entry = await fetch(link, { redirect: 'manual' })
+    const cookie = entry.headers.getSetCookie()[0]!.split(';')[0]!
+    const page = await fetch(new URL('/', link), { headers: { cookie } })
+    expect(await page.text()).toContain('<div id="app"')
+    server.signal('SIGTERM')
+    expect((await server.finished).code).toBe(0)
+  })
 
   it('opens a window with an Electron that is installed next to it', async () => {
     const modules = dirname(dirname(program))

@@ -46,7 +46,7 @@ export function strict<T extends object>(value: T, kind: string): T {
       check(name)
       return Reflect.set(target, name, next, target)
     },
-    // Electron must also declare the window options.
+    // The constructor accepts only window options that Electron declares.
     construct(target, [options]: [Record<string, unknown>]) {
       const { webPreferences = {} } = options
       for (const name of Object.keys(options))

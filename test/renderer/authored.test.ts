@@ -147,7 +147,7 @@ describe.each(sets)("the authors' texts in %s", (_language, ladders, labWords) =
   const all = [ladders, labWords].flatMap((words) => translationsIn(words))
   const byHash = new Map(all.flatMap(({ hashes, text }) => hashes.map((hash) => [hash, text])))
 
-  it('are complete, and translate the current English texts and recordings', () => {
+  it('include a translation of every current English text and of every text in the recordings', () => {
     const missing = english.filter(({ text }) => !byHash.has(hashOf(text)))
     expect(missing.map(({ at, text }) => `${at} (${hashOf(text)}): ${text}`)).toEqual([])
   })
@@ -213,7 +213,7 @@ describe("an author's text", () => {
     )
   })
 
-  it('is translated in a lab, including its pictures, section by section', () => {
+  it('is translated section by section in a lab, including the pictures', () => {
     learn('labs', koLabs)
     const { lab } = labs[0]!
     const svg = '<svg><text>one float4</text><text>A</text></svg>'

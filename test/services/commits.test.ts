@@ -275,7 +275,7 @@ describe('rejected inputs include', () => {
     expect(await says('--output=x..HEAD')).toContain('is not a range of commits')
     expect(await says('nope..HEAD')).toContain('nope is not a commit in the repository')
     const last = git(made.folder, 'log', '-1', '--format=%h %s', 'HEAD~3', '--', 'b.cu')
-    expect(await says('HEAD~3..HEAD~2')).toContain(`The last commit with changes: ${last}.`)
+    expect(await says('HEAD~3..HEAD~2')).toContain(`The last commit with changes is ${last}.`)
     expect(await says('HEAD~1..HEAD~1')).toContain('No commit in HEAD~1..HEAD~1 changed')
     expect(await says('HEAD~1..', 'zz')).toContain('a, b, c')
   })

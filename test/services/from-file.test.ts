@@ -99,7 +99,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(rung).toContain('const dim3 block(128, 1, 1); // as recorded')
   })
 
-  it("calls the file's launcher, which has int sizes", async () => {
+  it("calls the file's own launcher, with the sizes converted to int", async () => {
     const launcher = `
     void launch_twice(float* out, const float* in, int n, int block_size) {
       twice<<<(n + block_size - 1) / block_size, block_size>>>(out, in, n);

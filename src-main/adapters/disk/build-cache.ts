@@ -219,8 +219,8 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
 }
 
 /**
- * Copies a library that was built elsewhere into the cache, so that later changes to the original
- * have no effect. Returns the copy's path.
+ * Copies an already compiled library into the cache, so that later changes to the original have no
+ * effect. Returns the copy's path.
  */
 export async function keepLibrary(cache: BuildCache, library: Uint8Array): Promise<string> {
   const slot = await cache.slot({

@@ -3,7 +3,7 @@ import type { Instruction } from '../sass/instruction'
 
 /**
  * Indices of predicates. P0 to P6 have indices 0 to 6, and PT has index 7. UP0 to UP6 have indices
- * 8 to 14, and UPT has index 15. Writes to PT go to a separate, higher index.
+ * 8 to 14, and UPT has index 15. Writes to PT and UPT are discarded.
  */
 export const predicateTrue = 7
 export const uniformPredicates = 8

@@ -183,7 +183,7 @@ describe('the bottleneck', async () => {
       })
     })
 
-    it('derives device memory utilization from bytes and time if the memory is known', () => {
+    it('derives device memory utilization from bytes and time if the memory bandwidth is known', () => {
       const session = {
         ...at4096,
         ceilings: { fp32Gflops: null, l1GBs: null, l2GBs: null, dramGBs: 4000 },

@@ -249,7 +249,7 @@ describe('planned passes', () => {
   ]
 
   describe('the cost of profiling', () => {
-    it("is a number of passes and seconds per rung, which increases with the level and the rung's time", () => {
+    it("is estimated in passes and seconds per rung, and increases with the profile level and the rung's time", () => {
       const seconds = (['card', 'standard', 'deep'] as const).map((level) =>
         planProfile({ level, computeCapability: '9.0', rungs }),
       )

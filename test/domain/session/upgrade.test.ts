@@ -173,7 +173,7 @@ describe('versions', () => {
   })
 })
 
-describe('an import that an earlier version saved with a range as one row', () => {
+describe('an import in which an earlier version saved a range of launches as one row', () => {
   const figure = (value: number, unit: string) => ({ value, unit, evidence: 'measured' })
   const saved = (kernels: { name: string; block: number }[]): string => {
     const session = JSON.parse(failures2) as { rungs: Record<string, unknown>[] }

@@ -344,7 +344,7 @@ describe('privacy', () => {
       expect(sentence('nvcc: /home/mallory/a.cu: no such file')).toBe('nvcc: <path>: no such file')
     })
 
-    it('cause no removals in a built-in recording', () => {
+    it('remove nothing from a built-in recording', () => {
       const { session, sources } = recording()
       const { source: scrub } = scrubber(privates)
       expect(JSON.parse(report({ session, sources }, { format: 'json' }, privates))).toEqual(

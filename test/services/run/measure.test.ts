@@ -464,7 +464,7 @@ describe('degraded runs', () => {
   })
 
   describe('with counters', () => {
-    it('counters take precedence, and the launches are stored with them', async () => {
+    it('counters take precedence over derived values, and the launches are also stored', async () => {
       const { session } = await (await fakeMachine()).run()
       for (const { launches, profile, metrics } of session.rungs) {
         expect(metrics.theoreticalOccupancy?.evidence).toBe('measured')

@@ -77,7 +77,7 @@ describe('profiling', () => {
     ['ncu is not there', ['ncu'], '', /ncu was not found/],
     ['counters are not permitted', [], 'counter-permission', /ERR_NVGPUCTRPERM/],
   ])(
-    'if %s, times are kept and the missing counters have a reason',
+    'if %s, the times are kept, and each missing counter has a reason',
     async (_case, without, ncu, message) => {
       const machine = await fakeMachine(without)
       setEnv({ FAKE_NCU: ncu })
@@ -160,7 +160,7 @@ describe('profiling', () => {
     expect(rung(session, '06_float4').prepared).toEqual({ seconds: 0.2, with: 'Python 3.12.3' })
   })
 
-  it('skips a rung on request, which then has a time, and a reason for its missing counters', async () => {
+  it('skips a rung on request, and gives the rung a time and a reason for each missing counter', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run({ profileSkip: ['01_naive'] })
     const profiling = machine.calls('ncu').find((call) => !call.includes('--version'))!

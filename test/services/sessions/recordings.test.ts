@@ -201,8 +201,8 @@ describe('recordings', async () => {
 
     /**
      * Returns whether a recording has only some of its ladder's rungs. A deep recording has the
-     * reference and the chain of rungs that leads to the best rung. For other rungs, ncu's replay
-     * takes minutes.
+     * reference and the chain of rungs that leads to the best rung. For the ladder's other rungs,
+     * ncu's replay would take minutes.
      */
     const isOfSome = ({ settings, ladder, problem }: Session): boolean =>
       (settings.profile === 'deep' && !['gemm-fp32', 'gemm-bf16'].includes(ladder.id)) ||
@@ -348,7 +348,7 @@ describe('recordings', async () => {
       expect(listed.map((one) => one.name).sort()).toEqual([other, name])
     })
 
-    it('also contains recordings that are missing from the index, which are read once per process', async () => {
+    it('also contains recordings that are not in the index, and reads each of them once per process', async () => {
       const dir = await some([other])
       const first = await listRecordings(dir)
       await rm(join(dir, sharedSessions))
@@ -534,9 +534,9 @@ describe('the standard level', async () => {
           new Set([plan.passes]),
         )
         const { call } = (await readRaw(folder, 'ncu/profile'))!
-        // Three factors raise the cost of profiling. The library of gemm-nt also searches for its
-        // kernel under ncu. Another GPU was profiled at the same time. With Python, ncu saves more
-        // memory per pass.
+        // Three factors raise the cost of profiling above the estimate. The library of gemm-nt also
+        // searches for its kernel under ncu. Another GPU was profiled at the same time. With
+        // Python, ncu saves more memory per pass.
         const isPython = session.rungs.some(({ file }) => file.endsWith('.py'))
         const least = session.ladder.task?.id === 'gemm-nt' || isPython ? 0.5 : 0.7
         expect(plan.seconds / call.seconds).toBeGreaterThan(least)

@@ -106,7 +106,7 @@ export const drafts = {
   gone: 'The draft no longer exists.',
   openAgain: 'Open the rung and edit a copy again.',
   noLadder:
-    '{rung} of {ladder} is not a rung of any ladder of this program, so a copy of it cannot be run.',
+    'The ladders of this program do not contain {rung} of {ladder}, so a copy of it cannot be run.',
   notShipped: '{ladder} is not a built-in ladder, and its folder is unknown.',
   imported:
     'An imported report contains no ladder to edit. To edit the report’s kernel, create a ladder folder from the source file: `kernel-ladder init --from FILE`.',
@@ -142,7 +142,7 @@ export const commits = {
   unreadable: 'git could not list {range}.',
   many: '{range} has {count} commits that changed the source; the limit is {most}.',
   none: 'No commit in {range} changed {file} or its includes.',
-  latest: 'The last commit with changes: {commit}.',
+  latest: 'The last commit with changes is {commit}.',
   dirty: '{rung} or a header has uncommitted changes; they were not run.',
 } as const
 
