@@ -237,7 +237,7 @@ describe('the library in the package', () => {
     },
   )
 
-  it('prints the hottest lines with a documented program of at most ten lines', async () => {
+  it('can print the hottest lines in a documented program of at most ten lines', async () => {
     const text = await readFile(join(root, 'docs/reference/library.md'), 'utf8')
     const code = /```js\n([\s\S]*?)```/.exec(text)![1]!
     expect(code.split('\n').filter(Boolean).length).toBeLessThanOrEqual(10)

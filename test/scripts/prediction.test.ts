@@ -72,7 +72,7 @@ describe('predictions for recorded rungs', () => {
 })
 
 describe('the ablation', () => {
-  it('has the same rungs for each omitted part of the model', () => {
+  it('omits each part of the model for the same rungs', () => {
     const told = rows.filter(({ predicted }) => predicted !== null)
     const named = ({ recording, rung }: PredictedRow): string => `${recording} ${rung}`
     const whole = told

@@ -155,7 +155,7 @@ describe("a rung's commits", () => {
     ])
     expect(session.ladder.id).toBe('sums-commits')
     expect(said(session.warnings)).toContain(
-      'b or a header has uncommitted changes; they were not run.',
+      'b or a header has uncommitted changes, which were not run.',
     )
     const [rung] = session.rungs
     expect(await readFile(join(saved!, 'sources', rung!.file), 'utf8')).toContain('// 16')

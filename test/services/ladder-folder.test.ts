@@ -384,8 +384,8 @@ ctypes.CDLL(sys.argv[1]).kl_reference(ctypes.byref(p))
 print(json.dumps({"mean": list(mean), "scale": list(scale), "count": after[0], "progress": told}))
 `
 
-  describe.skipIf(!isThere)('a reference in Python', () => {
-    it('gets numpy arrays, has its results copied back, and ends the run with its own error message', async () => {
+  describe.skipIf(!isThere)('called by a fake runner', () => {
+    it('receives numpy arrays, returns its results, and stops the run with its own error message if it fails', async () => {
       const header = await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')
       const headers = new Map([[pythonHeaderFile, header]])
       const source = { file: 'means/reference.py', text: script }

@@ -43,7 +43,7 @@ async function opened() {
 }
 
 describe('the counters of a copy', () => {
-  it("match the original's counters until the code changes, and then show the effect", async () => {
+  it("match the original's counters until the code changes, and then show the effect of the change", async () => {
     const { core, edited, draft } = await opened()
     const same = await core.call(
       'drafts.counters',

@@ -192,7 +192,7 @@ async function readRung(catalog: Catalog, task: Task, file: string): Promise<voi
 
 /**
  * Returns the headers that replace the task's headers for a file. A Python rung is built only
- * with this program's files. `root` is the shipped library.
+ * with this program's files. `root` is the folder of the shipped library.
  */
 export async function builtWith(root: string, file: string): Promise<Pick<RungSource, 'headers'>> {
   return isPythonFile(file) ? { headers: await readTexts(root, pythonRungFiles) } : {}

@@ -113,7 +113,9 @@ export const LabPrediction = z.strictObject({
   id: PartId,
   /** Metric id from the registry, or `time`. */
   metric: z.string(),
-  /** The rung to compare with. The default is the lab's `before` rung. */
+  /**
+   * Id of the rung that the submission is compared with. The default is the lab's `before` rung.
+   */
   against: Identifier.optional(),
   /** The author's question. */
   ask: Prose,

@@ -58,7 +58,7 @@ export const Published = z.object({
   gflops: z.record(Identifier, z.number().positive()),
   /** Threads per block by rung id, if the author varied them. */
   threadsPerBlock: z.record(Identifier, z.number().int().positive()).optional(),
-  /** Other figures by rung id and metric id, in the metric's unit. */
+  /** The author's figures for other metrics, by rung id and metric id, in the metric's unit. */
   metrics: z.record(Identifier, z.record(z.string(), z.number())).default({}),
   conclusion: z.string().min(1),
 })

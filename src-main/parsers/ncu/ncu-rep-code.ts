@@ -284,7 +284,7 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
 }
 
 /**
- * Returns counts by opcode. Uses ncu's own counts if available, and otherwise sums the
+ * Returns instruction counts by opcode. Uses ncu's own counts if available, and otherwise sums the
  * instructions' counts.
  */
 function opcodesOf(

@@ -60,7 +60,7 @@ describe("a source file's rules", () => {
   }
   const rules = rulesOf(source('04_thread_tile_1d'), names(space))
 
-  it('are its static_asserts with constants inserted, and their messages', () => {
+  it('consist of its static_asserts, with constants inserted, and their messages', () => {
     expect(rules).toHaveLength(5)
     expect(rules.map(({ why }) => why)).toContain(
       'BM / TM * BN must be at most 1024, the limit of threads per block',

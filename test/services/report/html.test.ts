@@ -326,7 +326,7 @@ describe('privacy', () => {
   ]
 
   describe('machine and personal names', () => {
-    it('are in every text of the session that this test exports', () => {
+    it('occur in every text field of the session that this test exports', () => {
       expect(JSON.stringify(marked().session).match(/frosthost17/g)!.length).toBeGreaterThan(100)
     })
 

@@ -302,7 +302,7 @@ describe('measuring', () => {
   })
 
   describe("the runner's output", () => {
-    it('becomes times, ratios to the interleaved reference, and verification results', async () => {
+    it('is converted to times, ratios to the interleaved reference, and verification results', async () => {
       const machine = await fakeMachine()
       const { session } = await machine.run()
       for (const { timing, verify } of session.rungs) {

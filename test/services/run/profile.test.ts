@@ -147,7 +147,7 @@ describe('profiling', () => {
     expect(metrics!.wavesPerSm).toMatchObject({ evidence: 'derived', value: 1 / (32 * 132) })
   })
 
-  it('includes the second import and compilation under ncu in the estimate', async () => {
+  it('includes the repeated import and compilation under ncu in the estimate', async () => {
     const machine = await fakeMachine()
     await machine.editRung('06_float4', (text) => `${text}\n// prepares: 0.3 0.2\n`)
     const { events, emit } = eventLog()

@@ -143,7 +143,7 @@ export const commits = {
   many: '{range} has {count} commits that changed the source; the limit is {most}.',
   none: 'No commit in {range} changed {file} or its includes.',
   latest: 'The last commit with changes is {commit}.',
-  dirty: '{rung} or a header has uncommitted changes; they were not run.',
+  dirty: '{rung} or a header has uncommitted changes, which were not run.',
 } as const
 
 /** Semantic errors in a task or ladder. */
