@@ -191,7 +191,7 @@ describe("an author's text", () => {
       false,
       true,
     ])
-    // A text that was never translated is not outdated.
+    // Untranslated text does not count as outdated.
     expect(isBehind('rungs/b/idea', later)).toBe(false)
   })
 

@@ -261,7 +261,7 @@ export const settings = {
     'Set {variables} to the {count, plural, one{correct directory} other{correct directories}}.',
   noDirectory: 'The include directory {directory} does not exist on this machine.',
   undefinedFunction:
-    'The rung uses {name} on the GPU, which another file defines. A rung is built from one file, so include that file.',
+    'The rung uses {name} on the GPU, but another file defines it. A rung is built from one file, so include that file.',
   noLibrary: 'The library {library} was not found on this machine.',
   differ: 'The rungs were built with different flags: {a} before, {b} now.',
   none: 'no additional flags',
