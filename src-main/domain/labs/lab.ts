@@ -14,8 +14,8 @@ import { SanitizerTool } from '../session/sanitizer'
 const Prose = z.string().trim().min(1).max(4000)
 const Title = z.string().trim().min(1).max(200)
 /**
- * Id of a check, prediction, or question, unique in the lab. The id becomes a column in the
- * grader's table and a key in the answers.
+ * Id of a check, prediction, or question, unique among the lab's items of the same kind. The id
+ * becomes a column in the grader's table and a key in the answers.
  */
 const PartId = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, {
   message: 'An id consists of lowercase letters, digits and "-", and begins with a letter.',
