@@ -55,8 +55,8 @@ export const valueAt = (
 ): number => (log ? min * (max / min) ** share : min + (max - min) * share)
 
 /**
- * Returns ticks at 1, 2, and 5 times powers of ten. An axis that covers more than three powers of
- * ten has ticks only at those powers.
+ * Returns ticks at 1, 2, and 5 times powers of ten. A wider axis has ticks at 1 and 3 times powers
+ * of ten, or only at powers of ten.
  */
 export function logTicks(min: number, max: number): number[] {
   const decades = Math.log10(max / min)
