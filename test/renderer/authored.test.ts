@@ -231,7 +231,7 @@ describe("an author's text", () => {
     expect(sections[0]).toMatch(/워프가 요청하는 것/)
     expect(sections[5]).toMatch(/Added since/)
     expect(shown.hints.shown[0]).toMatch(/[가-힣]/)
-    // Code is not translated.
+    // A lab's code is not translated.
     expect(shown.starter).toBe('blocks')
     expect(decodeURIComponent(shown.pictures['a.svg']!)).toContain('<text>float4 하나</text>')
     expect(shown.pictures['b.png']).toBe(view.pictures['b.png'])

@@ -25,7 +25,7 @@ export function printInstruction(
 }
 
 /**
- * Returns the printed operands. There is no comma between a register and a target relative to that
+ * Returns the operands as text. There is no comma between a register and a target relative to that
  * register.
  */
 function printOperands({ operands, mnemonic }: Instruction, { reuse }: PrintOptions): string {

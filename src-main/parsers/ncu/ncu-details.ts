@@ -13,8 +13,8 @@ import type { NumberStyle } from './ncu-number-style'
 import { toBaseUnit } from './ncu-base-units'
 
 /**
- * Metric names by label. The table was derived by comparing the raw and details pages of one report
- * (ncu 2025.3.1). The details page rounds to two digits.
+ * ncu's metric names by label on the details page. The table was derived by comparing the raw and
+ * details pages of one report (ncu 2025.3.1). The details page rounds to two digits.
  */
 const metricOfLabel: Record<string, string> = {
   Duration: 'gpu__time_duration.sum',

@@ -218,8 +218,8 @@ export const mdChart = (chart: ReportChart, folder: string): string[] => [
 ]
 
 /**
- * Returns a chart for print. A chart from the Charts screen already contains its description and
- * sources.
+ * Returns a chart as HTML for a printed report. A chart from the Charts screen already contains its
+ * description and sources.
  */
 export function printChart(chart: ReportChart, layout: Layout): string[] {
   const caption = chart.caption === null ? '' : `<figcaption>${html(chart.caption)}</figcaption>`

@@ -173,8 +173,8 @@ export function planSanitize(
 }
 
 /**
- * Returns the requested sizes. By default, returns the task's small sizes, which produce partial
- * tiles.
+ * Returns the requested problem sizes. By default, returns the task's small sizes, which produce
+ * partial tiles.
  */
 function choiceOf(catalog: Catalog, { ladder, size, at = {} }: SanitizeRequest) {
   const task = taskOf(catalog, findLadder(catalog, ladder))

@@ -125,7 +125,7 @@ const partRule = (
   },
 })
 
-/** Returns the search space. Throws an error if the space is empty or too large. */
+/** Returns the search space of a sweep. Throws an error if the space is empty or too large. */
 export function spaceOf(planned: PlannedRung, plan: RunPlan, request: TuneRequest): TuneSpace {
   const axes = axesOf(planned, plan, request.axes)
   const varied = new Set(axes.map(({ name }) => name))
