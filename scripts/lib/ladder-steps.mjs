@@ -16,7 +16,8 @@ import { root } from './project.mjs'
 /** @typedef {{ ladder: string, from: string, to: string, rung: Change, withHeaders: Change }} Step */
 
 /**
- * Returns the lines of code and comments. Omits the header, because it is different in every rung.
+ * Returns a source's lines of code and comments. Omits the header, because it is different in every
+ * rung.
  * @param {string} text
  */
 const linesOf = (text) =>

@@ -1,6 +1,6 @@
 /**
- * Reads the data about a launch's code in a report. The data consists of counters per instruction
- * and source line, ncu's advice, and the sources.
+ * Reads a launch's code-level data from an ncu report. The data consists of counters per
+ * instruction and source line, ncu's advice, and the sources.
  */
 import type {
   DeepKernel,

@@ -50,7 +50,7 @@ export interface TuneRequest {
   part?: { number: number; of: number }
   /** Whether to measure every point again instead of resuming. */
   fresh: boolean
-  /** Returns the points to measure first. */
+  /** Returns the points that the search measures before all others. */
   first: (names: readonly string[]) => readonly Point[]
 }
 
