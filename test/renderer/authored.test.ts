@@ -40,7 +40,7 @@ interface Authored {
   text: string
 }
 
-/** Keys of strings that are authors' texts. */
+/** Keys whose strings are authors' texts. */
 const keys = new Set(['title', 'summary', 'idea', 'note', 'conclusion', 'result'])
 const textsIn = (value: unknown, at: string, isText = false): Authored[] => {
   if (typeof value === 'string') return isText ? [{ at, text: value }] : []

@@ -104,8 +104,8 @@ export function buildKey({ sources, flags, compiler, output }: BuildInputs): str
 const sourceTime = new Date('1980-01-01')
 
 /**
- * Writes sources to a folder that appears atomically. If a failed build left the folder behind,
- * replaces its files one at a time.
+ * Writes the sources to a new folder, which other processes see only when it is complete. If a
+ * failed build left the folder behind, replaces its files one at a time.
  */
 async function writeSources(folder: string, sources: BuildInputs['sources']): Promise<void> {
   const write = async (

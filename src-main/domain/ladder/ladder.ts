@@ -108,7 +108,7 @@ export const LadderRung = z.object({
   file: z.string(),
   /** The kernel's launch description, for machine code or PTX. */
   launch: LaunchDescription.optional(),
-  /** Build settings, including the ladder's settings. */
+  /** Build settings of the rung, merged with the ladder's settings. */
   build: BuildSettings.optional(),
   /** Command of a program rung, one word per element. */
   program: z.array(z.string()).min(1).optional(),
