@@ -1,20 +1,20 @@
 // @ts-check
 /**
- * `npm run bench` runs the benchmarks, which need a quiet machine. The script prints every
- * measurement with its spread and, if there is one, its budget (bench/budgets.mjs). The last lines
- * list the budgets. The exit code is 1 if a budget is exceeded.
+ * `npm run bench` runs the benchmarks, which need an otherwise idle machine. The script prints
+ * every measurement with its spread and, if there is one, its budget (bench/budgets.mjs). The last
+ * lines list the budgets. The exit code is 1 if a budget is exceeded.
  *
  *     npm run bench [-- start replay ui compare grids reports report csv emulation sessions gpu]
  *
  * - ui: the time from opening the URL until a ladder's rows react to a click. Each sample uses a
  *   new browser profile, the real web host and a shipped recording.
- * - start: `--help` and `ladders` in both programs, and the size and installation of the npm
- *   package.
+ * - start: the time of `--help` and `ladders` in the single-file program and in the npm
+ *   package, and the package's size and installation time.
  * - replay: a process that runs `run --target recorded`, from start to exit.
  * - compare: switching to another pair of rungs with 1,500-line sources, then opening the
  *   machine code view and the Chain view.
  * - grids: scrolling 300 rungs, their metrics and long machine code. The `grids` part also measures
- * the size of the initial scripts and the page's memory use.
+ *   the size of the initial scripts and the page's memory use.
  * - reports: writing an HTML and a PDF report of a deep session, and an HTML report of 200 rungs.
  * - report, csv: time and memory to parse an ncu report and a 100 MB ncu table. The benchmark
  * compares the table parser with papaparse.

@@ -29,7 +29,7 @@ __device__ __forceinline__ uint64_t loadPointer(uint64_t at) {
   return next;
 }
 
-// Follows the ring with one thread: `warm` untimed loads, then `steps` timed loads (a multiple of 32).
+// Follows the pointers of the ring with one thread: `warm` untimed loads, then `steps` timed loads (a multiple of 32).
 template <Through kThrough>
 __global__ void chaseRing(const uint64_t* ring, int warm, int steps, Stamp* stamps, uint64_t* sink) {
   uint64_t at = uint64_t(ring);

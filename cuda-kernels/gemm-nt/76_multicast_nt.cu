@@ -91,7 +91,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
       klStoreNt(sum, c, row0, col0, m, n, scale);
     }
   }
-  __syncwarp();     // waits for the threads that issued copies
+  __syncwarp();     // waits for the lanes that issued copies
   klClusterSync();  // keeps the block alive until the other block has sent all its data
 }
 

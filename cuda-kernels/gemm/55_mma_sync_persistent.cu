@@ -28,7 +28,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
                       float* __restrict__ c) {
   extern __shared__ unsigned char shared[];
   __shared__ uint64_t full[kStages];   // completes a phase when a stage has arrived
-  __shared__ uint64_t empty[kStages];  // completes a phase when every warp has its fragments of a stage
+  __shared__ uint64_t empty[kStages];  // completes a phase when all warps have loaded their fragments of a stage
   const uint32_t stages = (klSharedAddress(shared) + 1023) & ~1023u;
 
   const int steps = (k + kDepth - 1) / kDepth;
@@ -104,7 +104,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
       for (int d = 0; d < kDepth / 16; ++d) {
         const bool leaving = d == kDepth / 16 - 1;
         // Loads the first fragments of the next tile before this tile's results are stored. After the very last stage,
-        // the fragments are loaded from that stage again and not used. Nothing overwrites the stage.
+        // the fragments are loaded from that stage again and not used. No copy overwrites it.
         if (leaving && (step + 1 < steps || !last)) {
           if (++s == kStages) s = 0, phase ^= 1;
           next = stages + s * kStageBytes;

@@ -20,7 +20,7 @@ constexpr int kMostBlocks = 1024;
 __device__ unsigned launches = 0;
 __device__ unsigned long long words[kMostBlocks];
 
-// Returns the sum of the warp's values to all lanes.
+// Returns the sum of the warp's values in all lanes.
 __device__ float warpSum(float value) {
 #pragma unroll
   for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_xor_sync(~0u, value, lanes);

@@ -74,7 +74,7 @@ __global__ void addUpBits(const void* data, size_t elementBytes, long long count
 
 class TaskBuffer {
  public:
-  // Returns the GPU memory that the buffer takes, in bytes. Computed buffers, and inout buffers filled from a file,
+  // Returns the size of the buffer's GPU memory in bytes. Computed buffers, and inout buffers filled from a file,
   // include a copy to refill from.
   static size_t totalBytes(const BufferSpec& spec, bool guarded) {
     return GuardedBuffer::totalBytes(spec.bytes(), guarded) + (keepsCopy(spec) ? spec.bytes() : 0);
@@ -98,8 +98,8 @@ class TaskBuffer {
 
   void* data() const { return memory_.data(); }
 
-  // Restores the contents before a launch. An output gets bytes that reveal unwritten elements; other buffers get their
-  // fill.
+  // Restores the contents before a launch. Fills an output with a byte pattern that marks unwritten elements, and any
+  // other buffer with its initial values.
   void reset(cudaStream_t stream) {
     if (spec.access == BufferSpec::kOut) {
       check(cudaMemsetAsync(data(), spec.unwritten, spec.bytes(), stream), "cudaMemset");
@@ -116,8 +116,8 @@ class TaskBuffer {
 
   void hide() const { check(cudaMemset(data(), 0xff, spec.bytes()), "hiding a buffer"); }
 
-  // Sets a new seed and immediately refills a read-only buffer. Written buffers change on reset(). Buffers filled from
-  // a file do not change.
+  // Sets a new seed and immediately refills a read-only buffer. Written buffers are refilled in reset().
+  // Buffers filled from a file do not change.
   void draw(long long seed) {
     random_.seed = seed;
     if (!spec.written() && !spec.computed()) reset(nullptr);

@@ -1,5 +1,5 @@
 // A case: the values of all parameters that a task leaves open, as given on the command line. A case has only sizes,
-// names and files. Rungs and the reference define the computation.
+// names and files. The rungs and the reference define the computation itself.
 #pragma once
 
 #include "dtype.hpp"
@@ -184,8 +184,8 @@ inline void finishCase(Case& it, bool checked) {
     if (field.kind == Field::kBuffer) known("--field", field.buffer);
   for (const Field& field : it.referenceFields)
     if (!field.buffer.empty()) known("--reference-field", field.buffer);
-  // If NaN may be a correct result, unwritten elements get a number instead. The number is far from any computed value
-  // in every type.
+  // If NaN may be a correct result, unwritten elements get a number instead. In every type, this number is far from any
+  // computed value.
   if (it.special())
     for (BufferSpec& spec : it.buffers) spec.unwritten = 0x7b;
   for (const auto& [name, number] : it.streams) known("--stream", name).stream = number;
@@ -237,7 +237,7 @@ struct Arguments {
   long long round = 0;     // compare: selects the memory addresses and launch order of the builds
   std::string results;     // blind, check: the folder with the launches that a second process checks
   long long ownerPid = 0;  // 0: no owner
-  std::list<Case> cases;   // a list, because rungs point to its elements
+  std::list<Case> cases;   // a std::list, because rungs store pointers to its elements
   std::vector<RungPath> rungs;
   std::vector<RungPair> pairs;  // compare only
 

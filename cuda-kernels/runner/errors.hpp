@@ -34,7 +34,8 @@ inline std::string describe(cudaError_t status) {
   return std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
 }
 
-// Throws a runner error if one of the runner's own CUDA calls failed. Calls into a rung are checked separately.
+// Throws a runner error if one of the runner's own CUDA calls failed. Calls into a rung have their own check, because
+// their errors end only the rung.
 inline void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   const bool memory = status == cudaErrorMemoryAllocation;

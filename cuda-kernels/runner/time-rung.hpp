@@ -47,7 +47,7 @@ double busyMs(const Rung& rung, Stopwatch& stopwatch, const SampleRung& sampleRu
   return busy.median();
 }
 
-// Untimed functions to call before and after each launch of the rung. By default, these functions do nothing.
+// Untimed functions to call before and after each launch of the rung. By default, they do nothing.
 struct AroundLaunch {
   std::function<void()> before = [] {}, after = [] {};
   std::function<void()> warm = [] {};  // called once, after the warm-up launches

@@ -1,5 +1,5 @@
-// Reference for the scan rungs: running sums in FP64 on the GPU, and the largest magnitude of any running sum so
-// far, which is the scale of the rounding errors. The kernels store intermediate values in the result buffers. The
+// Reference for the scan rungs: running sums in FP64 on the GPU, and the largest magnitude of any running sum so far.
+// This magnitude is the scale of the rounding errors. The kernels store intermediate values in the result buffers. The
 // order of additions is the same on every GPU.
 #include "kl_reference.h"
 

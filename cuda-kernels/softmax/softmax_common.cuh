@@ -89,7 +89,7 @@ struct KlRow {
     largest = above;
   }
 
-  // Adds a pack and scales the sum only once.
+  // Adds a pack of elements to the state and scales the sum only once.
   template <typename T>
   __device__ void add(const KlPack<T>& pack) {
     float above = largest;

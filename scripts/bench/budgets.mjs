@@ -2,7 +2,7 @@
 /**
  * Defines the performance budgets. Each benchmark passes its result to `judge`, which reports
  * whether the budget is met. The benchmark run ends with a list of all budgets. The run's exit code
- * is 1 if a budget is exceeded. Budgets for times and frames assume a quiet machine.
+ * is 1 if a budget is exceeded. The budgets for times and frames assume an otherwise idle machine.
  */
 
 /**
@@ -67,7 +67,7 @@ export function budgetTally() {
   return {
     /**
      * @param {BudgetName} name
-     * @param {number} figure in the budget's unit
+     * @param {number} figure the measured value, in the budget's unit
      * @param {string} [where] distinguishes several figures of one budget
      * @returns {string} `met, of 1000 ms`
      */

@@ -39,8 +39,8 @@ const csvStream = (/** @type {string} */ file) =>
 /** @type {Record<string, (...words: string[]) => Promise<object>>} */
 const jobs = {
   /**
-   * Converts every row of a table to a launch with values in base units. The launches are not
-   * stored.
+   * Converts every row of a table to a launch with values in base units. The benchmark discards the
+   * launches.
    */
   async csv(file = '', parser = '') {
     const { readNcuCsv } = await import(parser)

@@ -158,7 +158,8 @@ export async function ensureBuilt(names, options = {}) {
       })
       begun.set(name, made)
     }
-    // Wait for all builds to end. Otherwise, another process could start building too early.
+    // Wait for all builds to end, even if one fails. Otherwise, another process could start a build
+    // while some still run.
     const failed = (await Promise.allSettled(begun.values())).find(
       ({ status }) => status === 'rejected',
     )

@@ -102,7 +102,10 @@ function sectionOf({ title }: Capture, rows: readonly CounterRow[]): string {
 export const emulationPath = 'docs/evidence/emulation.md'
 export const countersPath = 'docs/evidence/tables/counters.md'
 
-/** Returns one row per section of the counters page. The emulation is not repeated. */
+/**
+ * Returns one row per section of the counters page. The values come from the page's text, without a
+ * new emulation.
+ */
 export const countersSummary = (page: string): string =>
   [
     counterCells(['ladder, size and GPU', 'rungs', 'counters', 'equal', 'largest difference']),

@@ -1,5 +1,5 @@
 /**
- * Generates the part of docs/evidence/emulation.md about bit flips. The part shows the effect of
+ * Generates the section of docs/evidence/emulation.md about bit flips, which shows the effect of
  * flipping each bit in each known instruction form.
  */
 import { readFileSync, writeFileSync } from 'node:fs'

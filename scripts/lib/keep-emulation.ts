@@ -1,7 +1,7 @@
 /**
- * Creates a capture for the emulator's tests from a session with deep profiles. The rungs are
- * compiled again with the recorded flags, which yields the same machine code. The probe then
- * reports the rungs' launches.
+ * Creates a capture for the emulator's tests from a session with deep profiles. Compiling the rungs
+ * again with the recorded flags yields the same machine code. The probe then reports the rungs'
+ * launches.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Measures how much of a rung's source the next rung reuses. A reader needs to study only the other
- * lines, which form the diff.
+ * Measures how much of a rung's source the next rung reuses. A reader needs to study only the lines
+ * that are not reused, which form the diff.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,8 @@ import { root } from './project.mjs'
 /** @typedef {{ ladder: string, from: string, to: string, rung: Change, withHeaders: Change }} Step */
 
 /**
- * Returns the lines of code and comments. Omits the header, because it is different in every rung.
+ * Returns a source's lines of code and comments. Omits the header, because it is different in every
+ * rung.
  * @param {string} text
  */
 const linesOf = (text) =>

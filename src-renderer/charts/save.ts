@@ -6,7 +6,10 @@ import { type ChartBuilder, type ChartSize, printPalette } from './chart'
 import { withHidden } from './chart-links'
 import { createDetached, type Chart } from './echarts'
 
-/** Size of 170 × 110 mm at 96 CSS pixels per inch. A chart with many rows can be taller. */
+/**
+ * Size of 170 × 110 mm at 96 CSS pixels per inch. A chart with many rows is taller if its rows need
+ * more height.
+ */
 export const printSize: ChartSize = { width: 643, height: 416 }
 /** Pixel ratio for 300 dpi. */
 const pixelRatio = 300 / 96

@@ -1,11 +1,12 @@
 /**
  * Computes the visible part of an axis. ECharts' own data zoom works on values, so the point under
- * the cursor drifts on a logarithmic axis. Fractions of the drawn axis work for every axis type.
+ * the cursor drifts on a logarithmic axis. This module uses fractions of the drawn axis, which work
+ * for every axis type.
  */
 
 /**
- * Visible part of an axis. 0 to 1 is the initial range of the axis. Some charts can zoom out
- * further.
+ * Visible part of an axis. 0 to 1 is the initial range of the axis. Some charts can zoom out beyond
+ * the initial range.
  */
 export type Span = readonly [from: number, to: number]
 export const wholeAxis: Span = [0, 1]
@@ -24,7 +25,7 @@ export const unzoomed: ZoomState = { x: wholeAxis, y: wholeAxis }
 export const isUnzoomed = ({ x, y }: ZoomState): boolean =>
   [x, y].every(([from, to]) => from === 0 && to === 1)
 
-/** Moves a span inside the limits. Shortens the span if it is longer than the limits. */
+/** Moves a span inside the limits. Shortens the span if it does not fit. */
 function within([from, to]: Span, [least, most]: Span): Span {
   const length = Math.min(to - from, most - least)
   const start = Math.min(Math.max(from, least), most - length)
@@ -54,7 +55,8 @@ export const valueAt = (
 ): number => (log ? min * (max / min) ** share : min + (max - min) * share)
 
 /**
- * Returns ticks at 1, 2, and 5 times powers of ten. A wide axis has ticks only at powers of ten.
+ * Returns ticks at 1, 2, and 5 times powers of ten. A wider axis has ticks at 1 and 3 times powers
+ * of ten, or only at powers of ten.
  */
 export function logTicks(min: number, max: number): number[] {
   const decades = Math.log10(max / min)

@@ -82,7 +82,7 @@ export function own(text: string): string {
   return text
 }
 
-/** Returns whether a string has only translations of a different wording. */
+/** Returns whether all translations of a string are for a different English wording. */
 export function isBehind(at: string, text: string): boolean {
   for (const { byPlace } of parts.values()) {
     const known = byPlace.get(at)

@@ -126,7 +126,10 @@ const extreme = ['no-rungs', 'half-missing', 'hostile', 'any-script']
 const others = ['one-rung', 'all-failed', 'long-names', 'one-failed']
 const views = ['ladder', 'compare', 'matrix', 'charts']
 
-/** Returns the problems on the page that must not occur in any session. */
+/**
+ * Checks a page for executed code, horizontal overflow, alerts, and images, which no session may
+ * cause.
+ */
 const lookOver = (page: Page) =>
   page.evaluate(() => ({
     ran: 'ran' in window,
@@ -141,7 +144,7 @@ async function keep(page: Page, name: string): Promise<void> {
 }
 
 const shows = (name: string): void => {
-  it('renders on every screen without a fault, and executes no code', async () => {
+  it('renders on every screen without errors, and executes no injected code', async () => {
     const { page, faults } = await harness.visit(`/session/${name}/ladder`)
     for (const view of views) {
       await page.goto(`${harness.origin}/#/session/${name}/${view}`)
@@ -185,7 +188,7 @@ describe.each(Object.entries(unlike))(
   'a comparison of %s',
   { tags: ['thorough'] },
   (name, [ref, other, pair, said]) => {
-    it('renders in every view without a fault', async () => {
+    it('renders in every view without errors', async () => {
       const query = other === undefined ? '' : `?with=${encodeURIComponent(other)}`
       const route = `/session/${encodeURIComponent(ref)}/compare/${pair}${query}`
       const { page, faults } = await harness.visit(route)
@@ -245,7 +248,7 @@ describe('messages', () => {
     expect(all).not.toContain('\u202e')
   })
 
-  it('for counts without times come without time columns', async () => {
+  it('omit the time columns for a session with counters but no times', async () => {
     const { page } = await harness.visit('/session/counts-alone/ladder')
     await page.locator('tr[data-rung]').first().waitFor()
     const headings = await page.getByRole('columnheader').allInnerTexts()
@@ -256,7 +259,7 @@ describe('messages', () => {
     expect(await page.locator('.legend .reference').count()).toBe(0)
   })
 
-  it('for counts without times show the largest change as the reason, and one note about missing times', async () => {
+  it('give the largest change as the reason for a session with counters but no times, and mention the missing times once', async () => {
     const pair = '01_naive/02_coalesced'
     const { page } = await harness.visit(`/session/counts-alone/compare/${pair}`)
     expect(await page.locator('.figures .headline').innerText()).toMatch(/^Stalled: dispatch .* → /)

@@ -355,7 +355,7 @@ it('a rung that is slower than the previous rung is marked, with the counter tha
   expect(details).toContain(slow.note)
 })
 
-it("rungs with another precision show their error next to the reference's error", async () => {
+it("rungs that compute in a different precision show their error next to the reference's error", async () => {
   const { page } = await harness.visit('/session/recorded:gemm-3xtf32-h200-4096/ladder')
   await page.locator('tr[data-rung="62_tf32x3_wgmma"]').waitFor()
   await page.getByRole('columnheader', { name: /^Error/ }).waitFor()

@@ -1,6 +1,6 @@
 /**
- * Tests the npm package in the form that users install. npm installs the tarball in an empty folder
- * without a network.
+ * Tests the npm package as users install it. npm installs the tarball in an empty folder without
+ * a network.
  */
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -36,7 +36,8 @@ const withoutNpm = Object.fromEntries(
 
 /**
  * Returns a server's output once the server is ready. The output includes the link, which the
- * server prints on another stream. Throws an error if the server ended before it was ready.
+ * server prints on a different stream than its last line. Throws an error if the server ended
+ * before it was ready.
  */
 const outputWhenReady = ({ says, finished }: Running): Promise<string> =>
   Promise.race([
@@ -92,7 +93,7 @@ describe('the npm package', () => {
     expect(await readFile(out, 'utf8')).toContain('<title>')
   })
 
-  it.each(['serve', 'app'])('serves the UI with `%s` if there is no display', async (command) => {
+  it.each(['serve', 'app'])('serves the UI over HTTP if `%s` has no display', async (command) => {
     const none = { ...env, DISPLAY: '', WAYLAND_DISPLAY: '' }
     const server = start([command], none, program)
     const said = await outputWhenReady(server)
@@ -236,7 +237,7 @@ describe('the library in the package', () => {
     },
   )
 
-  it('prints the hottest lines with a documented program of at most ten lines', async () => {
+  it('can print the hottest lines in a documented program of at most ten lines', async () => {
     const text = await readFile(join(root, 'docs/reference/library.md'), 'utf8')
     const code = /```js\n([\s\S]*?)```/.exec(text)![1]!
     expect(code.split('\n').filter(Boolean).length).toBeLessThanOrEqual(10)

@@ -82,7 +82,7 @@ describe("the desktop program's page", () => {
     ['/run/folders', 'folders.list'],
     ['/run/tunings', 'tunings.list'],
     ['/doctor', 'doctor.check'],
-  ])('shows %s with the response to %s', async (route, name) => {
+  ])('shows the screen %s after the response to %s', async (route, name) => {
     called.length = 0
     await goTo(route)
     await expect.poll(() => called, { timeout: 30_000 }).toContain(name)

@@ -1,6 +1,6 @@
 /**
- * A fake Electron with exactly the members that Electron declares. Reading, calling or setting
- * another member throws an error. The fake Electron from the host tests implements the behavior.
+ * A fake Electron with exactly the members that Electron declares. Reading, calling or setting any
+ * other member throws an error. The fake Electron from the host tests implements the behavior.
  */
 import { type FakeElectron } from '../hosts/electron/fake-electron'
 import { membersOf } from './electron-members'
@@ -46,7 +46,7 @@ export function strict<T extends object>(value: T, kind: string): T {
       check(name)
       return Reflect.set(target, name, next, target)
     },
-    // Electron must also declare the window options.
+    // The constructor accepts only window options that Electron declares.
     construct(target, [options]: [Record<string, unknown>]) {
       const { webPreferences = {} } = options
       for (const name of Object.keys(options))
@@ -65,7 +65,7 @@ export function strict<T extends object>(value: T, kind: string): T {
 const result = (name: string | symbol, value: unknown): unknown =>
   name === 'fromPartition' && isObject(value) ? strict(value, 'Session') : value
 
-/** Returns a function whose arguments are also checked strictly. */
+/** Wraps a callback so that the Electron objects that it receives are also strict. */
 function listening(argument: unknown): unknown {
   if (typeof argument !== 'function') return argument
   return (...given: unknown[]): unknown =>

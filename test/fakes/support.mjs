@@ -15,7 +15,7 @@ const once = (read) => {
   }
 }
 
-/** Returns the calls of a recording. The first line of the file is the checksum. */
+/** Returns the tool calls stored in a recording. The first line of the file is the checksum. */
 const rowsOf = once((recording) => {
   // The grader hides the built-in recordings, because they contain solutions.
   const folder = process.env.FAKE_RECORDINGS ?? join(root, 'resources', 'recordings', 'raw')
@@ -87,7 +87,10 @@ export const faultIn = (text) => /^\/\/ fault: (\S+)/m.exec(text)?.[1]
 /** Returns the recorded rung that an unrecorded source, such as a lab submission, replays. */
 export const likeOf = (text) => /^\/\/ like: (\S+)/m.exec(text)?.[1]
 
-/** Returns whether a library replays a plan instead of running the submission's host code. */
+/**
+ * Returns whether a library replays a stored launch plan instead of running the submission's host
+ * code.
+ */
 export const isReplay = (path) => readFileSync(path, 'utf8').startsWith('// replay')
 
 /**
@@ -103,7 +106,10 @@ export function writeElsewhere(library, path, complain) {
     }
 }
 
-/** Reads a rung's library. If the library replays a plan, reads the library in the plan. */
+/**
+ * Reads a rung's library. For a library that replays a launch plan, reads the library that the plan
+ * names.
+ */
 export function readLibrary(path) {
   if (!isReplay(path)) return readFileSync(path, 'utf8')
   const [first] = readFileSync(join(dirname(path), 'plan'), 'utf8').split('\n')

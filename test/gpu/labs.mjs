@@ -92,7 +92,7 @@ const ids = readdirSync(values.labs)
   .sort()
 const jobs = ids.flatMap((id) => ['starter', 'solution'].map((which) => ({ id, which })))
 
-// Compile all labs in parallel without the GPU. The checks below reuse the builds.
+// Compile all labs in parallel without the GPU. The checks below find these builds in the cache.
 if (values.target === 'local') {
   const queue = [...jobs]
   const hidden = { CUDA_VISIBLE_DEVICES: '-1' }

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Tests on a GPU with nvcc that a run reports other processes that compute on the same GPU. Without
- * other processes on the GPU, the run must not report any. Run this script manually.
+ * Tests on a GPU with nvcc that a run reports other processes that compute on the same GPU. If no
+ * other process uses the GPU, the run must report none. Run this script manually.
  *
  *     node test/gpu/shared.mjs <the one-file program>
  */

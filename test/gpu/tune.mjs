@@ -6,7 +6,7 @@
  *
  *     node test/gpu/tune.mjs path/to/kernel-ladder.mjs [--gpus 0,1] [--seconds 0.03]
  *
- * printed-h200.md contains the last output.
+ * printed-h200.md contains the output of the last run.
  */
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'

@@ -9,7 +9,7 @@
  *     node verify.mjs path/to/kernel-ladder.mjs [LADDER …]
  *
  * Builds into a new cache, or into $KERNEL_LADDER_CACHE if set. Requires nvcc and a GPU with 80 GB
- * of memory. The files printed-<gpu>.md in this folder contain the last output.
+ * of memory. The files printed-<gpu>.md in this folder contain the output of the last run.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -40,7 +40,7 @@ interface Authored {
   text: string
 }
 
-/** Keys of strings that are authors' texts. */
+/** Keys whose strings are authors' texts. */
 const keys = new Set(['title', 'summary', 'idea', 'note', 'conclusion', 'result'])
 const textsIn = (value: unknown, at: string, isText = false): Authored[] => {
   if (typeof value === 'string') return isText ? [{ at, text: value }] : []
@@ -96,7 +96,7 @@ const ladderTexts = [
 ]
 
 const picture = /(?<=>)[^<>]+(?=<\/)/g
-/** Returns whether a label is more than a name or a number. */
+/** Returns whether a picture's label contains words, not only a name or a number. */
 const isWorded = (label: string): boolean =>
   /[a-z]{2}/i.test(label) && !/^(SM \d|d = \d)$/.test(label)
 
@@ -147,7 +147,7 @@ describe.each(sets)("the authors' texts in %s", (_language, ladders, labWords) =
   const all = [ladders, labWords].flatMap((words) => translationsIn(words))
   const byHash = new Map(all.flatMap(({ hashes, text }) => hashes.map((hash) => [hash, text])))
 
-  it('are complete, and translate the current English texts and recordings', () => {
+  it('include a translation of every current English text and of every text in the recordings', () => {
     const missing = english.filter(({ text }) => !byHash.has(hashOf(text)))
     expect(missing.map(({ at, text }) => `${at} (${hashOf(text)}): ${text}`)).toEqual([])
   })
@@ -191,7 +191,7 @@ describe("an author's text", () => {
       false,
       true,
     ])
-    // A text that was never translated is not outdated.
+    // Untranslated text does not count as outdated.
     expect(isBehind('rungs/b/idea', later)).toBe(false)
   })
 
@@ -213,7 +213,7 @@ describe("an author's text", () => {
     )
   })
 
-  it('is translated in a lab, including its pictures, section by section', () => {
+  it('is translated section by section in a lab, including the pictures', () => {
     learn('labs', koLabs)
     const { lab } = labs[0]!
     const svg = '<svg><text>one float4</text><text>A</text></svg>'
@@ -231,7 +231,7 @@ describe("an author's text", () => {
     expect(sections[0]).toMatch(/워프가 요청하는 것/)
     expect(sections[5]).toMatch(/Added since/)
     expect(shown.hints.shown[0]).toMatch(/[가-힣]/)
-    // Code is not translated.
+    // A lab's code is not translated.
     expect(shown.starter).toBe('blocks')
     expect(decodeURIComponent(shown.pictures['a.svg']!)).toContain('<text>float4 하나</text>')
     expect(shown.pictures['b.png']).toBe(view.pictures['b.png'])

@@ -40,8 +40,7 @@ async function askMcp(setup: Workplace['setup'], tool: string, input: object): P
 }
 
 /**
- * Returns the Compare screen of two sessions. The function renders the real component, with all
- * texts and attributes.
+ * Returns the HTML of the Compare screen for two sessions, rendered by the app's own component.
  */
 async function askUi(a: Session, b: Session): Promise<string> {
   const app = createSSRApp(SessionPairs, { comparison: compareSessions(a, b) })
@@ -85,7 +84,7 @@ describe('two programs', () => {
     expect(await askMcp(setup, 'compare', { a: refs[0], b: refs[1] })).toBe(answer.join(' '))
     const shown = await askUi(a!.session, b!.session)
     for (const sentence of answer) expect(shown).toContain(`<p class="answer">${sentence}</p>`)
-    // On the screen, only the answer contains the name of a fused kernel.
+    // The names of the fused kernels occur on the screen only in the answer.
     for (const name of ['bias_gelu_kernel', 'tanh_kernel_cuda'])
       expect(shown.split(name), name).toHaveLength(2)
     expect(shown).not.toContain('Without a counterpart')

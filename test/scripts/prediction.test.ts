@@ -63,7 +63,7 @@ describe('predictions for recorded rungs', () => {
   })
 
   it.each(predictionClasses)(
-    'of class %s have nine of ten measured times within ranges computed without their own ladder',
+    "of class %s have ranges, computed without the rung's own ladder, that contain at least 90 % of the measured times",
     (name) => {
       const { rungs, inside } = heldOut(rows, name)
       expect(inside).toBeGreaterThanOrEqual(0.9 * rungs)
@@ -72,7 +72,7 @@ describe('predictions for recorded rungs', () => {
 })
 
 describe('the ablation', () => {
-  it('has the same rungs for each omitted part of the model', () => {
+  it('omits each part of the model for the same rungs', () => {
     const told = rows.filter(({ predicted }) => predicted !== null)
     const named = ({ recording, rung }: PredictedRow): string => `${recording} ${rung}`
     const whole = told
@@ -111,7 +111,7 @@ describe('the figures', () => {
     ...over,
   })
 
-  it('include errors in both directions', () => {
+  it('include predictions that are too long and predictions that are too short', () => {
     const { count, mean, bias, inside } = figuresOf([row(1.1), row(0.9), row(1.5)])
     const { highMs } = rangeOf(1, 'compute', [])
     expect(highMs).toBeGreaterThan(1 / 0.9)
@@ -122,7 +122,7 @@ describe('the figures', () => {
     expect(inside).toBeCloseTo(2 / 3)
   })
 
-  it('exclude pairs from different recordings, and pairs that are too close to decide', () => {
+  it('exclude pairs from different recordings, and pairs whose times are nearly equal', () => {
     const a = row(1, { measuredMs: 1 })
     const near = row(2, { measuredMs: 1.01 })
     const wrong = row(0.5, { measuredMs: 3 })
@@ -156,7 +156,7 @@ describe('the figures', () => {
     expect(classFactors(rows).compute).toBe(1.09)
   })
 
-  it('accept the third measured stall reason as the second if the two have nearly equal stalls', () => {
+  it('treat the second and third measured stall reasons as interchangeable if their stalls are nearly equal', () => {
     const stalls = {
       measured: [
         { reason: 'a', warps: 10 },

@@ -155,7 +155,7 @@ describe("a rung's commits", () => {
     ])
     expect(session.ladder.id).toBe('sums-commits')
     expect(said(session.warnings)).toContain(
-      'b or a header has uncommitted changes; they were not run.',
+      'b or a header has uncommitted changes, which were not run.',
     )
     const [rung] = session.rungs
     expect(await readFile(join(saved!, 'sources', rung!.file), 'utf8')).toContain('// 16')
@@ -275,7 +275,7 @@ describe('rejected inputs include', () => {
     expect(await says('--output=x..HEAD')).toContain('is not a range of commits')
     expect(await says('nope..HEAD')).toContain('nope is not a commit in the repository')
     const last = git(made.folder, 'log', '-1', '--format=%h %s', 'HEAD~3', '--', 'b.cu')
-    expect(await says('HEAD~3..HEAD~2')).toContain(`The last commit with changes: ${last}.`)
+    expect(await says('HEAD~3..HEAD~2')).toContain(`The last commit with changes is ${last}.`)
     expect(await says('HEAD~1..HEAD~1')).toContain('No commit in HEAD~1..HEAD~1 changed')
     expect(await says('HEAD~1..', 'zz')).toContain('a, b, c')
   })

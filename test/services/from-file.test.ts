@@ -99,7 +99,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(rung).toContain('const dim3 block(128, 1, 1); // as recorded')
   })
 
-  it("calls the file's launcher, which has int sizes", async () => {
+  it("calls the file's own launcher, with the sizes converted to int", async () => {
     const launcher = `
     void launch_twice(float* out, const float* in, int n, int block_size) {
       twice<<<(n + block_size - 1) / block_size, block_size>>>(out, in, n);
@@ -113,7 +113,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     )
   })
 
-  it("uses a CPU function with the kernel's parameters as the reference, if the function gives the kernel's results", async () => {
+  it("uses a CPU function with the kernel's parameters as the reference, if both compute the same results", async () => {
     const cpu = (factor: number) => `
     void twice_cpu(float* out, const float* in, int n) {
       for (int i = 0; i < n; ++i) out[i] = ${factor} * in[i];
@@ -330,7 +330,7 @@ int main() {
     expect(stdout).toMatch(/same launch +yes/)
   })
 
-  it('main() may create library handles, and its launches before any other library call are used', async () => {
+  it('main() may create library handles, and launches before an unsupported library call are used', async () => {
     const { code, ladder, stdout, stderr } = await init(
       program(
         twice,

@@ -249,7 +249,7 @@ rungs: [{ id: a }, { id: b }]
       '// @param TILE 8 {4,8}\n',
       /:15:39: TILE = 3 is not allowed; the allowed values are 4, 8\.$/,
     ],
-  ])('with a %s has a fault before it runs', async (_what, line, expected) => {
+  ])('is rejected before it runs if %s', async (_what, line, expected) => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine, (all) =>
       line.includes('@after') ? all : all.replace('{ id: b }', '{ id: b, params: { TILE: 3 } }'),
@@ -384,8 +384,8 @@ ctypes.CDLL(sys.argv[1]).kl_reference(ctypes.byref(p))
 print(json.dumps({"mean": list(mean), "scale": list(scale), "count": after[0], "progress": told}))
 `
 
-  describe.skipIf(!isThere)('a reference in Python', () => {
-    it('gets numpy arrays, has its results copied back, and ends the run with its own error message', async () => {
+  describe.skipIf(!isThere)('called by a fake runner', () => {
+    it('receives numpy arrays, returns its results, and stops the run with its own error message if it fails', async () => {
       const header = await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')
       const headers = new Map([[pythonHeaderFile, header]])
       const source = { file: 'means/reference.py', text: script }

@@ -43,7 +43,7 @@ async function opened() {
 }
 
 describe('the counters of a copy', () => {
-  it("match the original's counters until the code changes, and then show the effect", async () => {
+  it("match the original's counters until the code changes, and then show the effect of the change", async () => {
     const { core, edited, draft } = await opened()
     const same = await core.call(
       'drafts.counters',
@@ -71,7 +71,7 @@ describe('the counters of a copy', () => {
     await core.close()
   })
 
-  it('are missing for a copy whose kernel fails, and the error has the line', async () => {
+  it('are missing for a copy whose kernel fails, and the reason contains the source line', async () => {
     const { core, edited } = await opened()
     const answer = await core.call(
       'drafts.counters',

@@ -20,7 +20,7 @@ export interface RungSource {
   /** Path relative to cuda-kernels, with `/` as the separator. */
   file: string
   text: string
-  /** Contents of a binary file. For such a file, `text` is only a description. */
+  /** Contents of a binary file, for which `text` is only a description. */
   bytes?: Uint8Array
   /** Headers that replace the task's headers, by path. */
   headers?: ReadonlyMap<string, string>
@@ -192,7 +192,7 @@ async function readRung(catalog: Catalog, task: Task, file: string): Promise<voi
 
 /**
  * Returns the headers that replace the task's headers for a file. A Python rung is built only
- * with this program's files. `root` is the shipped library.
+ * with this program's files. `root` is the folder of the shipped library.
  */
 export async function builtWith(root: string, file: string): Promise<Pick<RungSource, 'headers'>> {
   return isPythonFile(file) ? { headers: await readTexts(root, pythonRungFiles) } : {}

@@ -43,7 +43,7 @@ export type KeptBuild = z.infer<typeof KeptBuild>
 
 /**
  * Name of the folder that contains an entry's sources, next to its artifact. The header
- * cuda-kernels/python/kl_rung.h uses the same name.
+ * cuda-kernels/python/kl_rung.h contains the same folder name.
  */
 const sourcesOf = 'src'
 
@@ -104,8 +104,8 @@ export function buildKey({ sources, flags, compiler, output }: BuildInputs): str
 const sourceTime = new Date('1980-01-01')
 
 /**
- * Writes sources to a folder that appears atomically. If a failed build left the folder behind,
- * replaces its files one at a time.
+ * Writes the sources to a new folder, which other processes see only when it is complete. If a
+ * failed build left the folder behind, replaces its files one at a time.
  */
 async function writeSources(folder: string, sources: BuildInputs['sources']): Promise<void> {
   const write = async (
@@ -219,8 +219,8 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
 }
 
 /**
- * Copies a library that was built elsewhere into the cache, so that later changes to the original
- * have no effect. Returns the copy's path.
+ * Copies an already compiled library into the cache, so that later changes to the original have no
+ * effect. Returns the copy's path.
  */
 export async function keepLibrary(cache: BuildCache, library: Uint8Array): Promise<string> {
   const slot = await cache.slot({

@@ -22,7 +22,7 @@ export async function keptAnswer<T>({ file, key, schema, make }: Kept<T>): Promi
   try {
     return Entry.parse(JSON.parse(await readFile(file, 'utf8'))).answer
   } catch {
-    // The cache entry is missing, damaged, or for another key.
+    // The cache entry is missing, damaged, or for a different key.
   }
   const answer = await make()
   try {

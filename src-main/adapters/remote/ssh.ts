@@ -13,7 +13,7 @@ import { KernelLadderError, missingError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { runProcess, type ProcessCall, type ProcessResult } from '../tools/process'
 
-/** Runs scripts on a machine. */
+/** Runs shell scripts on one machine, remote or local. */
 export interface Shell {
   /** The machine's name in messages, such as `titan (ssh titan.lab)`. */
   readonly name: string
@@ -43,7 +43,7 @@ export interface ShellResult {
   outcome: 'done' | 'lost' | 'cancelled'
   /** The script's exit status, or null unless the outcome is `done`. */
   status: number | null
-  /** The script's output lines, without the output of login files. */
+  /** The script's output lines, without the output of shell startup files. */
   lines: string[]
   stderr: string
 }

@@ -1,6 +1,6 @@
 /**
- * Converts a description to a plan for cuda-kernels/judge. The header plan.hpp documents the plan's
- * format.
+ * Converts a launch description to a plan for cuda-kernels/judge. The header plan.hpp documents the
+ * plan's format.
  */
 import type { MachineCode } from '../../domain/sass/machine-code'
 import { descriptionFault } from '../../domain/emulation/description'

@@ -33,8 +33,8 @@ const inFolder =
   async (path) => {
     const root = join(await realpath(folder).catch(() => resolve(folder)), sourcesFolder)
     const file = await realpath(resolve(root, path)).catch(() => null)
-    // A session is untrusted. Paths and links must not lead out of sources/, because a report could
-    // otherwise include local files.
+    // A session is untrusted input. Its paths and links must not lead out of sources/, because a
+    // report could otherwise include local files.
     if (!file?.startsWith(root + sep)) return null
     const bytes = await readPlainBytes(file).catch(() => null)
     return bytes && { bytes }

@@ -6,7 +6,7 @@ import { copyAccess, sectorsFilled } from './accesses'
 import { patternsOf, periodOf } from './access-patterns'
 
 /**
- * Marks a lane that writes zeros instead of data. The code adds the mark to the lane's global
+ * Marks a lane whose copy writes zeros instead of data. The code adds the mark to the lane's global
  * address, which is otherwise always even.
  */
 const zeroMark = 1

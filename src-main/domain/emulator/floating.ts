@@ -103,8 +103,8 @@ function extremumFloat(at: Site): Step {
 
 /**
  * Special functions. JavaScript computes each function, and the result is rounded once. A GPU
- * approximates the functions with an error of up to two units in the last place. The emulator's
- * last bits can therefore differ.
+ * approximates the functions with an error of up to two units in the last place. The last bits of
+ * the emulator's results can therefore differ from a GPU's.
  */
 const special: Record<string, (a: number) => number> = {
   RCP: (a) => 1 / a,
@@ -132,7 +132,7 @@ function specialFunction(at: Site): Step {
 /**
  * Returns the function that executes FCHK. FCHK tests whether the division a / b needs the slow
  * path. The result depends only on the operands' exponents. At the limits of the exponent range, a
- * GPU may decide differently.
+ * GPU may give a different result.
  */
 function checkDivision(whole: Site): Step {
   const at = whole.compares()

@@ -94,7 +94,7 @@ export const otherBlocksShared = 'shared memory of another block'
 
 /**
  * Returns the function that executes an access to a generic address, which may point to global,
- * shared or local memory. The high half of each lane's address selects the memory.
+ * shared or local memory. The high 32 bits of each lane's address select the memory space.
  */
 function generic(at: Site, make: (at: Site, space: Space) => Step): Step {
   const { descriptor, offset } = at.memory()

@@ -96,8 +96,8 @@ function translateArguments(
 
 /**
  * Returns a copy of host data in which device addresses replace the dummy addresses. Host data that
- * contains addresses includes tensor maps and pointer arrays. Ordinary numbers could look like
- * dummy addresses. Therefore, only addresses within a buffer or at its end are translated.
+ * contains addresses includes tensor maps and pointer arrays. Other numbers in the data could look
+ * like dummy addresses. Therefore, only addresses within a buffer or at its end are translated.
  */
 function translateData(bytes: Uint8Array, buffers: ReadonlyMap<number, Allocation>): Uint8Array {
   const copy = new Uint8Array(bytes)
@@ -287,8 +287,8 @@ function clusterOf(launch: RungLaunch, kernel: MachineKernel): number {
 
 interface LinkedRung {
   /**
-   * Runs the one-time launches. Each launch runs all blocks, or only the blocks that `blocksOf`
-   * selects.
+   * Runs the one-time launches of `kl_prepare`. Each launch runs all blocks, or only the blocks
+   * that `blocksOf` selects.
    */
   prepare: (blocksOf?: RungRun['blocksOf']) => EmulatedLaunch[]
   /**

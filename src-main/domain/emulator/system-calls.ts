@@ -19,8 +19,7 @@ export function systemFunction(name: string): bigint | undefined {
 }
 
 /**
- * Registers that the calling convention defines. Arguments start at R4, and R20 contains the return
- * address.
+ * Registers in the calling convention: arguments start at R4, and R20 contains the return address.
  */
 const [firstArgument, returnTo] = [4, 20]
 const longestText = 65536

@@ -3,7 +3,7 @@ import type { Instruction } from '../sass/instruction'
 
 /**
  * Indices of predicates. P0 to P6 have indices 0 to 6, and PT has index 7. UP0 to UP6 have indices
- * 8 to 14, and UPT has index 15. Writes to PT go to a separate, higher index.
+ * 8 to 14, and UPT has index 15. Writes to PT and UPT are discarded.
  */
 export const predicateTrue = 7
 export const uniformPredicates = 8
@@ -13,8 +13,8 @@ export type Wait =
   | { kind: 'warp'; mask: number }
   | { kind: 'block'; barrier: number }
   /**
-   * A condition that is polled at each of the warp's turns. If `timesOut` is true, the wait also
-   * ends when no other warp can run.
+   * A condition that is checked whenever it is the warp's turn to run. If `timesOut` is true, the
+   * wait also ends when no other warp can run.
    */
   | { kind: 'until'; over: () => boolean; end: () => void; timesOut: boolean }
 
@@ -157,8 +157,8 @@ export interface Warp {
   readonly predicates: Int32Array
   /**
    * Lane masks of the convergence barriers B0 to B15, with 32 words per barrier, one per lane.
-   * Called functions save and reuse barriers. Lanes at different recursion depths can therefore
-   * have different masks for the same barrier.
+   * A called function saves its caller's barriers and then uses the same barrier numbers. Lanes at
+   * different recursion depths can therefore have different masks for the same barrier.
    */
   readonly convergence: Int32Array
   /** Mask of the lanes that exist, and mask of the lanes that have not exited. */
@@ -179,7 +179,7 @@ export type Control = (warp: Warp, split: Split, active: number) => void
 /** Executes one instruction for the lanes in `active`. */
 export type Step = (warp: Warp, active: number) => void
 
-/** Error that stops the kernel. The launch adds the location to the error. */
+/** Error that stops the kernel. The code that runs the launch adds the error's location. */
 export class Halt extends Error {
   constructor(
     readonly reason: HaltReason,

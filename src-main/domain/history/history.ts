@@ -87,7 +87,7 @@ export function pointsOf(name: string, session: Session): SessionPoints | null {
 }
 
 const Change = z.object({
-  /** First session at the new level. */
+  /** Name of the first session after the time changed. */
   session: z.string(),
   createdAt: z.iso.datetime(),
   beforeMs: z.number(),
@@ -121,7 +121,7 @@ export type Series = z.infer<typeof Series>
 
 export const historyShape = {
   ladder: Identifier,
-  /** Minimum change in percent. Smaller changes are not listed. */
+  /** Minimum size of a listed change, in percent. */
   leastPercent: z.number(),
   series: z.array(Series),
   /** Names of stored sessions that could not be read. */

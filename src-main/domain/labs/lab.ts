@@ -14,7 +14,8 @@ import { SanitizerTool } from '../session/sanitizer'
 const Prose = z.string().trim().min(1).max(4000)
 const Title = z.string().trim().min(1).max(200)
 /**
- * A name within a lab. The name becomes a column in the grader's table and a key in the answers.
+ * Id of a check, prediction, or question, unique among the lab's items of the same kind. The id
+ * becomes a column in the grader's table and a key in the answers.
  */
 const PartId = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, {
   message: 'An id consists of lowercase letters, digits and "-", and begins with a letter.',
@@ -112,7 +113,9 @@ export const LabPrediction = z.strictObject({
   id: PartId,
   /** Metric id from the registry, or `time`. */
   metric: z.string(),
-  /** The rung to compare with. The default is the lab's `before` rung. */
+  /**
+   * Id of the rung that the submission is compared with. The default is the lab's `before` rung.
+   */
   against: Identifier.optional(),
   /** The author's question. */
   ask: Prose,
@@ -132,7 +135,10 @@ export type LabPrediction = z.infer<typeof LabPrediction>
 export const LabQuestion = z.strictObject({
   id: PartId,
   ask: Prose,
-  /** An expression over `questionNames`; see expression.ts. A plain YAML number is also valid. */
+  /**
+   * An expression over `questionNames`; see expression.ts. A YAML number is also a valid
+   * expression.
+   */
   answer: z.union([z.string().min(1), z.number().transform(String)]),
   unit: z.string().max(40).default(''),
   tolerance: Tolerance.default(0.01),

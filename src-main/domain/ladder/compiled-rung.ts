@@ -1,5 +1,5 @@
 /**
- * Wraps a rung that was compiled elsewhere so that the runner can load it. The generated C++ source
+ * Wraps a precompiled rung so that the runner can load it. The generated C++ source
  * registers the kernels of a fat binary with the CUDA runtime, just like code from nvcc. The
  * generated source also launches one of the kernels as described in the ladder.
  */

@@ -58,7 +58,7 @@ export const Published = z.object({
   gflops: z.record(Identifier, z.number().positive()),
   /** Threads per block by rung id, if the author varied them. */
   threadsPerBlock: z.record(Identifier, z.number().int().positive()).optional(),
-  /** Other figures by rung id and metric id, in the metric's unit. */
+  /** The author's figures for other metrics, by rung id and metric id, in the metric's unit. */
   metrics: z.record(Identifier, z.record(z.string(), z.number())).default({}),
   conclusion: z.string().min(1),
 })
@@ -102,13 +102,13 @@ export const LadderRung = z.object({
   title: z.string(),
   header: RungHeader,
   params: Parameters,
-  /** Task options that differ from the ladder's. */
+  /** Task options that differ from the ladder's options. */
   options: Options.optional(),
   /** Path of the source under cuda-kernels, with `/` as separator. */
   file: z.string(),
   /** The kernel's launch description, for machine code or PTX. */
   launch: LaunchDescription.optional(),
-  /** Build settings, including the ladder's settings. */
+  /** Build settings of the rung, merged with the ladder's settings. */
   build: BuildSettings.optional(),
   /** Command of a program rung, one word per element. */
   program: z.array(z.string()).min(1).optional(),

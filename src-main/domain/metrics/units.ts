@@ -85,8 +85,8 @@ export function formatMs(ms: number): string {
 }
 
 /**
- * Returns a rate as text. Rates of 1000 GFLOP/s or more are in TFLOP/s. Null means that operations
- * are not counted.
+ * Returns a rate in GFLOP/s as text. Rates of 1000 GFLOP/s or more are printed in TFLOP/s. Null
+ * means that operations are not counted.
  */
 export const formatGflops = (value: number | null): string =>
   value === null

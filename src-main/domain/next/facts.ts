@@ -102,7 +102,7 @@ function lanesOf(side: Side): number | null {
   const threads = kinds.reduce<number>((sum, value) => sum + value!, 0)
   const share = threads / (warpSize * warps)
   // The sum of thread instructions is slightly low because ncu does not report all categories. A
-  // sum well above the number of lanes is a contradiction.
+  // sum well above the number of lanes means that the counters contradict each other.
   return share > 0 && share <= 1.02 ? Math.min(share, 1) : null
 }
 

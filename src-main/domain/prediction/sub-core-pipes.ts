@@ -28,7 +28,7 @@ export function throttleOf({ pipe, long, action }: TimedInstruction): number {
   return action.kind === 'warpgroup' ? reasonAt.mio_throttle : reasonAt.math_pipe_throttle
 }
 
-/** State of the pipes. All times are in cycles. */
+/** State of a sub-core's pipes. All times are in cycles. */
 export class SubCorePipes {
   /** Busy cycles of each pipe, in the order of `pipes`. */
   readonly busy = new Float64Array(pipes.length)

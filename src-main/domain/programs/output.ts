@@ -21,7 +21,10 @@ interface OutputCheck {
 const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** Creates a check for one output. A NaN always fails. An infinity fails unless it is expected. */
+/**
+ * Creates a check for one output file of a program. A NaN always fails. An infinity fails unless it
+ * is expected.
+ */
 export function outputCheck(rule: ProgramOutput): OutputCheck {
   const size = elementBytes(rule)
   const read =

@@ -45,7 +45,7 @@ export const JobLine = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('end'),
     code: z.number().int(),
-    /** Session folder on the remote machine, or null if nothing finished. */
+    /** Session folder on the remote machine, or null if no rung finished. */
     folder: z.string().nullable().default(null),
     /** Session id. */
     id: Identifier.nullable().default(null),

@@ -25,7 +25,7 @@ export function printInstruction(
 }
 
 /**
- * Returns the printed operands. There is no comma between a register and a target relative to that
+ * Returns the operands as text. There is no comma between a register and a target relative to that
  * register.
  */
 function printOperands({ operands, mnemonic }: Instruction, { reuse }: PrintOptions): string {
@@ -166,8 +166,8 @@ function digitsOf(value: number, count: number): string {
 }
 
 /**
- * Returns the digits with the decimal point shifted to the right. For `1.25` and an exponent of 1,
- * the result is `12.5`.
+ * Returns the digits with the decimal point moved right by `exponent` places. For `1.25` and an
+ * exponent of 1, the result is `12.5`.
  */
 function shifted(digits: string, exponent: number): string {
   const sign = digits.startsWith('-') ? '-' : ''

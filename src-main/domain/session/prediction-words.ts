@@ -55,8 +55,8 @@ export const stallReasons = [
 export type StallReason = (typeof stallReasons)[number]
 
 /**
- * Causes that the model can remove in a second simulation. The time of the second simulation bounds
- * the possible speedup.
+ * Causes of stalls that the model can remove in a second simulation. The ratio of the two simulated
+ * times is an upper bound on the possible speedup.
  */
 export const removals = ['conflicts', 'sectors', 'latency', 'barriers'] as const
 export type Removal = (typeof removals)[number]

@@ -65,7 +65,7 @@ export type SanitizerFinding = z.infer<typeof SanitizerFinding>
 
 export const SanitizerCheck = z.object({
   tool: SanitizerTool,
-  /** `failed`: the tool gave no verdict. `clean`: the tool finished without findings. */
+  /** `failed`: the tool ended without a verdict. `clean`: the tool finished without findings. */
   status: z.enum(['clean', 'found', 'failed', 'unsupported', 'not-run']),
   reason: Statement.optional(),
   /**

@@ -1,4 +1,7 @@
-/** A session's entry in a list. Folders and reports use the same entries. */
+/**
+ * A session's entry in a list. Sessions in folders and sessions in reports have the same kind of
+ * entry.
+ */
 import { z } from 'zod'
 import { gpuOfTarget, kindOf, Target } from '../targets/targets'
 import { CacheState, type Session } from './session'

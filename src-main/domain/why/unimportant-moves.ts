@@ -61,8 +61,8 @@ export function unimportantMoves(
 }
 
 /**
- * Components of the FMA pipe's utilization. The individual instruction categories are already part
- * of these components.
+ * Components of the FMA pipe's utilization. The list omits instruction categories, because
+ * `instructions` already includes them.
  */
 const partsOfFma = ['instructions', 'issueSlotsBusy']
 

@@ -49,7 +49,7 @@ export async function fenceOf(given: readonly string[]): Promise<Fence> {
       // server's working directory.
       const requested = resolve(folders[0] ?? process.cwd(), path)
       // Check the path before any file access, so that the error does not reveal which files exist
-      // elsewhere.
+      // outside the allowed folders.
       if (!folders.some((folder) => contains(folder, requested))) throw outside(path)
       const real = await realpath(requested).catch(() => null)
       if (real === null) throw inputError(`${path} cannot be opened.`, named(folders))

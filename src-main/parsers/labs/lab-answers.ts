@@ -24,8 +24,8 @@ const AnswersFile = z.strictObject({
 })
 
 /**
- * Limits on the indentation and the number of nesting characters. Real answers are far below these
- * limits.
+ * Limits on the indentation of a line and on the number of brackets and other nesting characters.
+ * Real answers are far below these limits.
  */
 const most = { indentation: 32, openers: 64 }
 

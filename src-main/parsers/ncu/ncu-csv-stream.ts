@@ -157,8 +157,8 @@ class Reader {
   }
 
   /**
-   * Parses a row with `QuotedRow`, which is fast. The first rows must already have determined the
-   * columns and the decimal separator.
+   * Parses a row with `QuotedRow`, which is faster than the general parser. The first rows must
+   * already have determined the columns and the decimal separator.
    */
   #quickRow(line: string): boolean {
     if (!this.#quoted || this.#delimiter !== ',' || !this.#columns || !this.#style.hasPoint)

@@ -3,7 +3,7 @@
  * piece of advice, grouped by launch.
  *
  * A metric row contains a label instead of ncu's metric name, so the value is stored as `Section:
- * Label`. A few labels match a metric in the registry. The values of such labels are also stored
+ * Label`. A few labels match a metric in the registry. For these labels, the value is also stored
  * under the metric's name. A metric requested by name (`--metrics`) is stored under that name.
  */
 import { columnsOf, parseLaunch, type NcuLaunch } from './ncu-csv'
@@ -13,8 +13,8 @@ import type { NumberStyle } from './ncu-number-style'
 import { toBaseUnit } from './ncu-base-units'
 
 /**
- * Metric names by label. The table was derived by comparing the raw and details pages of one report
- * (ncu 2025.3.1). The details page rounds to two digits.
+ * ncu's metric names by label on the details page. The table was derived by comparing the raw and
+ * details pages of one report (ncu 2025.3.1). The details page rounds to two digits.
  */
 const metricOfLabel: Record<string, string> = {
   Duration: 'gpu__time_duration.sum',

@@ -1,6 +1,6 @@
 /**
- * Reads the data about a launch's code in a report. The data consists of counters per instruction
- * and source line, ncu's advice, and the sources.
+ * Reads a launch's code-level data from an ncu report. The data consists of counters per
+ * instruction and source line, ncu's advice, and the sources.
  */
 import type {
   DeepKernel,
@@ -222,8 +222,8 @@ function listingIn(
     const kernel = kernels.find((own) => own.name === name)
     return kernel ? listingOf(kernel, architecture, nameOf) : null
   } catch {
-    // Ignore machine code that is damaged or built for another GPU. The launch's counter values do
-    // not depend on the machine code.
+    // Ignore machine code that is damaged or built for another GPU. The launch's counter values are
+    // usable without the machine code.
     return null
   }
 }
@@ -284,7 +284,7 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
 }
 
 /**
- * Returns counts by opcode. Uses ncu's own counts if available, and otherwise sums the
+ * Returns instruction counts by opcode. Uses ncu's own counts if available, and otherwise sums the
  * instructions' counts.
  */
 function opcodesOf(

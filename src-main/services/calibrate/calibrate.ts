@@ -35,7 +35,7 @@ interface CalibrationOptions {
  */
 const timeoutMs = 5 * 60_000
 
-/** WGMMA instructions need architecture-specific features. */
+/** Returns 90a for sm_90, because WGMMA instructions need architecture-specific features. */
 const withFeatures = (sm: string): string => (sm === '90' ? '90a' : sm)
 
 /**

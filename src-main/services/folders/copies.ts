@@ -1,6 +1,6 @@
 /**
- * Returns the library for a request. The library is the ladder's library plus the edited copies
- * that the request names.
+ * Returns the library that contains a requested ladder, plus the edited copies that the request
+ * names.
  */
 import { type Catalog } from '../../adapters/catalog/catalog'
 import type { Setup } from '../../adapters/machine/machine'
@@ -83,8 +83,8 @@ async function namedCopies(
 }
 
 /**
- * Returns the library and the request. If the request names a folder, the ladder's id replaces the
- * folder's path.
+ * Returns the library for a request, and the request itself. If the request names a folder, the
+ * ladder's id replaces the folder's path.
  */
 export async function catalogFor<R extends Request>(
   setup: Setup & { commits?: CommitsRequest; signal?: AbortSignal },

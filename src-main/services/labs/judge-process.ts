@@ -73,8 +73,8 @@ export const readJob = async (file: string): Promise<JudgeJob> =>
   JudgeJob.parse(JSON.parse(await readFile(file, 'utf8')))
 
 /**
- * Builds the probe and the rung that replays a launch description. The probe and the rung are
- * cached after the first submission.
+ * Builds the probe and the rung that replays a launch description. After the first submission, both
+ * come from the build cache.
  */
 async function buildGpuTools(tools: BuildTools, root: string): Promise<GpuTools> {
   const bench = await Bench.open(tools, { root, references: new Map() })

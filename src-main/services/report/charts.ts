@@ -1,5 +1,5 @@
 /**
- * Creates the charts in printed and Markdown reports. Bar charts show throughput and counters. The
+ * Creates the charts for printed and Markdown reports. Bar charts show throughput and counters. The
  * Charts screen draws the other charts.
  */
 import { cardMetricIds, metricDefinition } from '../../domain/metrics/metrics'
@@ -122,7 +122,9 @@ export type ReportChart = {
 /** Charts from the Charts screen that a printed report includes by default. */
 export const usualDrawings = ['roofline', 'stalls', 'traffic', 'occupancy'] as const
 
-/** Returns the leading counter and the card-level counters. Tables show the other counters. */
+/**
+ * Returns the lead counter and the card-level counters. All other counters appear only in tables.
+ */
 export const usualBars = (session: Session): string[] => [
   ...new Set([leadMetric(session), ...cardMetricIds]),
 ]
@@ -216,8 +218,8 @@ export const mdChart = (chart: ReportChart, folder: string): string[] => [
 ]
 
 /**
- * Returns a chart for print. A chart from the Charts screen already contains its description and
- * sources.
+ * Returns a chart as HTML for a printed report. A chart from the Charts screen already contains its
+ * description and sources.
  */
 export function printChart(chart: ReportChart, layout: Layout): string[] {
   const caption = chart.caption === null ? '' : `<figcaption>${html(chart.caption)}</figcaption>`

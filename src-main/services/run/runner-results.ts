@@ -93,7 +93,8 @@ export function toBurst(
 }
 
 /**
- * Converts a sustained timing. `beside` is the reference's timing. The reference is timed first.
+ * Converts a sustained timing from the runner. `beside` is the timing of the reference, which is
+ * timed first.
  */
 export function toSustained(
   event: SustainedEvent,

@@ -173,8 +173,8 @@ export function planSanitize(
 }
 
 /**
- * Returns the requested sizes. By default, returns the task's small sizes, which produce partial
- * tiles.
+ * Returns the requested problem sizes. By default, returns the task's small sizes, which produce
+ * partial tiles.
  */
 function choiceOf(catalog: Catalog, { ladder, size, at = {} }: SanitizeRequest) {
   const task = taskOf(catalog, findLadder(catalog, ladder))
@@ -365,7 +365,7 @@ function throwIfHopeless({ result }: SanitizerAnswer, events: readonly RunnerEve
       message('tools.sanitizerNotStarted', { text: result.stderr.trim() }),
       remedies.sanitizer,
     )
-  // If the runner finished, it had no error, so a rung printed the error event.
+  // A runner that printed `done` had no error, so any error event was printed by a rung.
   if (events.some(({ event }) => event === 'done')) return
   const error = events.find((event) => event.event === 'error')
   if (error?.event !== 'error') return

@@ -1,6 +1,6 @@
 /**
- * Saves a run's session in the requested folder. Uses another folder if writing to that folder
- * fails.
+ * Saves a run's session in the requested folder. If writing to the folder fails, saves the session
+ * in the store or the temporary folder.
  */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ export interface StartRunOptions extends Setup {
   /** Output folder to use instead of the store. The folder must not exist. */
   out?: string
   appVersion: string
-  /** Commits that changed one rung. The commits replace the ladder's rungs in this run. */
+  /** Commits that changed one rung's source. The commits replace the ladder's rungs in this run. */
   commits?: CommitsRequest
   settings?: Partial<RunSettings>
   emit: (event: RunEvent) => void
@@ -41,7 +41,7 @@ export interface FinishedRun {
   session: Session
   /** The session's folder. Null if no rung finished, because no session was saved in that case. */
   folder: string | null
-  /** Set if a requirement missing on this machine prevented part of the request. */
+  /** The missing requirement, if it prevented part of the request on this machine. */
   missing: ErrorShape | null
   /**
    * Set if the session could not be saved in the requested folder. In that case, `folder` is the
@@ -149,8 +149,8 @@ interface SavedRun {
   plan: RunPlan
   target: Target
   /**
-   * Returns the function that opens the target's kind of run. `reportPath` is the path for ncu's
-   * report.
+   * Returns the function that prepares a run on this kind of target. `reportPath` is the path for
+   * ncu's report.
    */
   way: (reportPath: string) => OpenWay
 }

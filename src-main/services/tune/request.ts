@@ -50,7 +50,7 @@ export interface TuneRequest {
   part?: { number: number; of: number }
   /** Whether to measure every point again instead of resuming. */
   fresh: boolean
-  /** Returns the points to measure first. */
+  /** Returns the points that the search measures before all others. */
   first: (names: readonly string[]) => readonly Point[]
 }
 
@@ -66,8 +66,8 @@ interface TuneSpace {
 /** Default maximum number of points in a search. */
 const usualPoints = 300
 /**
- * Maximum number of points in an exhaustive search if no budget is given. Listing more points would
- * take too long.
+ * Maximum number of points in an exhaustive search if no budget is given. Creating a list of more
+ * points would take too long.
  */
 const mostListed = 100_000
 
@@ -125,7 +125,7 @@ const partRule = (
   },
 })
 
-/** Returns the search space. Throws an error if the space is empty or too large. */
+/** Returns the search space of a sweep. Throws an error if the space is empty or too large. */
 export function spaceOf(planned: PlannedRung, plan: RunPlan, request: TuneRequest): TuneSpace {
   const axes = axesOf(planned, plan, request.axes)
   const varied = new Set(axes.map(({ name }) => name))

@@ -22,7 +22,7 @@ import type { T4Row } from '../../domain/tune/t4'
 
 export interface Worker extends OfferedGpu {
   toolbox: Toolbox
-  /** nvidia-smi's index of the GPU. */
+  /** Index of the GPU as listed by nvidia-smi. */
   gpu: number
   measured: number
   busySeconds: number

@@ -71,7 +71,7 @@ export function useCommands(help: () => void): () => Command[] {
     })
   }
 
-  /** Each command opens the rung on the ladder, which shows the suggested steps. */
+  /** Each command opens a rung on the Ladder screen, which shows the suggested steps. */
   const nextSteps = (): Command[] => {
     const found = current()
     if (!found) return []

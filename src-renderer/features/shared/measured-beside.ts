@@ -28,7 +28,9 @@ export function useMeasuredBeside(
 ): ComputedRef<ReadonlyMap<string, MeasuredBeside>> {
   const sessions = useSessionsStore()
   const app = useAppStore()
-  /** Whether other sessions can be requested. A report cannot request other sessions. */
+  /**
+   * Whether other sessions can be requested. A report is a static page, so it cannot request any.
+   */
   const asks = computed(
     () =>
       session().prediction !== undefined &&

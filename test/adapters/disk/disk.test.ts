@@ -101,7 +101,7 @@ describe('folder ownership', () => {
       expect(await readdir(temporary)).toEqual([])
     })
 
-    it('is removed when the next folder is created in the same place, and loses its owner file when it is disowned', async () => {
+    it('is removed when another folder is created next to it after its owner has ended, and disown() deletes the owner file', async () => {
       const dir = await tempDir()
       const first = await ownFolder(dir, 'first')
       await editOwner(first.path, { pid: endedPid() })

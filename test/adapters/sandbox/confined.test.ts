@@ -18,7 +18,10 @@ const limits = {
 }
 
 const nvcc = await findTool('nvcc')
-/** The CUDA toolkit is next to nvcc. If nvcc is a wrapper script, use NVIDIA's default folder. */
+/**
+ * The CUDA toolkit's folder contains nvcc's folder. If nvcc is a wrapper script, use NVIDIA's
+ * default folder.
+ */
 const toolkit = [nvcc === null ? '' : join(dirname(await realpath(nvcc)), '..'), '/usr/local/cuda']
   .filter((folder) => existsSync(join(folder, 'include/cuda.h')))
   .at(0)
@@ -148,7 +151,8 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     // Without namespaces, only file permissions protect other users' files.
     const always = isIsolated(sandbox.isolation) ? named : named.slice(0, 11)
     expect(gotten(answer?.reason ?? '').filter((what) => always.includes(what))).toEqual([])
-    // Trusted libraries are not confined, so running one proves that the attempts work.
+    // Trusted libraries are not confined, so running the same attempts in one proves that the
+    // attempts work.
     const trusted = await library('trusted', hostile(outside, harmless))
     const words = ['--struct', '8', '--field', '0:i64:1', '--sm', '90', '--library', trusted]
     expect(gotten(execFileSync(probe, words, { encoding: 'utf8' }))).toEqual(harmless)

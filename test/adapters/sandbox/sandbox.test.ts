@@ -56,7 +56,7 @@ describe('the sandbox', async () => {
     return findSandbox(limits, view, { readable, hidden })
   }
 
-  // Detect the sandbox once. Tests that change the environment detect the sandbox again.
+  // Detect the sandbox once for all tests. Tests that change the environment repeat the detection.
   const scratch = await mkdtemp(join(tmpdir(), 'kl-test-'))
   afterAll(() => rm(scratch, { recursive: true, force: true }))
   const found = await findSandbox(limits, scratch, { readable: [], hidden: [] })

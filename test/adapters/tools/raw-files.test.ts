@@ -226,7 +226,7 @@ describe("a recording's raw output", () => {
     expect(await packRecordedRaw(await recordingOf(bytes))).toEqual(bytes)
   })
 
-  it('can be edited in packed form, in short and long streams', async () => {
+  it('can be edited while it is packed, in both short and long streams', async () => {
     const dir = await session()
     for (const folder of [dir, await recordingOf(await packRecordedRaw(dir))]) {
       const edited = await packRecordedRaw(folder, (text) =>
@@ -315,7 +315,7 @@ describe("a recording's raw output", () => {
 })
 
 describe('the raw-output folder of an older version', () => {
-  it('is read in call order like current rows, and missing streams are read as empty', async () => {
+  it('is read in call order like the rows of the current version, and missing streams are read as empty', async () => {
     const dir = await older()
     const raw = await openRaw(dir)
     expect(raw.keys).toEqual(['ncu/version', 'ncu/page'])
@@ -327,7 +327,7 @@ describe('the raw-output folder of an older version', () => {
     expect(await raw.get('ncu/page')).toMatchObject({ stdout: 'a page\n', stderr: '' })
   })
 
-  it('becomes rows when copied, and copies of these rows are identical', async () => {
+  it('is converted to rows when copied, and a copy of these rows is identical', async () => {
     const [dir, first, second] = [await older(), await tempDir(), await tempDir()]
     await copyRaw(dir, first)
     await copyRaw(first, second)

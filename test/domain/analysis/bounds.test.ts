@@ -183,7 +183,7 @@ describe('the bottleneck', async () => {
       })
     })
 
-    it('derives device memory utilization from bytes and time if the memory is known', () => {
+    it('derives device memory utilization from bytes and time if the memory bandwidth is known', () => {
       const session = {
         ...at4096,
         ceilings: { fp32Gflops: null, l1GBs: null, l2GBs: null, dramGBs: 4000 },
@@ -259,7 +259,7 @@ describe('the bottleneck', async () => {
       expect(missing).toEqual([])
     })
 
-    it('can be identified from card metrics only for a busy FMA pipe and a tail', () => {
+    it('is identified from card metrics alone only if it is the FMA pipe or a tail', () => {
       expect(classOf(at8192, '00_cublas')).toBe('fma-issue')
       expect(classOf(at1024, '06_float4')).toBe('tail')
       expect(classOf(at8192, '01_naive')).toBe('unknown')
@@ -537,7 +537,7 @@ describe('the instruction mix', async () => {
       })
     })
 
-    it('is the counted number if the tensor pipe shows only noise', () => {
+    it("is the number from the counters if the tensor pipe's utilization is only noise", () => {
       expect(roofline(onTensor(0.04)).paths.dram[0]).toMatchObject({ basis: 'counted' })
       expect(Math.max(...ids.map((id) => value(id, 'tensorUtilization')))).toBe(0.04)
     })

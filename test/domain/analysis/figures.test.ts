@@ -75,7 +75,7 @@ describe('derived metrics', () => {
     const derivedOf = (launches: Launch[], device = h200) =>
       derivedMetrics(launches, device)['theoreticalOccupancy']
 
-    it('are a single figure if all kernels have the same value, and otherwise do not exist', () => {
+    it('are available only if all kernels have the same value', () => {
       expect(said(derivedOf([launch(), launch()]))).toMatchObject({
         value: 50,
         evidence: 'derived',
@@ -89,7 +89,7 @@ describe('derived metrics', () => {
       })
     })
 
-    it('do not exist for a GPU outside the table, or for unknown registers', () => {
+    it('are unavailable if the GPU is not in the built-in table, or if the register count is unknown', () => {
       expect(
         said(derivedOf([launch()], { computeCapability: '7.0', smCount: 80 })?.reason),
       ).toMatch(/7\.0/)
@@ -249,7 +249,7 @@ describe('planned passes', () => {
   ]
 
   describe('the cost of profiling', () => {
-    it("is a number of passes and seconds per rung, which increases with the level and the rung's time", () => {
+    it("is estimated in passes and seconds per rung, and increases with the profile level and the rung's time", () => {
       const seconds = (['card', 'standard', 'deep'] as const).map((level) =>
         planProfile({ level, computeCapability: '9.0', rungs }),
       )

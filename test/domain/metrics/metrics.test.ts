@@ -29,7 +29,7 @@ describe('the registry', () => {
   ) as { chips: string[]; names: Record<string, string[]> }
 
   /**
-   * Matches the metrics that ncu derives from the launch or from the limits of a counter.
+   * Matches the metrics that ncu derives from the launch or from the maximum value of a counter.
    * `--query-metrics` lists none of the derived metrics for any chip.
    */
   const ncuOwn = /^(launch__|sm__maximum_warps_per_active_cycle_pct$)/

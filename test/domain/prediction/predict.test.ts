@@ -123,7 +123,7 @@ describe('a predicted launch', () => {
     expect(l2BytesPerCycle).toBeGreaterThan(1e6 * values.l2BytesPerCycle)
   })
 
-  it('is refused for a job that does not end', () => {
+  it('is refused if its blocks execute too many instructions', () => {
     expect(predict({ ...jobOf(rungOf('01'), 1), limit: 10 }, gpu)).toMatchObject({
       refused: 'too-long',
     })
@@ -141,7 +141,7 @@ describe('a launch without one cause of stalls', () => {
     expect(predictedOf('01')).not.toHaveProperty('without')
   })
 
-  it('takes at most as long as the full launch, and much less time with full sectors if accesses are scattered', () => {
+  it("is never slower than the full launch, and is much faster with full sectors if the kernel's accesses are scattered", () => {
     const { ms, times } = without('01')
     for (const left of Object.values(times)) expect(left).toBeLessThanOrEqual(ms)
     expect(times.sectors).toBeLessThan(0.7 * ms)

@@ -50,7 +50,11 @@ describe('versions', () => {
         4,
         /it has schema 4, but this version reads only up to 3; it was written by a newer kernel-ladder/,
       ],
-      ['schema', 1, /it has schema 1, which is no longer read: run the ladder again, or import/],
+      [
+        'schema',
+        1,
+        /it has schema 1, which is no longer supported: run the ladder again, or import/,
+      ],
       ['schema', 0, /it has schema 0, which no version of kernel-ladder writes/],
       ['schema', 1.5, /it has schema 1.5, which no version of kernel-ladder writes/],
       ['schema', 'one', /has no schema version/],
@@ -98,7 +102,7 @@ describe('versions', () => {
       [reason('records.crashed', { stage: null, signal: '' }), /rungs\[1\]\.reason/],
       [{ sentences: [] }, /rungs\[1\]\.reason/],
       [{ sentences: [reason('records.exploded', {})] }, /rungs\[1\]\.reason/],
-    ])('with schema 3 is rejected for a rung reason that is %j', (value, why) => {
+    ])('with schema 3 is rejected if a rung has the invalid reason %j', (value, why) => {
       expect(() => parseSession(damaged(now, 'rungs.1.reason', value), 'session.json')).toThrow(why)
     })
 
@@ -140,7 +144,7 @@ describe('versions', () => {
   describe('a lab attempt', () => {
     it.each([
       ['outcome.schema', 3, /schema 3, but this version reads only up to 2/],
-      ['outcome.schema', 1, /schema 1, which is no longer read/],
+      ['outcome.schema', 1, /schema 1, which is no longer supported/],
       ['outcome.schema', null, /has no schema version/],
       ['outcome', 7, /has no schema version/],
       ['outcome.checks', {}, /checks/],
@@ -169,7 +173,7 @@ describe('versions', () => {
   })
 })
 
-describe('an import that an earlier version saved with a range as one row', () => {
+describe('an import in which an earlier version saved a range of launches as one row', () => {
   const figure = (value: number, unit: string) => ({ value, unit, evidence: 'measured' })
   const saved = (kernels: { name: string; block: number }[]): string => {
     const session = JSON.parse(failures2) as { rungs: Record<string, unknown>[] }

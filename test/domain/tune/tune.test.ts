@@ -46,7 +46,7 @@ describe('integer constants', () => {
   })
 
   it.each(['', 'sizeof(float)', 'max(A, B)', '1.5', 'A +', '(A', 'A B', 'f<A>()', '!'.repeat(99)])(
-    'leave %j to the compiler',
+    'do not include %j, which only the compiler evaluates',
     (text) => {
       expect(parseConstant(text)).toBeNull()
     },
@@ -60,7 +60,7 @@ describe("a source file's rules", () => {
   }
   const rules = rulesOf(source('04_thread_tile_1d'), names(space))
 
-  it('are its static_asserts with constants inserted, and their messages', () => {
+  it('consist of its static_asserts, with constants inserted, and their messages', () => {
     expect(rules).toHaveLength(5)
     expect(rules.map(({ why }) => why)).toContain(
       'BM / TM * BN must be at most 1024, the limit of threads per block',

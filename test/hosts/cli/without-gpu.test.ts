@@ -72,7 +72,7 @@ describe('without a GPU', () => {
   })
 
   it.each(['tune --rung 06_float4', 'regress --against HEAD'])(
-    '%s offers no other target, because it must measure',
+    '%s suggests no target without a GPU, because it must measure times',
     async (words) => {
       const { stderr } = await here(...words.split(' '), '--ladder', 'gemm-fp32')
       expect(targetsIn(stderr)).toEqual([])

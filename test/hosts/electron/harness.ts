@@ -30,7 +30,8 @@ export const settle = (condition: () => boolean): Promise<void> =>
   })
 
 /**
- * Provides a desktop for each test in a file. The test file must call `vi.mock('electron')` itself.
+ * Provides a desktop program with a fake Electron for each test in a file. The test file must call
+ * `vi.mock('electron')` itself.
  */
 export function useDesktop(): Desktop {
   const desktop = {} as Desktop

@@ -310,7 +310,7 @@ describe('ladder.yaml', () => {
         '{ ROWS: 9999999999999,',
         /TiB, which is too large/,
       ],
-      ['a tolerance below 0', 'atol: 0', 'atol: -1', /-1 is negative/],
+      ['a tolerance below 0', 'atol: 0', 'atol: -1', /-1 is -1, but must not be negative/],
       [
         'a type that is none',
         'y: { dtype: f32',

@@ -168,7 +168,7 @@ describe('answers.yaml', () => {
   const read = (text: string) => parseAnswers(text, 'answers.yaml', lab)
 
   describe('answers', () => {
-    it('are parsed in either YAML style, with questions as comments', () => {
+    it('are parsed in block style and in flow style, with questions as comments', () => {
       const wanted = {
         predictions: { loads: { direction: 'up', factor: 2 } },
         questions: { blocks: 3 },
@@ -197,7 +197,7 @@ describe('answers.yaml', () => {
       expect(() => read(piece.repeat(12_000))).toThrow(/answers\.yaml:1: this is nested deeper/)
     })
 
-    it('are rejected if they nest across lines', () => {
+    it('are rejected if deep nesting spans several lines', () => {
       expect(() => read('[\n'.repeat(12_000))).toThrow(/answers\.yaml:65: this is nested deeper/)
       const steps = Array.from({ length: 100 }, (_, at) => `${' '.repeat(at)}a:`).join('\n')
       expect(() => read(steps)).toThrow(/answers\.yaml:34: this is nested deeper/)

@@ -48,7 +48,7 @@ describe('HTML', () => {
     reportHtml([sample], options, template, noPrivates)
   const frozenIn = (html: string): FrozenReport => parseReportHtml(html, 'report.html').report
 
-  it("has the built template's compressed script, and a template without a script is rejected", async () => {
+  it('uses the compressed script of the built template, and rejects a template without a script', async () => {
     const reportTemplate = join(await tempDir(), 'template.html')
     const read = async (text: string) => {
       await writeFile(reportTemplate, text)
@@ -166,7 +166,7 @@ describe('HTML', () => {
       )
     })
 
-    it('can show two sessions side by side, if these sessions can be compared', () => {
+    it('shows two comparable sessions side by side', () => {
       const before = recording()
       const after = slowed(recording(), '06_float4', 1.5)
       const html = reportHtml([before, after], {}, template, noPrivates)
@@ -205,7 +205,7 @@ describe('HTML', () => {
 describe('privacy', () => {
   const privates = { folders: ['/srv/people/mallory'], words: ['frosthost17', 'mallory'] }
 
-  /** Text with all kinds of private data, in the forms that tools use. */
+  /** Text with every kind of private data, in the formats that tools print. */
   const marker = [
     '/home/mallory/secret-a/x.cu(3): error',
     '"/net/my secret-b/dir"',
@@ -326,7 +326,7 @@ describe('privacy', () => {
   ]
 
   describe('machine and personal names', () => {
-    it('are in every text of the session that this test exports', () => {
+    it('occur in every text field of the session that this test exports', () => {
       expect(JSON.stringify(marked().session).match(/frosthost17/g)!.length).toBeGreaterThan(100)
     })
 
@@ -344,7 +344,7 @@ describe('privacy', () => {
       expect(sentence('nvcc: /home/mallory/a.cu: no such file')).toBe('nvcc: <path>: no such file')
     })
 
-    it('cause no removals in a built-in recording', () => {
+    it('remove nothing from a built-in recording', () => {
       const { session, sources } = recording()
       const { source: scrub } = scrubber(privates)
       expect(JSON.parse(report({ session, sources }, { format: 'json' }, privates))).toEqual(

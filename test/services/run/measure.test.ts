@@ -23,8 +23,8 @@ import { sessionText } from '../../../src-main/hosts/cli/describe/describe-stati
 describe("the GPU's state", () => {
   it('is stored with each time, and the reason for lower clocks is reported', async () => {
     const machine = await fakeMachine()
-    // The clock reasons are idle, the power cap, and the temperature. Idle is not reported as a
-    // reason.
+    // The bits stand for three reasons: idle, the power cap, and the temperature. The run does not
+    // report idle.
     setEnv({ FAKE_CLOCKS: '37' })
     const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'], profile: 'none' })
     const { gpu } = rung(session, '01_naive').timing!
@@ -135,7 +135,7 @@ describe('measuring', () => {
       },
     )
 
-    it('is not profiled, and its counters have a reason', async () => {
+    it('is not profiled, and gives a reason for each missing counter', async () => {
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'crash')
       const { session } = await machine.run()
@@ -154,7 +154,7 @@ describe('measuring', () => {
       expect(statuses(session)).toEqual(allBut('02_coalesced', '04_thread_tile_1d'))
     })
 
-    it('even if it is the reference, but then the other rungs have times without ratios', async () => {
+    it('leaves the times of the other rungs, but without ratios, if the reference misbehaves', async () => {
       const machine = await fakeMachine()
       await machine.addFault('00_cublas', 'crash')
       const { session } = await machine.run()
@@ -174,7 +174,7 @@ describe('measuring', () => {
       expect(session.warnings).toEqual([])
     })
 
-    it('is reported, and its out-of-order times, failures, and ceilings are ignored', async () => {
+    it('causes a warning, and its out-of-order times, failures, and ceilings are ignored', async () => {
       const honest = (await (await fakeMachine()).run()).session
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'forge')
@@ -302,7 +302,7 @@ describe('measuring', () => {
   })
 
   describe("the runner's output", () => {
-    it('becomes times, ratios to the interleaved reference, and verification results', async () => {
+    it('is converted to times, ratios to the interleaved reference, and verification results', async () => {
       const machine = await fakeMachine()
       const { session } = await machine.run()
       for (const { timing, verify } of session.rungs) {
@@ -442,7 +442,7 @@ describe('degraded runs', () => {
       },
     )
 
-    it('derived figures include their inputs', async () => {
+    it('derived figures list the values that they were computed from', async () => {
       const { session } = await (await fakeMachine()).run({ profile: 'none' })
       const [naive] = session.rungs.filter(({ id }) => id === '01_naive')
       expect(said(naive!.metrics.wavesPerSm?.reason)).toBe(
@@ -464,7 +464,7 @@ describe('degraded runs', () => {
   })
 
   describe('with counters', () => {
-    it('counters take precedence, and the launches are stored with them', async () => {
+    it('counters take precedence over derived values, and the launches are also stored', async () => {
       const { session } = await (await fakeMachine()).run()
       for (const { launches, profile, metrics } of session.rungs) {
         expect(metrics.theoreticalOccupancy?.evidence).toBe('measured')

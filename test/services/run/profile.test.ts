@@ -62,7 +62,7 @@ describe('profiling', () => {
     expect(call.argv.join(' ')).not.toContain(join(machine.dir, 'cache'))
   })
 
-  it('can be turned off, so that ncu does not run and the counters have a reason', async () => {
+  it('can be turned off: ncu does not run, and each missing counter has a reason', async () => {
     const machine = await fakeMachine()
     const { session, missing } = await machine.run({ profile: 'none' })
     expect(machine.calls('ncu')).toHaveLength(0)
@@ -77,7 +77,7 @@ describe('profiling', () => {
     ['ncu is not there', ['ncu'], '', /ncu was not found/],
     ['counters are not permitted', [], 'counter-permission', /ERR_NVGPUCTRPERM/],
   ])(
-    'if %s, times are kept and the missing counters have a reason',
+    'if %s, the times are kept, and each missing counter has a reason',
     async (_case, without, ncu, message) => {
       const machine = await fakeMachine(without)
       setEnv({ FAKE_NCU: ncu })
@@ -147,7 +147,7 @@ describe('profiling', () => {
     expect(metrics!.wavesPerSm).toMatchObject({ evidence: 'derived', value: 1 / (32 * 132) })
   })
 
-  it('includes the second import and compilation under ncu in the estimate', async () => {
+  it('includes the repeated import and compilation under ncu in the estimate', async () => {
     const machine = await fakeMachine()
     await machine.editRung('06_float4', (text) => `${text}\n// prepares: 0.3 0.2\n`)
     const { events, emit } = eventLog()
@@ -156,11 +156,11 @@ describe('profiling', () => {
     const of = (id: string): number => planned.rungs.find((one) => one.id === id)!.seconds!
     expect(of('06_float4') - of('02_coalesced')).toBeGreaterThan(0.45)
     expect(planned.seconds).toBeGreaterThan(of('06_float4'))
-    // The session contains this run's loading time.
+    // The session stores how long the rung took to load in this run.
     expect(rung(session, '06_float4').prepared).toEqual({ seconds: 0.2, with: 'Python 3.12.3' })
   })
 
-  it('skips a rung on request, which then has a time, and a reason for its missing counters', async () => {
+  it('skips a rung on request, and gives the rung a time and a reason for each missing counter', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run({ profileSkip: ['01_naive'] })
     const profiling = machine.calls('ncu').find((call) => !call.includes('--version'))!
@@ -246,7 +246,7 @@ describe('profiling', () => {
     })
   })
 
-  describe('with an ncu that does not support a metric and therefore profiles nothing', () => {
+  describe('with an ncu that profiles nothing because one requested metric is unsupported', () => {
     const settings = { idleSeconds: 2, busyWaitsMs: [5] }
     const asked = (machine: Awaited<ReturnType<typeof fakeMachine>>) =>
       machine

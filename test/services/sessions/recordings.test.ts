@@ -201,8 +201,8 @@ describe('recordings', async () => {
 
     /**
      * Returns whether a recording has only some of its ladder's rungs. A deep recording has the
-     * reference and the chain of rungs that leads to the best rung. For other rungs, ncu's replay
-     * takes minutes.
+     * reference and the chain of rungs that leads to the best rung. For the ladder's other rungs,
+     * ncu's replay would take minutes.
      */
     const isOfSome = ({ settings, ladder, problem }: Session): boolean =>
       (settings.profile === 'deep' && !['gemm-fp32', 'gemm-bf16'].includes(ladder.id)) ||
@@ -348,7 +348,7 @@ describe('recordings', async () => {
       expect(listed.map((one) => one.name).sort()).toEqual([other, name])
     })
 
-    it('also contains recordings that are missing from the index, which are read once per process', async () => {
+    it('also contains recordings that are not in the index, and reads each of them once per process', async () => {
       const dir = await some([other])
       const first = await listRecordings(dir)
       await rm(join(dir, sharedSessions))
@@ -391,7 +391,7 @@ describe('recordings', async () => {
       expect(session.target.name).toBe('gemm-fp32-h200-1024')
     })
 
-    it('gives the requested rungs the recorded figures', async () => {
+    it('returns the recorded figures of the requested rungs', async () => {
       const machine = await fakeMachine()
       const all = await machine.run({ target: 'recorded' })
       const some = await machine.run({ target: 'recorded', rungs: ['03_shared_tile', '01_naive'] })
@@ -480,7 +480,8 @@ describe('recordings', async () => {
       const dir = await tempDir()
       await cp(live.folder!, join(dir, 'mine'), { recursive: true })
       const assets = { ...machine.setup.assets, recordingsDir: dir }
-      // Repeat with a second, cached build, whose reused output is also stored.
+      // Repeat with a cached build, because a run must also store the compiler output that it
+      // reuses.
       const again = await machine.run()
       await cp(again.folder!, join(dir, 'again'), { recursive: true })
       for (const [name, made] of [
@@ -516,7 +517,7 @@ describe('the standard level', async () => {
     })
 
     // In this recording, rungs of 39 to 669 ms take up to 250 times as long under ncu. In other
-    // recordings, the slowdown is a tenth as large.
+    // recordings, ncu slows rungs down a tenth as much.
     const isFar = name.startsWith('attention-h200-16384')
     it.skipIf(isFar)(
       'took at most eight passes per kernel, as estimated, and about the estimated time',
@@ -533,9 +534,9 @@ describe('the standard level', async () => {
           new Set([plan.passes]),
         )
         const { call } = (await readRaw(folder, 'ncu/profile'))!
-        // Three factors raise the cost of profiling. The library of gemm-nt also searches for its
-        // kernel under ncu. Another GPU was profiled at the same time. With Python, ncu saves more
-        // memory per pass.
+        // Three factors raise the cost of profiling above the estimate. The library of gemm-nt also
+        // searches for its kernel under ncu. Another GPU was profiled at the same time. With
+        // Python, ncu saves more memory per pass.
         const isPython = session.rungs.some(({ file }) => file.endsWith('.py'))
         const least = session.ladder.task?.id === 'gemm-nt' || isPython ? 0.5 : 0.7
         expect(plan.seconds / call.seconds).toBeGreaterThan(least)
@@ -551,7 +552,7 @@ describe('the standard level', async () => {
       const { paths, missing } = roofline(session)
       for (const { level } of missing) expect(level).toBe('l1')
       for (const { rung: id, basis, operations } of paths.dram) {
-        // If the FP32 pipe did the whole product, a busy tensor pipe did other work.
+        // If FP32 instructions account for the whole product, a busy tensor pipe did other work.
         const all = value(session, id, 'fp32Operations') >= product
         const tensor = !all && value(session, id, 'tensorUtilization') >= 1
         expect(basis, id).toBe(tensor ? 'tensor' : 'counted')
@@ -575,7 +576,7 @@ describe('the standard level', async () => {
     it.each([
       ['gemm-tensor-h200-4096', '54_mma_sync', 16 * 8 * 16, 1],
       ['gemm-3xtf32-h200-4096', '60_tf32x3', 16 * 8 * 8, 3],
-    ])('in %s %s are in no category', (name, id, shape, products) => {
+    ])('of %s, rung %s, belong to no instruction category', (name, id, shape, products) => {
       const session = named(name)
       const instructions = value(session, id, 'instructions')
       const kinds = instructionKinds.reduce((sum, kind) => sum + value(session, id, kind), 0)

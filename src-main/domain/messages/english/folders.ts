@@ -29,7 +29,7 @@ export const files = {
   newer:
     'it has {word} {version}, but this version reads only up to {newest}; it was written by a newer kernel-ladder.',
   tooOld:
-    'it has {word} {version}, which is no longer read: run the ladder again, or import its report again.',
+    'it has {word} {version}, which is no longer supported: run the ladder again, or import its report again.',
   neverWritten: 'it has {word} {version}, which no version of kernel-ladder writes.',
   rawDamaged: '{file} is damaged: {why}',
   rawLeft: 'Nothing was changed. Use another recording, or download this one again.',
@@ -106,8 +106,8 @@ export const drafts = {
   gone: 'The draft no longer exists.',
   openAgain: 'Open the rung and edit a copy again.',
   noLadder:
-    '{rung} of {ladder} is not a rung of any ladder of this program, so a copy of it cannot be run.',
-  notShipped: 'The ladder {ladder} did not come with this program, and its folder is unknown.',
+    'The ladders of this program do not contain {rung} of {ladder}, so a copy of it cannot be run.',
+  notShipped: '{ladder} is not a built-in ladder, and its folder is unknown.',
   imported:
     'An imported report contains no ladder to edit. To edit the report’s kernel, create a ladder folder from the source file: `kernel-ladder init --from FILE`.',
   folderGone: 'There is no longer a ladder {ladder} in {folder}.',
@@ -142,8 +142,8 @@ export const commits = {
   unreadable: 'git could not list {range}.',
   many: '{range} has {count} commits that changed the source; the limit is {most}.',
   none: 'No commit in {range} changed {file} or its includes.',
-  latest: 'The last commit with changes: {commit}.',
-  dirty: '{rung} or a header has uncommitted changes; they were not run.',
+  latest: 'The last commit with changes is {commit}.',
+  dirty: '{rung} or a header has uncommitted changes, which were not run.',
 } as const
 
 /** Semantic errors in a task or ladder. */
@@ -175,8 +175,8 @@ export const task = {
   noFill: '{name} is read but has no fill.',
   noCheck: '{name} is written but has no check.',
   nothingWritten: 'No buffer is written.',
-  notWritten: '{name} is not a buffer that is written.',
-  valueNoField: '{name} has a value but no field.',
+  notWritten: '{name} has a check, but it is not a buffer that the task writes.',
+  valueNoField: 'The flag {name} sets `value` or `enum`, so it must also set `field`.',
   noEnum: 'No enum name has the value {value}.',
   noOption: 'There is no option named {name}.',
   noChoice: '{choice} is not a choice of {option}.',
@@ -187,7 +187,7 @@ export const task = {
   at: 'At {at}, {fault}.',
   broken: '{what} is not satisfied',
   notFinite: '{what} is not a finite number',
-  negative: '{what} is negative, {value}',
+  negative: '{what} is {value}, but must not be negative',
   notOfType: '{value} is not a valid {dtype}, which is a whole number from {least} to {most}',
   special: 'special is {value}, but it must be 0 or a whole number of lines',
   range: 'hi must be greater than lo, but the range is {lo} to {hi}',
@@ -261,13 +261,13 @@ export const settings = {
     'Set {variables} to the {count, plural, one{correct directory} other{correct directories}}.',
   noDirectory: 'The include directory {directory} does not exist on this machine.',
   undefinedFunction:
-    'The rung uses {name} on the GPU, which another file defines. A rung is built from one file, so include that file.',
+    'The rung uses {name} on the GPU, but another file defines it. A rung is built from one file, so include that file.',
   noLibrary: 'The library {library} was not found on this machine.',
   differ: 'The rungs were built with different flags: {a} before, {b} now.',
   none: 'no additional flags',
 } as const
 
-/** Messages about rungs that were compiled elsewhere. */
+/** Messages about precompiled rungs: cubins, PTX, and shared libraries. */
 export const compiled = {
   noLaunch: '{file} needs `launch` in its entry: the kernel, its grid, block, and arguments.',
   launchesItself: '`launch` is for a .cubin or .ptx file; {file} launches its kernels itself.',

@@ -208,8 +208,8 @@ const narrowFloat = when(
 )
 
 /**
- * Adds the name of an integer format. The format is encoded in two size bits and one sign bit. The
- * name of the signed 32-bit format is not printed.
+ * Adds the modifier that names an integer format, such as `U16`. The format is encoded in two size
+ * bits and one sign bit. The name of the signed 32-bit format is not printed.
  */
 const integer =
   (sizeAt: number, signAt: number): Part =>

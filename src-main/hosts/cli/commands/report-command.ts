@@ -86,7 +86,10 @@ function refuse(options: ReportCommandOptions, names: (keyof ReportCommandOption
   if (given) throw inputError(`--${given} ${why}.`, 'See `kernel-ladder report --help`.')
 }
 
-/** Prints the current stage. Printing takes seconds, or minutes for hundreds of rungs. */
+/**
+ * Prints the current stage of a PDF report. Printing takes seconds, or minutes for hundreds of
+ * rungs.
+ */
 function sayStage(stage: ReportStage): void {
   if (stage === 'layout') note('Laying out the pages…')
   if (stage === 'print') note('Printing…')
@@ -100,8 +103,8 @@ async function deliver(
   if (out !== toStdout) {
     await saveReport(out, content, pictures)
     note(`Wrote ${out}${pictures.length > 0 ? ` and ${picturesFolder(out)}` : ''}`)
-    // Write the document unfiltered. Document printers emit no control sequences, and CSV lines end
-    // with CR LF.
+    // Write the document without filtering control characters. Document printers emit no control
+    // sequences, and CSV lines end with CR LF.
   } else process.stdout.write(content)
 }
 

@@ -104,8 +104,9 @@ function leadColumns(session: Session): Column<RungResult>[] {
 }
 
 /**
- * Returns the card-profile metrics. The utilization of the unit that bounds the task replaces the
- * FMA utilization. Without times, returns the counted metrics.
+ * Returns the metrics to show as columns. With times, returns the card-profile metrics, but the
+ * utilization of the unit that bounds the task replaces the FMA utilization. Without times, returns
+ * the counted metrics.
  */
 const countersOf = (session: Session): readonly string[] =>
   hasTimes(session)

@@ -102,7 +102,7 @@ function describeBottleneck({ target }: Session, found: Bottleneck | null): stri
   ]
 }
 
-/** Describes the instruction mix of the rung per thread. The largest category comes first. */
+/** Describes the rung's instruction mix per thread. The largest category comes first. */
 function describeMix(session: Session, rung: RungResult): string[] {
   const mix = mixOf(rung)
   if (!mix) return []

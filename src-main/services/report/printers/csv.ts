@@ -40,8 +40,8 @@ const evidenceOf = (ms: number | null, predicted: object | null | undefined): st
   ms === null ? 'unavailable' : predicted ? 'predicted' : 'measured'
 
 /**
- * Whether a rung's time is predicted in one session and measured in the other. Such times have no
- * ratio.
+ * Whether a rung's time is predicted in one session and measured in the other. A predicted and a
+ * measured time have no ratio.
  */
 const isMixed = ({ predicted }: TimeDelta): boolean =>
   predicted !== undefined && (predicted.a === null) !== (predicted.b === null)
@@ -184,8 +184,8 @@ const ofBursts: readonly Field[] = [
 ]
 
 /**
- * Returns a session's fields. For a memory-bound task, the fields include throughput values that
- * are not in the session schema.
+ * Returns the CSV fields for a session. For a memory-bound task, the fields include throughput
+ * values that are not in the session schema.
  */
 function fieldsOf({ session }: ReportModel): readonly Field[] {
   const lead = leadOf(session)
@@ -272,7 +272,7 @@ function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
   ]
 }
 
-/** Returns the facts that apply to all of the session's values. */
+/** Returns CSV rows with the facts, warnings, and date that apply to the whole session. */
 const sessionLines = ({ facts, session, date }: ReportModel): Cell[][] => [
   ...facts.map(({ id, value }): Cell[] => ['', id, value, '', '', '']),
   ...session.warnings.map((warning): Cell[] => ['', 'warning', inEnglish(warning), '', '', '']),

@@ -1,4 +1,7 @@
-/** A printer converts a report model to text. The text does not depend on the machine. */
+/**
+ * A printer converts a report model to text. The text does not depend on the machine that prints
+ * it.
+ */
 import type { ComparisonModel } from '../comparison'
 import type { ReportModel } from '../model'
 
