@@ -43,7 +43,7 @@ it('the compare screen shows both sources, the time saved, and every metric, wit
   const { speedup } = comparison.time
   const headline = await page.locator('.headline').innerText()
   expect(headline).toContain(formatRatio(speedup! > 1 ? speedup! : 1 / speedup!))
-  // The metrics table is collapsed by default. Once opened, the table remains open.
+  // The metrics table is collapsed by default, and remains open once the user has opened it.
   await expect.poll(() => page.locator('table.deltas').isVisible()).toBe(false)
   await page.getByText(/^All \d+ metrics$/).click()
   const table = await page.locator('table.deltas').innerText()
@@ -218,7 +218,7 @@ it('the compare screen shows the cause, its source lines, and their machine code
   expect(faults).toEqual([])
 })
 
-it('the compare screen has a view that a key toggles and that links each source change to the time', async () => {
+it('the compare screen opens a view with a key that links each source change to the time', async () => {
   const { page, faults } = await open(steps.findIndex(({ b }) => b.id === '06_float4'))
   await page.keyboard.press('c')
   const chain = page.getByRole('region', { name: 'From change to time' })

@@ -152,8 +152,8 @@ export async function ncu(call) {
   return 0
 }
 
-// Functions for a user's program. The fake ncu runs the program itself. The program's kernels are
-// from the capture in `$FAKE_PROGRAM`.
+// Functions for profiling a user's program. The fake ncu runs the program itself. The program's
+// kernels are from the capture in `$FAKE_PROGRAM`.
 
 const folder = 'ncu/2025.3.1-h200-programs'
 const files = join(import.meta.dirname, '..', 'captures', folder)

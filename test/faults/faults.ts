@@ -42,7 +42,7 @@ interface Bench {
 export interface Stage {
   name: string
   words: (bench: Bench) => string[]
-  /** Faults of the fake tools that keep the stage running until the test injects its own fault. */
+  /** Delays in the fake tools that keep the stage running until the test injects its own fault. */
   lasting?: Record<string, string>
   /**
    * Output that marks the start of the stage. If no output marks the start, the fault is injected
@@ -101,7 +101,7 @@ export const stages: readonly Stage[] = [
     name: 'measure',
     words: () => run('--profile', 'none', '--timeout', '600'),
     lasting: { FAKE_FAULTS: '02_coalesced=hang' },
-    // This line appears when the first rung has been timed.
+    // The rung's line appears when the first rung has been timed.
     says: '01_naive  ',
     saves: ['01_naive'],
   },
@@ -158,7 +158,9 @@ function disk({ dir }: Bench, option: string): Around | null {
   }
 }
 
-/** Mounts a file system with a size limit at the store's folder. The limit also applies to root. */
+/**
+ * Mounts a file system at the store's folder, with a size limit that also applies to root.
+ */
 function quota({ dir }: Bench, most: string): Around | null {
   const folder = join(dir, 'disk')
   const image = join(dir, 'image')
@@ -197,7 +199,8 @@ export const faults: readonly Fault[] = [
   { name: '^C', strike: (child) => child.kill('SIGINT'), graceful: true },
   { name: '^C twice', strike: twice, graceful: true },
   {
-    // Kill the parent shell and its streams. The program must continue, save its results, and exit.
+    // Kill the parent shell and close its streams. The program must continue, save its results, and
+    // exit.
     name: 'parent killed',
     briefly: true,
     around: () => ({ wrap: ['/bin/sh', '-c', '"$@"; true', 'sh'] }),
@@ -365,7 +368,7 @@ export async function closeBench({ dir, remote }: Bench): Promise<void> {
 const hidden = (folder: string): string[] =>
   existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('.')) : []
 
-/** Returns the store's faults. */
+/** Returns the problems found in the store. */
 async function storeFaults({ store, dir, before }: Bench): Promise<string[]> {
   const wrong: string[] = []
   if (hashOf(join(store, 'before'), join(dir, 'handed-in')) !== before)

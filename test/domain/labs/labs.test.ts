@@ -194,7 +194,7 @@ describe('a lab about bank conflicts', () => {
     expect(prediction).toMatchObject({ factor: 0, before: { value: 16_777_216 } })
   })
 
-  it('does not pass code with structural conflicts, even if the counter is small', () => {
+  it('fails code with structural conflicts, even if the conflict counter is low', () => {
     const { statuses } = judged({ before: [20, 20], [submissionId]: [1, 8] })
     expect(statuses).toEqual(['failed', 'failed'])
   })

@@ -77,8 +77,7 @@ it('a rung has a predicted time with its range, and no measured time', async () 
     timing: null,
     predicted: { evidence: 'predicted', ms: 0.5, limiter: 'latency', class: 'latency' },
   })
-  // Results are verified at a smaller size that takes seconds. The session includes the smaller
-  // size.
+  // Results are verified at a smaller size that takes seconds. `alsoVerified` contains this size.
   expect(last!.verify).toBeNull()
   expect(last!.alsoVerified).toMatchObject([
     { problem: { sizes: { m: 512, n: 512, k: 512 } }, verify: { passed: true } },

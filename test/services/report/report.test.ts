@@ -163,7 +163,7 @@ describe('a report on one session', () => {
       )
     })
 
-    it('explains in factors why each step is faster, as does a report on two sessions', () => {
+    it('lists the factors behind each speedup, also in a report on two sessions', () => {
       const md = report(recording(), { format: 'md' }, noPrivates)
       expect(md).toMatch(
         /Why, as factors that multiply to [\d.]+× as fast:\n\n- \*\*[\d.]+×\*\* The FMA pipe is busy for 32\.1 % of the active cycles/,
@@ -273,7 +273,7 @@ describe('a report on one session', () => {
       expect(command).not.toContain('BK=')
     })
 
-    it('has the path of a ladder folder, but only its name in a report', () => {
+    it('contains the full path of a ladder folder, but only the folder name in a report', () => {
       const { session, sources } = recording()
       session.ladder.folder = '/home/mallory/my lab/'
       expect(reproduceCommand(session)).toContain(` --ladder '/home/mallory/my lab/' --rungs `)
@@ -554,7 +554,7 @@ describe('options', () => {
   })
 
   describe('a report for a UI', () => {
-    it('is text, or bytes as base64, with a name for the file', async () => {
+    it('is returned as text or base64, with a file name', async () => {
       const text = await answerReport(tools, [opened()], { format: 'csv' })
       expect(ReportAnswer.parse(text)).toMatchObject({
         name: 'gemm-fp32-4096-20261121-032713.csv',
@@ -570,7 +570,7 @@ describe('options', () => {
       expect(both.name).toBe('gemm-fp32-4096-20261121-032713-beside--b-.md')
     })
 
-    it('in Markdown has its pictures in a zip file, and has the same bytes for the same content', async () => {
+    it('is a zip file with reproducible bytes if it is in Markdown with pictures', async () => {
       const make = (choice: object) =>
         answerReport(tools, [opened()], { format: 'md', pictures: true, ...choice })
       const zip = await make({})
