@@ -73,8 +73,8 @@ const between = 4
 const distances = [near, 20, 32, 46, 62, 80, 100, 125]
 
 /**
- * Maximum distance of a label that was moved off a line. At a larger distance, a nearby label that
- * covers a line is better.
+ * Maximum distance between a point and a label that was moved away from a line. If the label would
+ * be farther away, a label near the point is better, even if it covers a line.
  */
 const clearWithin = 46
 

@@ -23,8 +23,8 @@ import { timedCode } from './timed-code'
 import type { LaunchTrace } from './warp-trace'
 
 /**
- * Maximum size of the data that a wave reads, as a fraction of L2. If a wave reads more data, the
- * next wave does not find that data in L2.
+ * Maximum amount of data that a wave leaves in L2, as a fraction of L2. If a wave reads more than
+ * this amount, the next wave finds none of the data in L2.
  */
 const keptShare = 0.8
 
@@ -117,7 +117,7 @@ export function timeLaunch(
   }
 }
 
-/** Parameter values that set all memory latencies to 0. The memory bandwidth does not change. */
+/** Parameter values that set all memory latencies to 0, without changing the memory bandwidth. */
 const noLatency = { latencyL1: 0, latencyL2: 0, latencyDram: 0 }
 
 /** Maps each cause to the stall reasons that it produces. */
@@ -128,8 +128,8 @@ const reasonsOf: Readonly<Record<Removal, readonly StallReason[]>> = {
   barriers: ['barrier'],
 }
 /**
- * Minimum fraction of all warp cycles for which a cause must stall warps. Below this fraction, the
- * simulation is not repeated without the cause.
+ * Minimum fraction of all warp cycles that a cause must stall. The simulation is repeated without
+ * the cause only if the cause reaches this fraction.
  */
 const worthRemoving = 0.05
 

@@ -315,8 +315,7 @@ export async function tune(
 }
 
 /**
- * Returns the measurements from a sweep that was split into parts. Each part has a separate
- * journal.
+ * Returns the measurements from a sweep that was split into parts, each with its own journal.
  */
 async function partRows(
   folder: string,

@@ -14,8 +14,8 @@ import type { SourceText } from './source-text'
 const limits: DiffConfig = { scanLimit: 500 }
 
 /**
- * Number of characters above which a character diff of a whole source hits the scan limit. The diff
- * would then report a single change.
+ * Number of characters above which a character diff of a whole source hits the scan limit, and
+ * would report only a single change.
  */
 const longText = 20_000
 /** In long sources, changed blocks above this many characters get no character diff. */
@@ -152,7 +152,8 @@ function diffByLines(a: string, b: string, common: SameLines): readonly Change[]
 export const textOf = ({ text }: SourceText): Text => Text.of(text.split('\n'))
 
 /**
- * Returns the 1-based file line numbers for a range of the shown text. An empty range has no lines.
+ * Returns the 1-based file line numbers for a range of the shown text. For an empty range, the
+ * result's `to` is `from` - 1.
  */
 export function linesOf(doc: Text, { lines }: SourceText, from: number, to: number): LineRange {
   const at = (position: number) => lines[doc.lineAt(Math.min(position, doc.length)).number - 1] ?? 1

@@ -48,8 +48,8 @@ export function useCounters(
       if (own !== latest) return
       const shape = toErrorShape(failure)
       if (shape.kind === 'missing') possible.value = false
-      // A request is canceled if another window requests counters for its own copy. In that case,
-      // show no error.
+      // Show no error if another window requested counters for its own copy, which cancels this
+      // request.
       error.value = shape.kind === 'cancelled' ? null : shape
     }
     counting.value = false

@@ -1,6 +1,6 @@
 /**
- * Imports files and opens the result. A single session opens in the ladder. Several sessions open
- * in the list, which also shows errors.
+ * Imports files and opens the result. If there is one session, opens it on the ladder screen.
+ * Otherwise, opens the session list, which also shows errors.
  */
 import { useRouter } from 'vue-router'
 import { useSessionManagement } from '../../stores/session-management'
