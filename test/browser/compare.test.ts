@@ -329,7 +329,7 @@ describe('rungs with a deep profile', () => {
     expect(faults).toEqual([])
   })
 
-  it('show why one rung is faster, and open a responsible line with its machine code', async () => {
+  it('show why one rung is faster, and open a line that causes the difference with its machine code', async () => {
     const route = compareRoute(deepRef, '08_warp_tile', '09_register_prefetch')
     const { page, faults } = await openDeep(route)
     const why = page.getByRole('region', { name: 'Why' })

@@ -400,7 +400,7 @@ async function timedRungs({ store, dir }: Bench, known: ReadonlySet<string>): Pr
 
 /**
  * Injects the fault once. If no output marks the start of the stage, waits for the fraction `share`
- * of the stage's usual time. Returns the problems found.
+ * of the stage's usual time. Returns the problems that the fault caused.
  */
 async function strike(
   bench: Bench,
@@ -473,7 +473,7 @@ async function recover(bench: Bench): Promise<string[]> {
   return wrong
 }
 
-/** Returns the problems in one cell of the matrix, or an empty list. */
+/** Returns the problems that one fault causes in one stage, or an empty list. */
 export async function tryCell(bench: Bench, stage: Stage, fault: Fault): Promise<string[]> {
   // The program takes at least half a second to start.
   const moments = !fault.strike || stage.says ? [200] : [300, 700, 1100, 1600, 2300]

@@ -154,7 +154,10 @@ const conflicts = (value: number, evidence: MetricValue['evidence'] = 'measured'
   unit: 'conflicts',
 })
 
-/** Judges a submission by ncu's counter for each rung, and by the structural part if known. */
+/**
+ * Judges a submission by ncu's counter for each rung, and by the structural conflicts if they are
+ * known.
+ */
 function judged(of: Record<string, [counter: number, part?: number]>) {
   const rungs = Object.entries(of).map(([id, [counter, part]]) => ({
     id,
@@ -286,7 +289,7 @@ describe("an outcome's status", () => {
     expect(completesLab({ status: 'failed', target: live, checks: [right] })).toBe(false)
   })
 
-  it('requires a counter that detects the starter, and times if they are available', () => {
+  it('is unavailable if no usable check detects the starter, or if times can be measured but are missing', () => {
     const checks = [right, metric('passed'), untimed]
     expect(outcomeStatus(checks, { times: false }, ['fast'])).toBe('unavailable')
     expect(outcomeStatus(checks, { times: true }, ['loads'])).toBe('unavailable')

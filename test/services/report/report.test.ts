@@ -239,7 +239,7 @@ describe('a report on one session', () => {
       expect(problem(model(recording()))).toMatch(/, 4096³ \(m 4096, n 4096, k 4096\), alpha 1, /)
     })
 
-    it("with a single size has that size's name, even in an older session", async () => {
+    it("with a single size is identified by the size's name, even in an older session", async () => {
       const session = await readSession(join(recordingsDir, 'reduction-h200'))
       const own = model({ session, sources: {} })
       expect(problem(own)).toMatch(/, N = 67108864$/)
