@@ -137,7 +137,7 @@ export function placeLabels(
     box.bottom <= room.bottom &&
     !boxes.some((other) => overlap(box, other)) &&
     !walls.some((wall) => crosses(wall, box))
-  /** Returns whether a leader line crosses no other leader line, roof, or label. */
+  /** Returns whether a leader line crosses no other leader line, wall, or label. */
   const leadsClear = (leader: Line): boolean =>
     ![...leaders, ...walls].some((other) => linesCross(leader, other)) &&
     !labels.some((box) => crosses(leader, box))

@@ -228,7 +228,7 @@ function unfinished(result: ProcessResult): NotLaunched {
     }
   if (outcome !== 'exited')
     return { reason: message('tools.probeUnfinished', { signal: signal ?? outcome }) }
-  // The probe itself reports this error, so the error needs no explanation here.
+  // The probe itself reports errors of this kind, so the reason needs no further explanation.
   if (stdout.includes('"event":"error"'))
     return { reason: message('tools.probeEnded', { exitCode: exitCode ?? '', text: last }) }
   return {

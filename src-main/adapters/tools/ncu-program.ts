@@ -182,8 +182,8 @@ async function runProgram(
         ...command,
       ],
       ...(cwd === undefined ? {} : { cwd }),
-      // Use a private temporary folder. In the shared folder, another user's lock file would stop
-      // ncu.
+      // Use a private temporary folder, because another user's lock file in the shared folder would
+      // stop ncu.
       env: { TMPDIR: scratch.path },
       timeoutMs,
       signal: AbortSignal.any([signal, stuck.signal]),

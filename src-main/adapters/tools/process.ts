@@ -184,7 +184,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   const forget = call.signal && whenAborted(call.signal, () => kill('cancelled'))
   touch()
 
-  // Catch exceptions in stream handlers. Otherwise, an exception would terminate this program and
+  // Catch exceptions in stream handlers, because an exception would terminate this program and
   // every other job.
   let mishap: KernelLadderError | null = null
   const guarded =

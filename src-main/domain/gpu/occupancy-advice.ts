@@ -65,8 +65,8 @@ function sharedFor(limits: SmLimits, kernel: KernelResources, blocks: number): n
 }
 
 /**
- * Returns the changes to registers and shared memory that allow one more resident block. Returns
- * null if there are no such changes.
+ * Returns the changes to registers and shared memory that allow one more resident block, or null if
+ * no such changes exist.
  */
 function oneMoreBlock(limits: SmLimits, kernel: KernelResources): OccupancyAdvice | null {
   const blocks = occupancy(limits, kernel).blocksPerSm + 1

@@ -61,8 +61,8 @@ export function normalizedTokens(source: string): string[] {
 }
 
 /**
- * Length of a gram: the number of consecutive tokens that are compared as one unit. Shorter
- * sequences would match by chance.
+ * Length of a gram: the number of consecutive tokens that are compared as one unit. If grams were
+ * shorter, they would match by chance.
  */
 const gramLength = 12
 /**

@@ -67,8 +67,8 @@ export interface MetricDefinition {
    */
   perInstruction?: InstructionSum
   /**
-   * Id of a structural metric for the same quantity, which does not vary between runs. The
-   * structural metric is collected at the deep level.
+   * Id of a structural metric for the same quantity. The structural metric does not vary between
+   * runs, and is collected at the deep level.
    */
   structural?: string
 }

@@ -61,8 +61,8 @@ const ln = (over: number | null, under: number | null): number =>
   over === null || under === null ? 0 : Math.log(over / under)
 
 /**
- * Resolution of clock readings as a fraction. Clocks are read before and after timing, in steps of
- * 15 MHz.
+ * Resolution of clock readings, as a fraction of the clock. Clocks are read before and after
+ * timing, in steps of 15 MHz.
  */
 const clockStep = 0.005
 

@@ -9,7 +9,7 @@ const secret = (): string => randomBytes(32).toString('base64url')
 
 /**
  * Returns a secret's digest. Only digests are stored and compared. All digests have the same
- * length.
+ * length, as `timingSafeEqual` requires.
  */
 const digest = (value: string): Buffer => createHash('sha256').update(value).digest()
 

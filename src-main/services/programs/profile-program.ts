@@ -204,7 +204,7 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
 
 /**
  * Runs the work while no other run of this program uses the expected GPU, which is CUDA's first
- * GPU. The user's command may select another GPU.
+ * GPU. The user's command may select a different GPU.
  */
 async function inGpuTurn<T>(
   toolbox: Toolbox,
