@@ -218,7 +218,7 @@ it('the compare screen shows the cause, its source lines, and their machine code
   expect(faults).toEqual([])
 })
 
-it('the compare screen opens a view with a key that links each source change to the time', async () => {
+it('in the compare screen, the c key opens a view that links each source change to the time', async () => {
   const { page, faults } = await open(steps.findIndex(({ b }) => b.id === '06_float4'))
   await page.keyboard.press('c')
   const chain = page.getByRole('region', { name: 'From change to time' })
@@ -329,7 +329,7 @@ describe('rungs with a deep profile', () => {
     expect(faults).toEqual([])
   })
 
-  it('show why one rung is faster, and open a line that causes the difference with its machine code', async () => {
+  it('show why one rung is faster, and open the source and machine code of a line that causes the difference', async () => {
     const route = compareRoute(deepRef, '08_warp_tile', '09_register_prefetch')
     const { page, faults } = await openDeep(route)
     const why = page.getByRole('region', { name: 'Why' })

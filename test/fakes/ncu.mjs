@@ -161,7 +161,7 @@ const files = join(import.meta.dirname, '..', 'captures', folder)
 /** The ncu options that take no value. All other options take a value. */
 const switches = ['--nvtx', '--csv']
 
-/** Returns the words after ncu's own options. */
+/** Returns the arguments after ncu's own options. */
 function programOf(words) {
   let at = 0
   while (words[at]?.startsWith('-')) at += switches.includes(words[at]) ? 1 : 2
@@ -236,7 +236,8 @@ async function ncuProgram(call) {
   const { words, env, path, say, logCall } = call
   logCall('ncu')
   const command = programOf(words)
-  // Exclude the words of the profiled program, which may have options with the same names.
+  // Exclude the arguments of the profiled program, because its options may have the same names as
+  // ncu's options.
   const own = words.slice(0, words.length - command.length)
   const option = (name) => (own.includes(name) ? own[own.indexOf(name) + 1] : undefined)
   if (env.FAKE_STUCK) return hang(call, path(option('--log-file')))

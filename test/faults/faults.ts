@@ -76,9 +76,9 @@ export interface Fault {
 
 interface Around {
   env?: Record<string, string>
-  /** Words of a wrapper command that precede the program. */
+  /** Arguments of a wrapper command that precede the program. */
   wrap?: string[]
-  /** The number of simultaneous programs. */
+  /** Number of programs to run at the same time. */
   programs?: number
   after?: () => void
 }

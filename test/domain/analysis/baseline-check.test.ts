@@ -175,7 +175,7 @@ describe('the check against a baseline', () => {
     expect(new Set(found.rungs.map(({ verdict }) => verdict))).toEqual(new Set(['unresolved']))
   })
 
-  it('fails a rung that became slower than its lower clock explains', () => {
+  it('fails a rung whose slowdown is larger than its lower clock explains', () => {
     const at = (factor: number): RungVerdict => {
       const now = slowed(recording(), id, factor)
       Object.assign(rungOf(now.session, id)!.timing!, {

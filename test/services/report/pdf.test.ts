@@ -197,7 +197,7 @@ describe('a printed diff', () => {
   })
 })
 
-describe('a PDF in another format', () => {
+describe('a PDF in a format other than Chromium’s', () => {
   it('has no heading positions, and is unchanged', () => {
     const other = Buffer.from('%PDF-2.0\nstream of objects\n')
     expect(placesInPdf(other).size).toBe(0)

@@ -195,7 +195,7 @@ describe('a report on one session', () => {
       expect(level).toMatch(/ A note on 03_shared_tile\.$/)
     })
 
-    it('claims that a rung beats the reference only if all kinds of timing agree, and calls times within the spread equal', () => {
+    it('reports a rung as faster than the reference only if all kinds of timing agree, and times within the spread as equal', () => {
       const place = (ratio: number): string => {
         const sample = recording()
         const rung = sample.session.rungs.find(({ id }) => id === '06_float4')!
@@ -291,7 +291,7 @@ describe('a report on one session', () => {
   })
 
   describe('every format', () => {
-    it.each(textFormats)('gives the same bytes for the same session: %s', (format) => {
+    it.each(textFormats)('produces the same bytes for the same session: %s', (format) => {
       expect(report(recording(), { format })).toBe(report(recording(), { format }))
     })
 
@@ -345,7 +345,7 @@ describe('two sessions', () => {
     reportComparison(a, b, { format }, noPrivates)
 
   describe('the check whether two sessions can be compared', () => {
-    it('gives no warning for the same session', () => {
+    it('has no warnings if a session is compared with itself', () => {
       expect(comparability(recording().session, recording().session)).toEqual({
         refusals: [],
         warnings: [],

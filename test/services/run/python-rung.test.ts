@@ -1,6 +1,6 @@
 /**
- * Tests Python rungs in the way that the runner uses them. The real nvcc builds the library for
- * these rungs. A small program loads the library and runs Python in its process. torch is a fake
+ * Tests Python rungs in the way that the runner uses them. The real nvcc builds the library for the
+ * tested rungs. A small program loads the library and runs Python in its process. torch is a fake
  * based on numpy, and the process's memory simulates GPU memory.
  */
 import { execFile } from 'node:child_process'

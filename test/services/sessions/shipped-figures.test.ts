@@ -20,7 +20,7 @@ import {
   recordedOutcomeOf,
 } from '../../../src-main/adapters/labs/recorded-attempts'
 
-/** Returns a value with sorted keys, so that equal content gives equal text. */
+/** Returns a value with sorted keys, so that equal content results in equal text. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical)
   if (typeof value !== 'object' || value === null) return value
@@ -97,8 +97,8 @@ function sessionFigures(session: Session): object {
 }
 
 /**
- * Returns a session with only the stored metrics. Metrics added to the registry later are not a
- * recording's figures.
+ * Returns a session with only the metrics that the recording stores. Metrics that were added to the
+ * registry later are excluded.
  */
 const withMetricsOf = (stored: Session, session: Session): Session => ({
   ...session,
