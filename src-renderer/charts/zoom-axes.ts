@@ -79,7 +79,7 @@ export function axisPixels(chart: Chart, option: ChartOption, side: Side): [numb
 export function bandOf(chart: Chart, side: Side): number {
   const at = (value: number): number =>
     Number(chart.convertToPixel({ [`${side}AxisIndex`]: 0 }, value))
-  // If there is only one category, position 1 is outside the drawing, but also one band from
+  // If there is only one category, position 1 is outside the drawing, but still one band away from
   // position 0.
   return Math.abs(at(1) - at(0))
 }

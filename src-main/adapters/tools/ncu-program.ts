@@ -256,8 +256,8 @@ export async function previewProgram(
     call,
     (scratch) => [
       ...['--metrics', 'gpu__time_duration.sum'],
-      // Don't flush the caches, so that each launch finds them in the state in which the program
-      // left them. This requires a single pass.
+      // Don't flush the caches. The metric needs only a single pass, so the caches have the state
+      // in which the program left them.
       ...['--cache-control', 'none'],
       ...filterArgs({ ...call.filters, count }),
       ...['--export', report(scratch)],
@@ -287,7 +287,7 @@ export async function previewProgram(
 
 interface ReportCall extends ProgramCall {
   level: CollectingLevel
-  /** Names of the metrics that this ncu version does not know. */
+  /** Names of the metrics that this ncu version does not recognize. */
   without?: ReadonlySet<string>
   reportPath: string
 }

@@ -1,6 +1,6 @@
 /**
  * Predicts the time of one launch. Some of the blocks run and are replayed on one simulated SM. The
- * result is extrapolated to the other blocks.
+ * result is extrapolated to the remaining blocks.
  */
 import type { Device } from '../emulator/device'
 import type { Launch, LaunchOptions, LaunchResult } from '../emulator/launch-types'
@@ -23,8 +23,8 @@ import { timedCode } from './timed-code'
 import type { LaunchTrace } from './warp-trace'
 
 /**
- * Maximum amount of data that a wave leaves in L2, as a fraction of L2. If a wave reads more than
- * this amount, the next wave finds none of the data in L2.
+ * Maximum amount of data that a wave can read so that the data stays in L2, as a fraction of L2. If
+ * a wave reads more than this amount, the next wave finds none of the data in L2.
  */
 const keptShare = 0.8
 
@@ -128,8 +128,8 @@ const reasonsOf: Readonly<Record<Removal, readonly StallReason[]>> = {
   barriers: ['barrier'],
 }
 /**
- * Minimum fraction of all warp cycles that a cause must stall. The simulation is repeated without
- * the cause only if the cause reaches this fraction.
+ * Minimum fraction of all warp cycles in which a cause must stall warps. The simulation is repeated
+ * without the cause only above this fraction.
  */
 const worthRemoving = 0.05
 
@@ -152,8 +152,8 @@ function periodOf({ ends, cycles }: SmResult, simulated: number, { resident }: L
 /**
  * Returns the ratio of the work of all clusters to the work of the simulated clusters. `simulated`
  * is the mean number of instructions per simulated cluster. If all clusters run at the same time,
- * the longest cluster determines the time. Otherwise, the mean over the clusters determines the
- * time.
+ * the longest cluster determines the time. If they run in several waves, the mean over the clusters
+ * determines the time.
  */
 function workRatio(
   work: BlockWork,

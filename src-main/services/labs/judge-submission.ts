@@ -32,8 +32,8 @@ export interface GradeRequest {
   folder: string
   lab: LabFolder
   /**
-   * Number of parallel jobs, by default one per GPU. Parallel jobs on the same GPU distort each
-   * other's times.
+   * Number of parallel jobs, by default one per GPU. Parallel jobs on the same GPU make measured
+   * times unreliable.
    */
   jobs?: number
   limits: Limits
@@ -125,8 +125,8 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Creates a submission's row from the judge's exit code and output. Only the judge can write to its
- * output.
+ * Creates a submission's row from the judge's exit code and output. Only the judge, not the
+ * submission, can write to this output.
  */
 export function toRow(
   { lab: { lab } }: { lab: Pick<LabFolder, 'lab'> },

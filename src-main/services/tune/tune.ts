@@ -1,8 +1,8 @@
 /**
  * Sweeps a rung's compile-time parameters. Every point is built, verified, and timed on one or more
- * GPUs. Finished points are saved, so the same command resumes a stopped sweep. Then the best
- * points and the rung's default values are timed again alternately. The second timing is needed
- * because the minimum of many noisy times is biased toward low values.
+ * GPUs. Finished points are saved, so the same command resumes a stopped sweep. After the sweep,
+ * the best points and the rung's default values are timed again alternately, because the minimum of
+ * many noisy times is biased toward low values.
  */
 import { readdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'

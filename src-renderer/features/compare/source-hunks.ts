@@ -74,9 +74,9 @@ function ascending(pairs: readonly [number, number][]): [number, number][] {
 
 /**
  * Implements Bram Cohen's patience diff, one level deep. Lines that occur once in both sources are
- * anchors, and equal lines around an anchor are matched too. The run time hardly depends on the
- * number of differences. Computing a shortest edit script would take longer with each additional
- * difference.
+ * anchors, and equal lines around an anchor are matched too. The run time is nearly independent of
+ * the number of differences. Computing a shortest edit script would take longer with each
+ * additional difference.
  */
 const sameLines: SameLines = (a, b) => {
   const [inA, inB] = [onceIn(a), onceIn(b)]

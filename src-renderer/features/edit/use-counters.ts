@@ -15,7 +15,7 @@ export function useCounters(
   ask: () => Promise<RungCounters> | null,
 ) {
   /**
-   * The last received counters. These counters stay visible until counters for newer text arrive.
+   * The most recently received counters, which stay visible until counters for newer text arrive.
    */
   const counters = shallowRef<RungCounters | null>(null)
   /** The source to which `counters` belongs. */
