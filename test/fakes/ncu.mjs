@@ -248,8 +248,7 @@ async function ncuProgram(call) {
   }
   const failed = exit === 0 ? '' : `==ERROR== The application returned an error code (${exit}).\n`
   const log = path(option('--log-file'))
-  // When it is profiled, the program may launch no kernels or different kernels than in the
-  // preview.
+  // Under the profiler, the program may launch no kernels, or kernels that differ from the preview.
   const [first, second = first] = (env.FAKE_PROGRAM ?? '').split(',')
   const isPreview = option('--metrics') === 'gpu__time_duration.sum'
   const report = path(option('--export'))

@@ -462,7 +462,7 @@ async function strike(
 
 /** Checks that the next command works, and that it removes the leftovers of a killed command. */
 async function recover(bench: Bench): Promise<string[]> {
-  // Restore the driver if a fault lost it.
+  // Restore the fake GPU if a fault made it disappear.
   await rm(join(bench.dir, 'cache', 'gpu-gone'), { force: true })
   const { code, text } = await start(bench, run('--profile', 'none')).ended
   const wrong = code === 0 ? [] : [`the next run ended with ${code}: ${text.slice(-200)}`]

@@ -90,7 +90,7 @@ describe('source tokens', () => {
     expect(normalizedTokens(piece.repeat(500_000)).length).toBe(count)
   })
 
-  it('are similar after renaming, but not if both sources are the starter', () => {
+  it('are reported as similar after renaming, unless the shared code is from the starter', () => {
     const body = Array.from(
       { length: 40 },
       (_, at) => `a[${at}] = b + c * ${at}; if (a) { b -= a; } while (c < ${at}) c++;`,
@@ -220,7 +220,7 @@ const taskOf = (lab: Lab) =>
 
 describe('a lab scaled down for the emulator', () => {
   it.each(labs.map(({ lab }) => [lab.id, lab] as const))(
-    'is small enough to take only seconds: %s',
+    'is small enough to run in seconds: %s',
     (_, lab) => {
       const task = taskOf(lab)
       const small = emulatedLab(lab, task)

@@ -308,8 +308,8 @@ function trialOf(
 const none = 7
 
 /**
- * Returns trials for every instruction form in a listing with the columns `sm`, address, encoding,
- * ….
+ * Returns trials for every instruction form in a listing. The first columns of the listing are
+ * `sm`, address and encoding.
  */
 export function trialsOf(
   listing: string,

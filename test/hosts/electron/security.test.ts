@@ -47,7 +47,7 @@ describe('the window', () => {
     expect(Object.keys(preferences)).toHaveLength(12)
   })
 
-  it('has no menu with developer tools, and allows them only in a checkout', async () => {
+  it('has no menu with developer tools, which are allowed only in a checkout', async () => {
     await desktop.open()
     const { menu } = desktop.electron.state
     if (process.platform === 'darwin')
