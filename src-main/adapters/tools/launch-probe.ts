@@ -121,7 +121,7 @@ export async function probeLaunches(
 
 /**
  * A reference's function, which computes expected results or derives inputs from other inputs. Each
- * function may have a GPU version.
+ * function may also have a version that runs on the GPU.
  */
 export type ReferenceStage = 'kl_reference' | 'kl_inputs'
 

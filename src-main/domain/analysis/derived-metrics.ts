@@ -175,8 +175,8 @@ const ofOneLaunch = ['theoreticalOccupancy', 'achievedOccupancy', 'wavesPerSm'] 
 
 /**
  * Removes occupancy and waves from rows that combine a range's different kernels, because these
- * metrics describe a single launch. In imports and programs, earlier versions saved these metrics
- * for such rows.
+ * metrics describe a single launch. Earlier versions saved these metrics in the sessions of imports
+ * and programs.
  */
 export function withoutRangeOccupancy(session: Session): Session {
   if (can(session.target).knowsRun) return session

@@ -48,7 +48,8 @@ const named: Readonly<Record<string, readonly string[]>> = {
   ULOP3: ['LUT'],
   PLOP3: ['LUT'],
   UPLOP3: ['LUT'],
-  // The encoding does not contain the IMAD variant. The disassembler derives it from the operands.
+  // The disassembler derives the IMAD variant from the operands, because the encoding does not
+  // contain it.
   IMAD: ['MOV', 'IADD', 'SHL'],
   // MMA selects the pipe that executes HFMA2.
   HFMA2: ['MMA'],

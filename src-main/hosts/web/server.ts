@@ -92,8 +92,8 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
   const staticFiles = createStaticFiles(await RendererFiles.open(rendererDir))
   const events = createEventStreams(core, limits)
 
-  // Load `node:http` on demand. A static import would load a whole HTTP client every time the
-  // program starts.
+  // Load `node:http` on demand, because a static import would load a whole HTTP client every time
+  // the program starts.
   const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,

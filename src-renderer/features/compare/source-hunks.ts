@@ -53,7 +53,7 @@ function onceIn(lines: readonly string[]): Map<string, number> {
 
 /**
  * Returns the longest list of pairs that ascends in both members (patience sorting). The input
- * already ascends in the first member.
+ * pairs already ascend in their first member.
  */
 function ascending(pairs: readonly [number, number][]): [number, number][] {
   type Link = { pair: [number, number]; before: Link | undefined }
