@@ -3,7 +3,8 @@
  * dist/cli/kernel-ladder.mjs, a single file that needs no node_modules. `--mode package` builds the
  * code of the npm package in dist/package/lib. The package code is split into files that the
  * package's programs share. `--mode checkout` builds only the command-line program in out/cli. The
- * checkout code is also split, and the checkout build is the fastest.
+ * checkout code is also split into files. Of the three builds, the checkout build takes the least
+ * time.
  */
 import { defineConfig, type UserConfig } from 'vite'
 import { assetPack } from './scripts/vite/assets.ts'
@@ -28,8 +29,8 @@ const cli: UserConfig = {
         format: 'es',
         entryFileNames: 'kernel-ladder.mjs',
         codeSplitting: false,
-        // Node reads the whole file at every start, so the file should be small. Stack traces are
-        // still useful, because they contain line numbers.
+        // Minify, because Node reads the whole file at every start. Stack traces are still useful,
+        // because they contain line numbers.
         minify: true,
         banner: '#!/usr/bin/env node',
       },
@@ -38,8 +39,8 @@ const cli: UserConfig = {
 }
 
 /**
- * Returns a build with several output files. The files are read in place, and code that is loaded
- * on demand is in separate files.
+ * Returns a build with several output files. Packaged assets are read from their own files, and
+ * code that is loaded on demand is in separate files.
  */
 const inFiles = (outDir: string, input: Record<string, string>): UserConfig => ({
   publicDir: false,

@@ -1,5 +1,5 @@
 // @ts-check
-/** Opens the UI in a window if possible. Otherwise, serves the UI on loopback. */
+/** Opens the UI in a window, or serves it on loopback if no window can be opened. */
 import { ensureBuilt, targets } from './lib/build.mjs'
 import { runCli } from './lib/child.mjs'
 import { mayOpenWindow, obtainElectron } from './lib/electron.mjs'

@@ -13,7 +13,7 @@ __device__ inline signed char klNarrow(int sum, float scale) {
   return static_cast<signed char>(fminf(fmaxf(scaled, -128.0f), 127.0f));
 }
 
-// Converts an FP32 sum to FP16 with saturation. Otherwise, numbers above the FP16 range would become infinite.
+// Converts an FP32 sum to FP16 with saturation, because numbers above the FP16 range would become infinite.
 __device__ inline __half klNarrow(float sum, float scale) {
   return __float2half_rn(fminf(fmaxf(scale * sum, -65504.0f), 65504.0f));
 }
@@ -43,7 +43,7 @@ __device__ inline float klMultiplyAdd(uint32_t a, uint32_t b, float sum) {
   return fmaf(__uint_as_float(a), __uint_as_float(b), sum);
 }
 
-// Returns a word of a row of `k` elements, with zeros past its end. Reads whole words if the row length allows it.
+// Returns a word of a `k`-element row, with zeros past the row's end. Reads whole words if the row length allows it.
 template <typename T>
 __device__ inline uint32_t klWord(const T* row, int at, int k) {
   constexpr int kPerWord = 4 / sizeof(T);

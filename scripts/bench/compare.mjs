@@ -2,11 +2,11 @@
 /**
  * Measures the Compare screen with a shipped recording.
  *
- * The first part opens the pair's machine code view and Chain view, each on a new page. The second
- * part switches to another pair with a key press. Each source has 1,500 lines. The benchmark
- * measures the time from the key press to the second frame after it. The benchmark also measures
- * the CPU time of the page's thread, because CPU time does not depend on other load. The benchmark
- * generates long sources by repeating the lines of the recorded sources.
+ * The first part of the benchmark opens a pair's machine code view and Chain view, each on a new
+ * page. The second part switches to a different pair with a key press. Each source has 1,500 lines.
+ * The benchmark measures the time from the key press to the second frame after it. The benchmark
+ * also measures the CPU time of the page's thread, because CPU time does not depend on other load.
+ * The benchmark generates long sources by repeating the lines of the recorded sources.
  */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'

@@ -43,7 +43,7 @@ export const readJudged = (root: string): JudgedCauses =>
 
 /**
  * Returns the key of the top-ranked cause, such as `busy: fmaUtilization, stallLongScoreboard`. The
- * key contains no figures.
+ * key contains no figures, so a judgment stays valid if only figures change.
  */
 export const causeKey = ({ why }: WhyStep): string | null => {
   const [cause] = why.causes

@@ -182,8 +182,8 @@ export async function show(page, address, screen, folder, words) {
     await page.route(`**/rpc/${call}`, (route) =>
       how === 'hang' ? undefined : route.fulfill({ status: 500, body: 'no answer' }),
     )
-  // Load a blank page first. Otherwise, the browser would only change the hash of the open page
-  // instead of loading the URL.
+  // Load a blank page first, because the browser would otherwise only change the hash of the open
+  // page instead of loading the URL.
   await page.goto('about:blank')
   await page.goto(
     screen.report === undefined

@@ -2,7 +2,7 @@
 /**
  * Installs the servers that the tests of remote machines need: an sshd, and Slurm with munge.
  *
- * Without these servers, the tests are skipped, and the output lists their names.
+ * If a server cannot be installed, the tests that need it are skipped, and the output says so.
  */
 import { existsSync } from 'node:fs'
 import { say } from './project.mjs'

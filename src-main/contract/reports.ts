@@ -36,8 +36,8 @@ export const ReportRequest = z.object({
 export type ReportRequest = z.infer<typeof ReportRequest>
 
 /**
- * Stages of creating a report: collecting its content, a draft layout that determines the pages,
- * and printing.
+ * Stages of creating a report: collecting its content, determining its page numbers with a draft
+ * layout, and printing.
  */
 const reportStages = ['content', 'layout', 'print'] as const
 

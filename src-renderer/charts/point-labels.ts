@@ -73,8 +73,8 @@ const between = 4
 const distances = [near, 20, 32, 46, 62, 80, 100, 125]
 
 /**
- * Maximum distance of a label that was moved off a line. At a larger distance, a nearby label that
- * covers a line is better.
+ * Maximum distance between a point and a label that was moved away from a line. If the label would
+ * be farther away, a label near the point is better, even if it covers a line.
  */
 const clearWithin = 46
 
@@ -137,7 +137,7 @@ export function placeLabels(
     box.bottom <= room.bottom &&
     !boxes.some((other) => overlap(box, other)) &&
     !walls.some((wall) => crosses(wall, box))
-  /** Returns whether a leader line crosses no other leader line, roof, or label. */
+  /** Returns whether a leader line crosses no other leader line, wall, or label. */
   const leadsClear = (leader: Line): boolean =>
     ![...leaders, ...walls].some((other) => linesCross(leader, other)) &&
     !labels.some((box) => crosses(leader, box))

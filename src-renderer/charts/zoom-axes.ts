@@ -15,7 +15,9 @@ interface AxisShape {
   data?: readonly unknown[]
 }
 
-/** Returns the first axis. If a chart has several axes, all of them zoom together. */
+/**
+ * Returns the chart's first axis in a direction. If there are several axes, they zoom together.
+ */
 const axisOf = (option: ChartOption, side: Side): AxisShape =>
   ([option[keys[side]] ?? {}].flat()[0] ?? {}) as AxisShape
 
@@ -77,6 +79,7 @@ export function axisPixels(chart: Chart, option: ChartOption, side: Side): [numb
 export function bandOf(chart: Chart, side: Side): number {
   const at = (value: number): number =>
     Number(chart.convertToPixel({ [`${side}AxisIndex`]: 0 }, value))
-  // With a single category, category 1 is outside the drawing but at the same distance.
+  // If there is only one category, position 1 is outside the drawing, but still one band away from
+  // position 0.
   return Math.abs(at(1) - at(0))
 }

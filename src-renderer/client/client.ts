@@ -29,7 +29,10 @@ export interface Transport {
 
 export interface Listener {
   message(message: unknown): void
-  /** Called after a lost connection is restored. Messages may have been missed. */
+  /**
+   * Called after a lost connection is restored. The listener may have missed messages in the
+   * meantime.
+   */
   reconnected(): void
   /** Called when the connection is lost. The transport reconnects automatically. */
   lost(): void

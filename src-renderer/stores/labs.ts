@@ -73,7 +73,10 @@ export const useLabsStore = defineStore('labs', () => {
       if (next.state !== 'loading' || listed.value.state !== 'ready') listed.value = next
     })
 
-  /** Loads a lab. During a reload, the old view stays until the new one arrives. */
+  /**
+   * Loads a lab. During a reload of the same lab, the old view stays visible until the new view
+   * arrives.
+   */
   async function load(ref: string): Promise<void> {
     const same = valueOf(opened.value)?.ref === ref
     if (!same) {
@@ -118,7 +121,7 @@ export const useLabsStore = defineStore('labs', () => {
     return changeAnswers(view.answers, change)
   }
 
-  /** The last save of answers. Later saves and checks wait for this save. */
+  /** The most recent call that saves answers. Later saves and checks wait for this call. */
   let saving: Promise<unknown> = Promise.resolve()
 
   /**

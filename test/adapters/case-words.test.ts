@@ -58,7 +58,7 @@ describe("a case in the runner's input format", () => {
     )
   })
 
-  it('contains only the launch struct for the probe, and contains no reference if nothing is checked', () => {
+  it('omits the buffers for the probe, and the reference if nothing is checked', () => {
     const own = caseOf(gemmProblem(8))
     expect(launchWords(gemm, own)).not.toContain('--buffer')
     expect(caseWords(gemm, own, null, null).some((word) => /--(reference|check)/.test(word))).toBe(

@@ -43,7 +43,7 @@ it('the compare screen shows both sources, the time saved, and every metric, wit
   const { speedup } = comparison.time
   const headline = await page.locator('.headline').innerText()
   expect(headline).toContain(formatRatio(speedup! > 1 ? speedup! : 1 / speedup!))
-  // The metrics table is collapsed by default. Once opened, the table remains open.
+  // The metrics table is collapsed by default, and remains open once the user has opened it.
   await expect.poll(() => page.locator('table.deltas').isVisible()).toBe(false)
   await page.getByText(/^All \d+ metrics$/).click()
   const table = await page.locator('table.deltas').innerText()
@@ -218,7 +218,7 @@ it('the compare screen shows the cause, its source lines, and their machine code
   expect(faults).toEqual([])
 })
 
-it('the compare screen has a view that a key toggles and that links each source change to the time', async () => {
+it('in the compare screen, the c key opens a view that links each source change to the time', async () => {
   const { page, faults } = await open(steps.findIndex(({ b }) => b.id === '06_float4'))
   await page.keyboard.press('c')
   const chain = page.getByRole('region', { name: 'From change to time' })
@@ -329,7 +329,7 @@ describe('rungs with a deep profile', () => {
     expect(faults).toEqual([])
   })
 
-  it('show why one rung is faster, and open a responsible line with its machine code', async () => {
+  it('show why one rung is faster, and open the source and machine code of a line that causes the difference', async () => {
     const route = compareRoute(deepRef, '08_warp_tile', '09_register_prefetch')
     const { page, faults } = await openDeep(route)
     const why = page.getByRole('region', { name: 'Why' })

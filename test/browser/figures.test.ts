@@ -41,7 +41,7 @@ describe('occupancy', () => {
       expect(faults).toEqual([])
     })
 
-    it('is updated when a field changes or the advice is applied, and so is the address', async () => {
+    it('updates the results and the address when a field changes or the advice is applied', async () => {
       const { page } = await harness.open(route)
       await page.getByLabel('Registers per thread', { exact: true }).fill('32')
       await page.getByText('100.0 %').first().waitFor()
@@ -141,7 +141,7 @@ describe('export', () => {
       expect(faults).toEqual([])
     })
 
-    it("is not required for a picture, because the ladder's charts can be saved directly", async () => {
+    it('is not required to save a chart of the ladder screen', async () => {
       const { page, faults } = await harness.visit(`/session/${encodeURIComponent(ref)}/ladder`)
       const download = page.waitForEvent('download')
       await page.getByRole('button', { name: 'Throughput: Save as SVG' }).click()
@@ -211,7 +211,7 @@ describe('rungs with an epilogue', () => {
     expect(faults).toEqual([])
   })
 
-  it('are compared to a rung without an epilogue with a note that their times measure different work', async () => {
+  it('show a note if they are compared with a rung without an epilogue', async () => {
     const { page, faults } = await harness.visit(
       compareRoute(ref, '11_block_128x256', '12_rasterized'),
     )

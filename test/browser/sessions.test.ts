@@ -43,7 +43,7 @@ describe('the list', () => {
     expect(faults).toEqual([])
   })
 
-  it("is also in every screen's menu, with the same headings", async () => {
+  it("appears in every screen's menu with the same headings", async () => {
     const { page } = await open()
     await page.getByRole('button', { name: /^Session: / }).click()
     const menu = page.getByRole('menu')
@@ -107,7 +107,7 @@ describe("a user's own session", () => {
     expect(await readdir(store)).toContain(imported)
   })
 
-  it('can also be restored after a reload', async () => {
+  it('can be restored after deletion, even if the page was reloaded', async () => {
     const { page } = await open()
     await row(page, imported).getByRole('button', { name: 'Delete' }).click()
     await row(page, imported).waitFor({ state: 'detached' })
@@ -184,7 +184,7 @@ describe('a dropped file', () => {
     expect(await readdir(store)).toEqual([imported])
   })
 
-  it('can be chosen in the dialog instead', async () => {
+  it('can be chosen in a dialog instead of being dropped', async () => {
     const { page } = await open()
     const chooser = page.waitForEvent('filechooser')
     await page.getByRole('button', { name: 'Import…' }).click()

@@ -152,8 +152,8 @@ export async function ncu(call) {
   return 0
 }
 
-// Functions for a user's program. The fake ncu runs the program itself. The program's kernels are
-// from the capture in `$FAKE_PROGRAM`.
+// Functions for profiling a user's program. The fake ncu runs the program itself. The program's
+// kernels are from the capture in `$FAKE_PROGRAM`.
 
 const folder = 'ncu/2025.3.1-h200-programs'
 const files = join(import.meta.dirname, '..', 'captures', folder)
@@ -161,7 +161,7 @@ const files = join(import.meta.dirname, '..', 'captures', folder)
 /** The ncu options that take no value. All other options take a value. */
 const switches = ['--nvtx', '--csv']
 
-/** Returns the words after ncu's own options. */
+/** Returns the arguments after ncu's own options. */
 function programOf(words) {
   let at = 0
   while (words[at]?.startsWith('-')) at += switches.includes(words[at]) ? 1 : 2
@@ -236,7 +236,8 @@ async function ncuProgram(call) {
   const { words, env, path, say, logCall } = call
   logCall('ncu')
   const command = programOf(words)
-  // Exclude the words of the profiled program, which may have options with the same names.
+  // Exclude the arguments of the profiled program, because its options may have the same names as
+  // ncu's options.
   const own = words.slice(0, words.length - command.length)
   const option = (name) => (own.includes(name) ? own[own.indexOf(name) + 1] : undefined)
   if (env.FAKE_STUCK) return hang(call, path(option('--log-file')))
@@ -247,8 +248,7 @@ async function ncuProgram(call) {
   }
   const failed = exit === 0 ? '' : `==ERROR== The application returned an error code (${exit}).\n`
   const log = path(option('--log-file'))
-  // When it is profiled, the program may launch no kernels or different kernels than in the
-  // preview.
+  // Under the profiler, the program may launch no kernels, or kernels that differ from the preview.
   const [first, second = first] = (env.FAKE_PROGRAM ?? '').split(',')
   const isPreview = option('--metrics') === 'gpu__time_duration.sum'
   const report = path(option('--export'))

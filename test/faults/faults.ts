@@ -42,7 +42,7 @@ interface Bench {
 export interface Stage {
   name: string
   words: (bench: Bench) => string[]
-  /** Faults of the fake tools that keep the stage running until the test injects its own fault. */
+  /** Delays in the fake tools that keep the stage running until the test injects its own fault. */
   lasting?: Record<string, string>
   /**
    * Output that marks the start of the stage. If no output marks the start, the fault is injected
@@ -76,9 +76,9 @@ export interface Fault {
 
 interface Around {
   env?: Record<string, string>
-  /** Words of a wrapper command that precede the program. */
+  /** Arguments of a wrapper command that precede the program. */
   wrap?: string[]
-  /** The number of simultaneous programs. */
+  /** Number of programs to run at the same time. */
   programs?: number
   after?: () => void
 }
@@ -101,7 +101,7 @@ export const stages: readonly Stage[] = [
     name: 'measure',
     words: () => run('--profile', 'none', '--timeout', '600'),
     lasting: { FAKE_FAULTS: '02_coalesced=hang' },
-    // This line appears when the first rung has been timed.
+    // The rung's line appears when the first rung has been timed.
     says: '01_naive  ',
     saves: ['01_naive'],
   },
@@ -158,7 +158,9 @@ function disk({ dir }: Bench, option: string): Around | null {
   }
 }
 
-/** Mounts a file system with a size limit at the store's folder. The limit also applies to root. */
+/**
+ * Mounts a file system at the store's folder, with a size limit that also applies to root.
+ */
 function quota({ dir }: Bench, most: string): Around | null {
   const folder = join(dir, 'disk')
   const image = join(dir, 'image')
@@ -197,7 +199,8 @@ export const faults: readonly Fault[] = [
   { name: '^C', strike: (child) => child.kill('SIGINT'), graceful: true },
   { name: '^C twice', strike: twice, graceful: true },
   {
-    // Kill the parent shell and its streams. The program must continue, save its results, and exit.
+    // Kill the parent shell and close its streams. The program must continue, save its results, and
+    // exit.
     name: 'parent killed',
     briefly: true,
     around: () => ({ wrap: ['/bin/sh', '-c', '"$@"; true', 'sh'] }),
@@ -365,7 +368,7 @@ export async function closeBench({ dir, remote }: Bench): Promise<void> {
 const hidden = (folder: string): string[] =>
   existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('.')) : []
 
-/** Returns the store's faults. */
+/** Returns the problems found in the store. */
 async function storeFaults({ store, dir, before }: Bench): Promise<string[]> {
   const wrong: string[] = []
   if (hashOf(join(store, 'before'), join(dir, 'handed-in')) !== before)
@@ -397,7 +400,7 @@ async function timedRungs({ store, dir }: Bench, known: ReadonlySet<string>): Pr
 
 /**
  * Injects the fault once. If no output marks the start of the stage, waits for the fraction `share`
- * of the stage's usual time. Returns the problems found.
+ * of the stage's usual time. Returns the problems that the fault caused.
  */
 async function strike(
   bench: Bench,
@@ -459,7 +462,7 @@ async function strike(
 
 /** Checks that the next command works, and that it removes the leftovers of a killed command. */
 async function recover(bench: Bench): Promise<string[]> {
-  // Restore the driver if a fault lost it.
+  // Restore the fake GPU if a fault made it disappear.
   await rm(join(bench.dir, 'cache', 'gpu-gone'), { force: true })
   const { code, text } = await start(bench, run('--profile', 'none')).ended
   const wrong = code === 0 ? [] : [`the next run ended with ${code}: ${text.slice(-200)}`]
@@ -470,7 +473,7 @@ async function recover(bench: Bench): Promise<string[]> {
   return wrong
 }
 
-/** Returns the problems in one cell of the matrix, or an empty list. */
+/** Returns the problems that one fault causes in one stage, or an empty list. */
 export async function tryCell(bench: Bench, stage: Stage, fault: Fault): Promise<string[]> {
   // The program takes at least half a second to start.
   const moments = !fault.strike || stage.says ? [200] : [300, 700, 1100, 1600, 2300]

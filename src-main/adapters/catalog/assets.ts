@@ -75,8 +75,8 @@ const packAgain = (bytes: Buffer): Buffer =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } })
 
 /**
- * Yields the files in the archive, which is the last line of this program. The build script
- * scripts/vite/assets.ts writes the archive.
+ * Yields the files in the archive. The build script scripts/vite/assets.ts appends the archive to
+ * this program as its last line.
  */
 async function* unpack(): AsyncGenerator<{ path: string; bytes: Buffer }> {
   const program = (await readFile(import.meta.filename, 'latin1')).trimEnd()

@@ -1,9 +1,9 @@
 /**
  * Handles the ncu report for a session that ran on a remote machine.
  *
- * The report can be larger than the rest of the session and is needed only for Nsight Compute.
- * Therefore, the report stays on the remote machine under its hash, and the session contains a
- * note. The report is downloaded on request, and an interrupted download can be resumed.
+ * The report can be larger than the rest of the session and is needed only for Nsight Compute, so
+ * it stays on the remote machine under its hash. The session contains a note. The report is
+ * downloaded on request, and an interrupted download can be resumed.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'

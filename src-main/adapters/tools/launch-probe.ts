@@ -33,7 +33,7 @@ interface LaunchProbeCall {
   layouts?: ReadonlyMap<string, readonly { offset: number; size: number }[]>
   /**
    * Resource usage per kernel as reported by the compiler. Rungs that query how many blocks fit on
-   * an SM need this data.
+   * an SM need the resource usage.
    */
   resources?: readonly Pick<PtxasKernel, 'name' | 'registers' | 'staticSharedBytes'>[]
   signal: AbortSignal
@@ -121,7 +121,7 @@ export async function probeLaunches(
 
 /**
  * A reference's function, which computes expected results or derives inputs from other inputs. Each
- * function may have a GPU version.
+ * function may also have a version that runs on the GPU.
  */
 export type ReferenceStage = 'kl_reference' | 'kl_inputs'
 
@@ -146,8 +146,8 @@ const expectationTimeoutMs = 10 * 60_000
 /**
  * Runs a reference, which writes expected results to the files. Returns null on success.
  *
- * A reference that needs a GPU is not run. For such a reference, the function returns the
- * reference's launches, with placeholder addresses in the order of `arrays`.
+ * If the reference needs a GPU, does not run it, and returns its launches with placeholder
+ * addresses in the order of `arrays`.
  */
 export async function probeExpectation(
   toolbox: Toolbox,
@@ -199,7 +199,9 @@ export async function probeReference(
  */
 const lacking = /symbol lookup error: .*undefined symbol: ((?:cu|nccl|nv)\w*)/
 
-/** Matches functions in the CUDA runtime and driver. Other functions belong to CUDA libraries. */
+/**
+ * Matches names of CUDA runtime and driver functions. All other CUDA functions belong to libraries.
+ */
 const runtimeFunction = /^cu(da)?[A-Z]/
 
 /**
@@ -226,7 +228,7 @@ function unfinished(result: ProcessResult): NotLaunched {
     }
   if (outcome !== 'exited')
     return { reason: message('tools.probeUnfinished', { signal: signal ?? outcome }) }
-  // The probe itself reports this error, so the error needs no explanation here.
+  // The probe itself reports errors of this kind, so the reason needs no further explanation.
   if (stdout.includes('"event":"error"'))
     return { reason: message('tools.probeEnded', { exitCode: exitCode ?? '', text: last }) }
   return {

@@ -74,7 +74,7 @@ async function readEnds(
   }
 }
 
-/** Maximum size of a rung's library in bytes. A library usually takes a few megabytes. */
+/** Maximum size of a rung's library in bytes. The usual size is a few megabytes. */
 const mostBuiltBytes = 256 * 2 ** 20
 
 export function liveToolbox(

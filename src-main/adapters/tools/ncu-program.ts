@@ -64,14 +64,14 @@ interface ProgramAnswer {
    * ncu failure.
    */
   failure: NcuFailure | null
-  /** Kernel that did not finish while ncu ran no other kernel. The program was then stopped. */
+  /** Kernel that did not finish while ncu ran no other kernel, so the program was stopped. */
   stuckKernel: string | null
 }
 
 export interface Preview extends ProgramAnswer {
   launches: NcuLaunch[]
   /**
-   * Whether all matching launches are included. False if the program made more matching launches.
+   * Whether `launches` includes all matching launches of the program.
    */
   whole: boolean
   /** Functions that the program launched, if none matched the filter. */
@@ -92,7 +92,10 @@ const logName = 'ncu.log'
  */
 const patienceMs = 10_000
 
-/** Time limit for printing in milliseconds. Printing takes a second for thousands of launches. */
+/**
+ * Time limit in milliseconds for ncu to print a report. Printing thousands of launches takes a
+ * second.
+ */
 const printTimeoutMs = 5 * 60_000
 
 /** Returns an NVTX range in ncu's syntax. A trailing slash marks a push/pop range. */
@@ -108,7 +111,8 @@ const filterArgs = ({ kernels, nvtx, skip, count }: LaunchFilters): string[] => 
 const common = [
   ...['--target-processes', 'all'],
   '--nvtx',
-  // Use full function names, as in a report. Otherwise, the table would omit namespaces.
+  // Use full function names, as in a report, because short names in the table would omit
+  // namespaces.
   ...['--rename-kernels', 'no'],
   ...['--clock-control', clockControl],
 ] as const
@@ -118,8 +122,8 @@ const availableIn = (log: string): string[] =>
   [...log.matchAll(/^\d+\. (\S.*)$/gm)].map(([, name]) => name!.trim())
 
 /**
- * Milliseconds to wait after ncu's warning. Some kernels are slow, so the warning does not prove
- * that a kernel waits for another kernel.
+ * Milliseconds to wait after ncu warns that a launch takes long. Some kernels are slow, so the
+ * warning does not prove that a kernel waits for another kernel.
  */
 const patienceAfterWarningMs = 20_000
 
@@ -132,7 +136,7 @@ function unendingKernel(log: string): string | null {
   return warning > launch ? (/"([^"]*)"/.exec(log.slice(launch))?.[1] ?? null) : null
 }
 
-/** Calls `onStuck` if a launch takes too long. Returns a function that stops the watch. */
+/** Calls `onStuck` if a launch takes too long. Returns a function that stops watching. */
 function watchForStuckLaunch(
   scratch: Scratch,
   stuckAfterMs: number,
@@ -178,8 +182,8 @@ async function runProgram(
         ...command,
       ],
       ...(cwd === undefined ? {} : { cwd }),
-      // Use a private temporary folder. In the shared folder, another user's lock file would stop
-      // ncu.
+      // Use a private temporary folder, because another user's lock file in the shared folder would
+      // stop ncu.
       env: { TMPDIR: scratch.path },
       timeoutMs,
       signal: AbortSignal.any([signal, stuck.signal]),
@@ -234,8 +238,8 @@ async function* once(text: string): AsyncGenerator<string> {
 }
 
 /**
- * Times the first `most` matching launches without collecting other metrics. ncu prints which
- * launch is running only while it writes a report. Therefore, the table is printed from a report.
+ * Times the first `most` matching launches without collecting other metrics. The table of times is
+ * printed from a report, because ncu prints which launch is running only while it writes a report.
  */
 export async function previewProgram(
   toolbox: Toolbox,
@@ -252,8 +256,8 @@ export async function previewProgram(
     call,
     (scratch) => [
       ...['--metrics', 'gpu__time_duration.sum'],
-      // Don't flush the caches. With a single pass, the caches have the state in which the program
-      // left them.
+      // Don't flush the caches. The metric needs only a single pass, so the caches have the state
+      // in which the program left them.
       ...['--cache-control', 'none'],
       ...filterArgs({ ...call.filters, count }),
       ...['--export', report(scratch)],
@@ -283,7 +287,7 @@ export async function previewProgram(
 
 interface ReportCall extends ProgramCall {
   level: CollectingLevel
-  /** Names of the metrics that this ncu version does not know. */
+  /** Names of the metrics that this ncu version does not recognize. */
   without?: ReadonlySet<string>
   reportPath: string
 }

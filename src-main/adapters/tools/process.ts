@@ -36,15 +36,15 @@ export interface ProcessCall {
    */
   outputLimit?: number
   /**
-   * Receives all output as it arrives, without a limit. Only the first characters are stored. While
-   * the promise returned by `to` is pending, the stream is not read. The program then blocks, as it
-   * would on a slow pipe.
+   * Receives all output as it arrives, without a limit. Only the first `keep` characters are
+   * stored. While the promise returned by `to` is pending, the stream is not read. The program then
+   * blocks, as it would on a slow pipe.
    */
   passOn?: { to: PassOn; keep: number }
   signal?: AbortSignal
   /**
-   * On cancellation or timeout, the program's descendants are killed first, except processes with
-   * the given name. The program then has this many milliseconds to report its results.
+   * On cancellation or timeout, the program's descendants are killed first, except processes named
+   * `name`. The program then has `ms` milliseconds to report its results.
    */
   lastWords?: { name: string; ms: number }
   /** Called with the process id after the program has started. */
@@ -70,8 +70,8 @@ export interface ProcessResult {
   /** In a replay, whether the output comes from an earlier call, as for a cached build. */
   reused?: boolean
   /**
-   * In a replay, the recorded arguments. Older versions of this program may have used different
-   * ones.
+   * In a replay, the recorded arguments, which may differ from the arguments that this version
+   * would use.
    */
   argv?: readonly string[]
 }
@@ -184,7 +184,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   const forget = call.signal && whenAborted(call.signal, () => kill('cancelled'))
   touch()
 
-  // Catch exceptions in stream handlers. Otherwise, an exception would terminate this program and
+  // Catch exceptions in stream handlers, because an exception would terminate this program and
   // every other job.
   let mishap: KernelLadderError | null = null
   const guarded =
@@ -258,7 +258,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
 }
 
 /**
- * Starts another of this project's programs, which exchanges messages through Node's IPC channel.
+ * Starts another program of this project that exchanges messages through Node's IPC channel.
  * The child is killed when this program exits.
  */
 export function startPeer({

@@ -170,8 +170,8 @@ export const readRaw = async (folder: string, key: string): Promise<RawOutput | 
   (await openRaw(folder)).get(key)
 
 /**
- * Returns a row whose long streams are compressed with the given method. `change` modifies a tool's
- * output.
+ * Returns a row whose long streams are compressed with the given method. `change` is applied to
+ * each tool output.
  */
 async function repacked(
   { text: row, place }: RowText,
@@ -206,7 +206,7 @@ export async function copyRaw(folder: string, target: string): Promise<void> {
 
 /**
  * Compresses a session's raw output for a recording. The same output always yields the same bytes.
- * `change` modifies a tool's output.
+ * `change` is applied to each tool output.
  */
 export async function packRecordedRaw(
   folder: string,

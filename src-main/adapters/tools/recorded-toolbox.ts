@@ -1,4 +1,6 @@
-/** Provides a recording's tools. Each call returns the recorded output of the real tool. */
+/**
+ * Provides tools that replay a recording. Each call returns the recorded output of the real tool.
+ */
 import type { ProcessResult } from './process'
 import type { Toolbox } from './toolbox'
 import { openRaw, type RawOutputs } from './raw-files'

@@ -54,7 +54,10 @@ export interface TakenStep {
   isElsewhere: boolean
 }
 
-/** Returns the step to a rung. Returns null for the reference and if either time is missing. */
+/**
+ * Returns the step that leads to a rung. Returns null for the reference and if either time is
+ * missing.
+ */
 export function stepTo(session: Session, rung: RungResult): TakenStep | null {
   if (!climbs(session) || rung.id === session.ladder.reference) return null
   const from = rungBefore(session, rung.id)

@@ -19,7 +19,7 @@ const product = (extent: readonly [number, number, number] | null): number | nul
 export const threadsOf = ({ block }: LaunchLike): number | null => product(block)
 /**
  * Returns the threads per block from ncu, or from the runner if there is no ncu profile. Returns
- * null if the number is unknown or differs between kernels.
+ * null if the block size is unknown or differs between kernels.
  */
 export function threadsPerBlock({
   profile,
@@ -112,9 +112,9 @@ function registers({ resources }: LaunchLike): Answer {
 }
 
 /**
- * Returns a figure for the whole rung. For several kernels, the figure is available only if all of
- * them have the same value. Otherwise the figure is unavailable, because the longest kernel is
- * unknown.
+ * Combines the kernels' values into one figure for the rung. The figure is available only if all
+ * kernels have the same value. If the values differ, the figure is unavailable, because the longest
+ * kernel is unknown.
  */
 function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
   const values = answers.map((answer) => ('value' in answer ? answer.value : null))
@@ -129,8 +129,8 @@ function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
 
 /**
  * Returns registry metrics derived only from the launches and the GPU: `registersPerThread`,
- * `theoreticalOccupancy` and `wavesPerSm`. A metric that cannot be derived is unavailable with a
- * reason.
+ * `theoreticalOccupancy` and `wavesPerSm`. A metric that cannot be derived is marked as
+ * unavailable, with a reason.
  */
 export function derivedMetrics(
   launches: readonly LaunchLike[],
@@ -151,7 +151,7 @@ export function derivedMetrics(
 
 /**
  * Replaces a wave count that ncu rounded to 0, because ncu prints only two decimals. The new value
- * is derived from the launch, or is unavailable with a reason.
+ * is derived from the launch, or marked as unavailable with a reason.
  */
 export function withSmallWaves(
   metrics: Record<string, MetricValue>,
@@ -175,7 +175,8 @@ const ofOneLaunch = ['theoreticalOccupancy', 'achievedOccupancy', 'wavesPerSm'] 
 
 /**
  * Removes occupancy and waves from rows that combine a range's different kernels, because these
- * metrics describe a single launch. Earlier versions saved such rows for imports and programs.
+ * metrics describe a single launch. Earlier versions saved these metrics in the sessions of imports
+ * and programs.
  */
 export function withoutRangeOccupancy(session: Session): Session {
   if (can(session.target).knowsRun) return session

@@ -25,8 +25,8 @@ export interface ObservedBuffer {
 export interface Observed {
   buffers: ObservedBuffer[]
   /**
-   * The reason that a launch stopped early, or null. `buffers` contains the observations up to the
-   * stop.
+   * The reason that a launch stopped early, or null. If a launch stopped early, `buffers` describes
+   * the state at that point.
    */
   stop: { kind: HaltReason; detail: string } | null
 }

@@ -102,8 +102,8 @@ function wholeToFloat(value: bigint, mode: Rounding): number {
   const near = Math.fround(Number(value))
   if (BigInt(near) === value) return near
   if (mode === 'RN') {
-    // A conversion through a double rounds twice. Comparing with the two adjacent floats corrects
-    // the result.
+    // A conversion through a double rounds twice. To correct the result, `settle` compares it with
+    // the two adjacent floats.
     return settle(value, near)
   }
   return directed(value, near, mode)
@@ -253,14 +253,17 @@ function unpackEights(at: Site): Step {
   })
 }
 
-/** F2FP: packs two floats as FP16 or BF16. The first float is stored in the upper half. */
+/**
+ * F2FP: packs two floats as FP16 or BF16. The first float is stored in the upper half of the
+ * register.
+ */
 function pack(at: Site): Step {
   if (at.has('UNPACK_B')) return unpackEights(at)
   const brain = at.has('BF16')
   if (!brain && !at.has('F16')) return at.unknown()
   at.expect('F32', 'PACK_AB')
   const to = brain ? brainBits : halfBits
-  // A GPU ignores or rejects the sign modifiers of F2FP's operands. No compiler emits these
+  // GPUs ignore or reject the sign modifiers of F2FP's operands, and no compiler emits these
   // modifiers.
   const [a, b] = [at.raw(at.source(0)), at.raw(at.source(1))].map(
     (bits): Get =>

@@ -28,7 +28,8 @@ export interface Trace {
    */
   readonly endsWarps: boolean
   /**
-   * Called before a warp runs a straight-line segment. Returns false to make the warp exit instead.
+   * Called before a warp runs a straight-line segment. Returns false if the warp must exit instead
+   * of running the segment.
    */
   enters(warp: Warp, from: number, end: number): boolean
   /**

@@ -1,6 +1,6 @@
 /**
  * Records which parts of an instruction the emulator has read. If any part was not read, the kernel
- * stops. An unknown modifier is therefore never ignored.
+ * stops, so no unknown modifier is ignored.
  */
 import { decodeInstruction } from '../sass/decode'
 import {
@@ -12,7 +12,10 @@ import {
 } from '../sass/instruction'
 import { printOpcode } from '../sass/print'
 
-/** A property that an operand's kind does not imply. Suffixes start with a dot. */
+/**
+ * A property that an operand's kind does not imply. A trait that starts with a dot is an operand
+ * suffix.
+ */
 export type Trait =
   | 'value'
   | 'negated'
@@ -45,8 +48,8 @@ const named: Readonly<Record<string, readonly string[]>> = {
   ULOP3: ['LUT'],
   PLOP3: ['LUT'],
   UPLOP3: ['LUT'],
-  // The disassembler derives the IMAD variant from the operands. The encoding does not contain the
-  // variant.
+  // The disassembler derives the IMAD variant from the operands, because the encoding does not
+  // contain it.
   IMAD: ['MOV', 'IADD', 'SHL'],
   // MMA selects the pipe that executes HFMA2.
   HFMA2: ['MMA'],

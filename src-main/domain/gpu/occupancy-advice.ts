@@ -37,7 +37,7 @@ export function withShared(kernel: KernelResources, bytes: number): KernelResour
   return { ...kernel, staticSharedBytes, dynamicSharedBytes: bytes - staticSharedBytes }
 }
 
-// If the kernel uses less shared memory, the driver may select another carve-out. The largest
+// If the kernel uses less shared memory, the driver may select a different carve-out. The largest
 // carve-out is always available.
 const free = ({ carveOutBytes: _, ...kernel }: KernelResources): KernelResources => kernel
 
@@ -45,8 +45,8 @@ const limitOf = (limits: SmLimits, kernel: KernelResources, name: OccupancyLimit
   occupancy(limits, kernel).limits[name] ?? Infinity
 
 /**
- * Returns the maximum number of registers per thread at which `blocks` blocks fit. Other resources
- * are ignored. Returns 0 if no register count is small enough.
+ * Returns the maximum number of registers per thread at which `blocks` blocks fit, regardless of
+ * the other resources. Returns 0 if no register count is small enough.
  */
 function registersFor(limits: SmLimits, kernel: KernelResources, blocks: number): number {
   for (let registers = kernel.registers; registers >= 1; registers -= 1)
@@ -65,8 +65,8 @@ function sharedFor(limits: SmLimits, kernel: KernelResources, blocks: number): n
 }
 
 /**
- * Returns the changes to registers and shared memory that allow one more resident block. Returns
- * null if there are no such changes.
+ * Returns the changes to registers and shared memory that allow one more resident block, or null if
+ * no such changes exist.
  */
 function oneMoreBlock(limits: SmLimits, kernel: KernelResources): OccupancyAdvice | null {
   const blocks = occupancy(limits, kernel).blocksPerSm + 1
@@ -116,9 +116,9 @@ function otherBlockSizes(limits: SmLimits, kernel: KernelResources): OccupancyAd
 
 /**
  * Returns the smallest changes that increase occupancy. Fewer registers or less shared memory can
- * allow one more block. A different block size can also help. The list is empty if occupancy is
- * already 100 % or if nothing helps. The advice does not consider whether the kernel can run with
- * so few registers, or whether higher occupancy makes the kernel faster.
+ * allow one more block. A different block size can also increase occupancy. The list is empty if
+ * occupancy is already 100 % or if no change increases it. The advice does not consider whether the
+ * kernel can run with so few registers, or whether higher occupancy makes the kernel faster.
  */
 export function occupancyAdvice(limits: SmLimits, kernel: KernelResources): OccupancyAdvice[] {
   const own = free(kernel)

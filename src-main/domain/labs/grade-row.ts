@@ -62,7 +62,7 @@ const inBrief = (reason: Statement): Statement => {
   return text.length > 500 ? `${text.slice(0, 500)}…` : reason
 }
 
-/** Returns the row for a submission that has no check results. Every check gets the same status. */
+/** Returns the row for a submission that has no check results. Every check gets `status`. */
 export const emptyRow = (
   lab: Lab,
   student: string,

@@ -191,7 +191,7 @@ function timeWords(session: Session, before: RungResult, after: RungResult): Any
   ]
 }
 
-/** Explains a metric's change from the other figures of the two rungs. */
+/** Explains a metric's change with the other figures of the two rungs. */
 function explain(
   session: Session,
   metric: string,

@@ -5,7 +5,7 @@
  * person must judge each match.
  */
 
-/** Keywords are compared exactly. All other names are treated as equal. */
+/** Names that are compared exactly. All names that are not keywords are treated as equal. */
 const keywords = new Set(
   `alignas asm auto bool break case char const constexpr continue default do double else enum extern
   false float for goto half if inline int long nullptr return short signed sizeof static static_assert
@@ -61,8 +61,8 @@ export function normalizedTokens(source: string): string[] {
 }
 
 /**
- * Length of a gram: the number of consecutive tokens that are compared as one unit. Shorter
- * sequences would match by chance.
+ * Length of a gram: the number of consecutive tokens that are compared as one unit. If grams were
+ * shorter, they would match by chance.
  */
 const gramLength = 12
 /**

@@ -5,7 +5,10 @@ import type { Unit } from './units'
 export const profileLevels = ['none', 'card', 'standard', 'deep'] as const
 export const ProfileLevel = z.enum(profileLevels)
 export type ProfileLevel = z.infer<typeof ProfileLevel>
-/** Profiling levels that are available for programs. A program runs only under the profiler. */
+/**
+ * Profiling levels for programs. `none` is excluded, because a program runs only under the
+ * profiler.
+ */
 export const programLevels = ['card', 'standard', 'deep'] as const satisfies ProfileLevel[]
 
 /**
@@ -64,8 +67,8 @@ export interface MetricDefinition {
    */
   perInstruction?: InstructionSum
   /**
-   * Id of a structural metric for the same quantity, which does not vary between runs. The
-   * structural metric is collected at the deep level.
+   * Id of a structural metric for the same quantity. The structural metric does not vary between
+   * runs, and is collected at the deep level.
    */
   structural?: string
 }
@@ -81,8 +84,8 @@ export type MetricFloor =
   /** An absolute value in the metric's unit. */
   | { least: number }
   /**
-   * A fraction of the first counter in the list that was collected. The counter includes the events
-   * that the metric counts.
+   * A fraction of the first counter in the list that was collected. That counter includes the
+   * events that the metric counts.
    */
   | { share: number; of: readonly string[] }
 

@@ -1,6 +1,6 @@
 /**
  * Predicts the time of one launch. Some of the blocks run and are replayed on one simulated SM. The
- * result is extrapolated to the other blocks.
+ * result is extrapolated to the remaining blocks.
  */
 import type { Device } from '../emulator/device'
 import type { Launch, LaunchOptions, LaunchResult } from '../emulator/launch-types'
@@ -23,8 +23,8 @@ import { timedCode } from './timed-code'
 import type { LaunchTrace } from './warp-trace'
 
 /**
- * Maximum size of the data that a wave reads, as a fraction of L2. If a wave reads more data, the
- * next wave does not find that data in L2.
+ * Maximum amount of data that a wave can read so that the data stays in L2, as a fraction of L2. If
+ * a wave reads more than this amount, the next wave finds none of the data in L2.
  */
 const keptShare = 0.8
 
@@ -117,7 +117,7 @@ export function timeLaunch(
   }
 }
 
-/** Parameter values that set all memory latencies to 0. The memory bandwidth does not change. */
+/** Parameter values that set all memory latencies to 0, without changing the memory bandwidth. */
 const noLatency = { latencyL1: 0, latencyL2: 0, latencyDram: 0 }
 
 /** Maps each cause to the stall reasons that it produces. */
@@ -128,8 +128,8 @@ const reasonsOf: Readonly<Record<Removal, readonly StallReason[]>> = {
   barriers: ['barrier'],
 }
 /**
- * Minimum fraction of all warp cycles for which a cause must stall warps. Below this fraction, the
- * simulation is not repeated without the cause.
+ * Minimum fraction of all warp cycles in which a cause must stall warps. The simulation is repeated
+ * without the cause only above this fraction.
  */
 const worthRemoving = 0.05
 
@@ -152,8 +152,8 @@ function periodOf({ ends, cycles }: SmResult, simulated: number, { resident }: L
 /**
  * Returns the ratio of the work of all clusters to the work of the simulated clusters. `simulated`
  * is the mean number of instructions per simulated cluster. If all clusters run at the same time,
- * the longest cluster determines the time. Otherwise, the mean over the clusters determines the
- * time.
+ * the longest cluster determines the time. If they run in several waves, the mean over the clusters
+ * determines the time.
  */
 function workRatio(
   work: BlockWork,

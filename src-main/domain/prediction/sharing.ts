@@ -84,7 +84,7 @@ export function sharingOf(
   return { readers: read / distinct, again: count(both) / Math.max(1, count(second)) }
 }
 
-/** Returns the size in bytes of the distinct sectors that these blocks read. */
+/** Returns the size in bytes of the distinct sectors that `blocks` read. */
 export function bytesRead({ blocks }: Pick<LaunchTrace, 'blocks'>): number {
   const all: Sectors = new Map()
   for (const { warps } of blocks)

@@ -20,10 +20,10 @@ function bytesOf(units: readonly Unit[]): number | null {
 }
 
 /**
- * Minimum ratio of L2 bytes at which two kernels count as doing different amounts of work. Launches
- * with the same work differ by a few percent. A fusion of nine kernels that rereads one array adds
- * about 10 % to the bytes. A kernel that also rewrites its input adds more bytes, because it does
- * more work.
+ * Minimum ratio of L2 bytes at which two kernels count as doing different amounts of work. The
+ * bytes of launches with the same work differ by a few percent. A fusion of nine kernels that
+ * rereads one array adds about 10 % to the bytes. A kernel that also rewrites its input adds more
+ * bytes, because it does more work.
  */
 const noticeablyMore = 1.25
 
@@ -38,7 +38,7 @@ function movesMore(a: readonly Unit[], b: readonly Unit[]): boolean {
 
 /**
  * Returns whether several launches of one kernel were replaced by several launches of another
- * kernel. Such a change is neither a fusion nor a split.
+ * kernel. This replacement is neither a fusion nor a split.
  */
 function areOneEach(a: readonly Unit[], b: readonly Unit[]): boolean {
   const [one, other] = [a, b].map((units) => new Set(units.map(({ kernel }) => kernel?.path)))

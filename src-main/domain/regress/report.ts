@@ -27,8 +27,8 @@ export const RegressRung = z.object({
   ratio: z.number().nullable(),
   interval: z.object({ low: z.number(), high: z.number() }).nullable(),
   /**
-   * Time of a copy of the old build divided by the old build's time. The ratio shows how much the
-   * time of identical code varies.
+   * Time of a copy of the old build divided by the old build's time. The ratio's distance from 1
+   * shows how much the times of identical code vary.
    */
   sameCode: Ratio.nullable(),
   /**

@@ -22,8 +22,8 @@ export function withoutNoise(
 }
 
 /**
- * Returns the metric for a table column. Rungs without the counter, such as failed rungs, are
- * ignored.
+ * Returns the metric to show in the table column for `metric`. Rungs without the counter, such as
+ * failed rungs, are ignored.
  */
 export const columnFor = (metric: string, rungs: readonly Measured[]): string =>
   withoutNoise(

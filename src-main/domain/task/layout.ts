@@ -113,7 +113,9 @@ const flagFieldsOf = (task: Task): Unplaced[] =>
 
 const shapeWord = ({ shape }: TaskBuffer): string => shape.join('×')
 
-/** Returns `m×k of dtype` if an option determines the type. Otherwise returns only the shape. */
+/**
+ * Returns `m×k of dtype` if an option determines the type, or only the shape if the type is fixed.
+ */
 const shapeWords = (buffer: TaskBuffer): string =>
   `${shapeWord(buffer)}${isDtype(buffer.dtype) ? '' : ` of ${buffer.dtype}`}`
 

@@ -1,6 +1,6 @@
 /**
- * Wraps a Python rung as a library for the runner. The generated C++ source gives the script
- * tensors that use the task's buffers in the runner's process (kl_rung.h, kl_rung.py). The script
+ * Wraps a Python rung as a library for the runner. The generated C++ source passes tensors to the
+ * script that use the task's buffers in the runner's process (kl_rung.h, kl_rung.py). The script
  * remains a separate file, so that line information refers to that file.
  */
 import { z } from 'zod'

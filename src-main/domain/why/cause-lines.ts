@@ -45,7 +45,7 @@ export const waitBurden =
 const isArithmetic = (opcode: string): boolean =>
   /^(FFMA|FFMA2|FMUL|FADD|HFMA2|HMMA|HGMMA|IMMA|UTCHMMA)$/.test(opcodeFamily(opcode))
 
-/** Returns an instruction's execution count, or 0 for arithmetic. */
+/** Returns an instruction's execution count, or 0 if the instruction is arithmetic. */
 export const overheadBurden: Burden = ({ opcode, executed }) =>
   isArithmetic(opcode) ? 0 : (executed ?? 0)
 

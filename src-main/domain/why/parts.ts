@@ -9,17 +9,17 @@
  * instructions.
  *
  * If a change saves work, the unit may also become less busy. For example, saved instructions free
- * issue slots that may remain empty. Two such opposite parts are one change, so the smaller part is
- * added to the larger part.
+ * issue slots that may remain empty. The two opposite parts are then treated as one change, so the
+ * smaller part is added to the larger part.
  */
 import { limiterOf, ownUnit, type Load, units, type Unit } from './units'
 import { activeCycles, clock, gridOf, kernelCount, positive, type Side, type Times } from './side'
 
 /**
- * Ids of the parts. `work`: the unit's work. `instructions`: the instructions in addition to a
- * pipe's unchanged work. `busy`: the unit's utilization. `sms`: the fraction of SMs that have a
- * block. `clock`: the SM clock. `launches`: the number of kernels. `active`: active cycles per
- * second, if `sms`, `clock` and `launches` do not explain their change.
+ * Ids of the parts. `work`: the amount of work that the unit does. `instructions`: the instructions
+ * in addition to a pipe's unchanged work. `busy`: the unit's utilization. `sms`: the fraction of
+ * SMs that have a block. `clock`: the SM clock. `launches`: the number of kernels. `active`: active
+ * cycles per second, if `sms`, `clock` and `launches` do not explain their change.
  */
 export const partIds = [
   'work',
@@ -35,13 +35,13 @@ type PartId = (typeof partIds)[number]
 export interface Part {
   id: PartId
   /**
-   * Natural logarithm of the factor by which a's time is divided. Positive if the part makes b
-   * faster.
+   * Natural logarithm of the factor by which the part divides the time of `a` to get the time of
+   * `b`. Positive if the part makes `b` faster.
    */
   log: number
   /**
-   * The part's logarithm before an opposite part was added. This logarithm describes only the
-   * change in the part's own quantity.
+   * The value of `log` before an opposite part was added to this part. This value describes only
+   * the change in the part's own quantity.
    */
   own: number
 }
@@ -52,7 +52,7 @@ export interface Split {
   /** The unit whose factors explain the step. */
   unit: Unit
   limits: { a: Load | null; b: Load | null }
-  /** Natural logarithm of a's time divided by b's time. */
+  /** Natural logarithm of the time of `a` divided by the time of `b`. */
   total: number
   parts: Part[]
 }
@@ -61,14 +61,14 @@ const ln = (over: number | null, under: number | null): number =>
   over === null || under === null ? 0 : Math.log(over / under)
 
 /**
- * Resolution of clock readings as a fraction. Clocks are read before and after timing, in steps of
- * 15 MHz.
+ * Resolution of clock readings, as a fraction of the clock. Clocks are read before and after
+ * timing, in steps of 15 MHz.
  */
 const clockStep = 0.005
 
 /**
- * Minimum change in the fraction of time during which an SM has a resident block. Smaller changes
- * are treated as zero.
+ * Minimum change in the fraction of time during which an SM has a resident block. A change below
+ * this minimum is treated as zero.
  */
 const sameSpread = 0.02
 
@@ -130,8 +130,8 @@ function activeParts(
 const slack = 1.02
 
 /**
- * Returns whether the profiled launch took at most as many cycles as the timed launch. If the
- * profiled launch took more cycles, the two launches are not comparable.
+ * Returns whether the profiled launch took at most as many cycles as the timed launch. If it took
+ * more cycles than the timed launch, the two launches are not comparable.
  */
 function isPossible(side: Side, ms: number): boolean {
   const [cycles, mhz] = [activeCycles(side), clock(side)]
@@ -139,8 +139,8 @@ function isPossible(side: Side, ms: number): boolean {
 }
 
 /**
- * Returns why SMs had more or fewer active cycles per second. Counters show only the combined
- * effect of all these reasons.
+ * Returns the main reason that SMs had more or fewer active cycles per second. Counters show only
+ * the combined effect of all possible reasons.
  */
 function rateReason(rate: number, spread: number, clocks: number, a: Side, b: Side): PartId {
   const explains = (log: number): boolean => log * rate > 0 && Math.abs(log) >= Math.abs(rate) / 2
@@ -152,7 +152,8 @@ function rateReason(rate: number, spread: number, clocks: number, a: Side, b: Si
 
 function elapsedParts(unit: Unit, busy: number, total: number, a: Side, b: Side): Factor[] {
   const spread = ln(gridOf(b)?.share ?? null, gridOf(a)?.share ?? null)
-  // An SM without a block sends no requests. Whole-launch utilization includes such idle SMs.
+  // An SM without a block sends no requests. Utilization over the whole launch includes the idle
+  // SMs.
   const sms = Math.abs(spread) >= sameSpread && spread * busy > 0 ? toward(busy, spread) : 0
   if (unit === units.dram) {
     const work = ln(positive(a, 'dramBytes'), positive(b, 'dramBytes'))

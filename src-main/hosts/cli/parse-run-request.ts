@@ -58,8 +58,8 @@ function valueOf({ name, kind, max }: NamedOption, word: string): number | strin
 }
 
 /**
- * Returns the problem that the options select. A later check compares these names with the ladder's
- * task.
+ * Returns the problem that the options select. The option names are compared with the ladder's task
+ * later.
  */
 export function parseChoice(options: ProblemOptions, named: readonly NamedOption[]): Choice {
   const words = options as Readonly<Record<string, unknown>>

@@ -9,7 +9,7 @@ const secret = (): string => randomBytes(32).toString('base64url')
 
 /**
  * Returns a secret's digest. Only digests are stored and compared. All digests have the same
- * length.
+ * length, as `timingSafeEqual` requires.
  */
 const digest = (value: string): Buffer => createHash('sha256').update(value).digest()
 
@@ -32,7 +32,7 @@ export class Auth {
 
   /** Consumes a valid token and returns the Set-Cookie value. Returns null for an invalid token. */
   exchange(token: string): string | null {
-    // A wrong guess must not invalidate the token. Otherwise, any local user could make the link
+    // A wrong guess must not invalidate the token, because any local user could then make the link
     // unusable.
     if (this.#token === null || !timingSafeEqual(digest(token), this.#token)) return null
     this.#token = null

@@ -92,8 +92,8 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
   const staticFiles = createStaticFiles(await RendererFiles.open(rendererDir))
   const events = createEventStreams(core, limits)
 
-  // Load `node:http` on demand. A static import would load a whole HTTP client every time the
-  // program starts.
+  // Load `node:http` on demand, because a static import would load a whole HTTP client every time
+  // the program starts.
   const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
@@ -173,8 +173,8 @@ function enter(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  // Don't use up the one-time link. Link previews send HEAD requests and browsers prefetch pages,
-  // although the user has not opened the link.
+  // Consume the one-time link only if the user opened it. Link previews send HEAD requests, and
+  // browsers prefetch pages, before the user opens a link.
   if (request.method === 'HEAD' || isPrefetch(request))
     throw new HttpFault(503, 'The link works only when opened by a person.')
   const cookie = auth.exchange(token)

@@ -114,8 +114,8 @@ function tableLines(text: string, notes: Statement[]): string[] {
  * Returns the ranges listed in a cell, outermost first.
  *
  * `466 "<default domain>:03_a:none:…"` is a range of the thread that launched the kernel.
- * `"0:<default domain>:…"` is a start/end range, which begins with its number. Libraries use other
- * NVTX domains. ncu does not escape quotes in names.
+ * `"0:<default domain>:…"` is a start/end range, which begins with its number. Libraries use NVTX
+ * domains other than the default domain. ncu does not escape quotes in names.
  */
 function rangesIn(cell: string | undefined): string[] {
   const domain = '<default domain>:'

@@ -118,8 +118,8 @@ export class Bench implements BuildTools {
 
   /** Returns the architecture of the machine's GPU, or null if CUDA finds no GPU. */
   async ownArchitecture(): Promise<string | null> {
-    // If there is no driver, skip the runner. Building the runner takes a minute, and it could not
-    // run anyway.
+    // If there is no driver, skip the runner. The runner could not run, and building it takes a
+    // minute.
     if ((await this.toolbox.locate('nvidia-smi')) === null) return null
     try {
       const { device } = await queryDevice(this.toolbox, await this.runner(), null, this.signal)

@@ -32,8 +32,8 @@ export interface GradeRequest {
   folder: string
   lab: LabFolder
   /**
-   * Number of parallel jobs, by default one per GPU. Parallel jobs on the same GPU distort each
-   * other's times.
+   * Number of parallel jobs, by default one per GPU. Parallel jobs on the same GPU make measured
+   * times unreliable.
    */
   jobs?: number
   limits: Limits
@@ -109,8 +109,8 @@ function jobOf(
   return {
     ...{ assets, lab: lab.folder, labHash: lab.contentHash, target, limits, seed, descriptions },
     ...{ file: join(work, submissionFile), out: join(work, 'attempt') },
-    // The idle limit is shorter than the judge's own time limit. As a result, the judge detects a
-    // hung kernel and still reports all other results.
+    // The idle limit is shorter than the judge's own time limit, so the judge detects a hung kernel
+    // and still reports all other results.
     idleSeconds: Math.max(2, Math.floor(limits.seconds / 4)),
     confinement: { mechanism, view, readable: [...readable], hidden: [...hidden] },
   }
@@ -125,8 +125,8 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Creates a submission's row from the judge's exit code and output. Only the judge can write to
- * that output.
+ * Creates a submission's row from the judge's exit code and output. Only the judge, not the
+ * submission, can write to this output.
  */
 export function toRow(
   { lab: { lab } }: { lab: Pick<LabFolder, 'lab'> },

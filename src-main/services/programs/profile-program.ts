@@ -54,8 +54,8 @@ export type ProgramEvent =
   /** Reports that another run uses the GPU, or that this run could not reserve the GPU. */
   | { type: 'notice'; notice: Statement }
   /**
-   * Reports that a kernel did not finish while it ran alone. The program runs again with concurrent
-   * kernels.
+   * Reports that a kernel did not finish while it ran alone. The program then runs again with
+   * concurrent kernels.
    */
   | { type: 'stuck'; kernel: string }
   | { type: 'previewed'; kernels: number; launches: number; totalMs: number }
@@ -70,7 +70,7 @@ export interface ProfileProgramOptions extends Setup, ProgramRequest {
   stuckAfterMs?: number
   /** Output folder to use instead of the store. The output folder must not exist yet. */
   out?: string
-  /** Receives the program's output during its first run. */
+  /** Receives the program's output during the preview. */
   onOutput: PassOn
   emit: (event: ProgramEvent) => void
 }
@@ -89,7 +89,7 @@ export interface ProfiledProgram {
  * launch itself.
  */
 const mostProfiled = 200
-/** Maximum number of rungs in a session. Imports have the same limit. */
+/** Maximum number of rungs in a session. The limit for imports is the same. */
 const mostRungs = 500
 
 export async function profileACommand(options: ProfileProgramOptions): Promise<ProfiledProgram> {
@@ -204,7 +204,7 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
 
 /**
  * Runs the work while no other run of this program uses the expected GPU, which is CUDA's first
- * GPU. The user's command may select another GPU.
+ * GPU. The user's command may select a different GPU.
  */
 async function inGpuTurn<T>(
   toolbox: Toolbox,
@@ -259,8 +259,8 @@ interface ToProfile extends ProfileProgramOptions {
 }
 
 /**
- * Returns the filters for the second run. If the user requested no filters, returns the shortest
- * window of launches that contains all hot kernels.
+ * Returns the filters for the profile, which runs after the preview. If the user requested no
+ * filters, returns the shortest window of launches that contains all hot kernels.
  */
 function filtersFor({
   call,
@@ -270,13 +270,13 @@ function filtersFor({
   const { filters } = call
   const chosen = hottest(kernels)
   const names = new Set(chosen.map(({ name }) => functionOf(name)))
-  // With --skip, the skipped launches' kernels are unknown. Therefore, launches can be counted only
+  // With --skip, the kernels of the skipped launches are unknown, so launches can be counted only
   // across all kernels.
   const isCounted = filters.skip === 0
   const candidates = isCounted
     ? launches.filter(({ name }) => names.has(functionOf(name)))
     : launches
-  // If the window is too long, drop the least hot kernels first.
+  // If the window of launches is too long, drop the least hot kernels first.
   for (let most = chosen.length; most > 0; most -= 1) {
     const window = shortestWindow(candidates, new Set(chosen.slice(0, most).map(({ key }) => key)))
     if (!window || window.count > mostProfiled) continue
@@ -315,7 +315,7 @@ async function profileHottest(request: ToProfile): Promise<Profiled> {
       filters: plan.filters,
       without,
       reportPath: draft.reportPath,
-      // The output was already shown during the first run.
+      // The program's output was already shown during the preview.
       onOutput: () => undefined,
     })
   let answer = await again()

@@ -17,7 +17,7 @@ export const ComparisonJson = z.object({
   schema: z.literal(comparisonJsonVersion),
   /** The report's date, if the user gave one. */
   reportDate: z.string().optional(),
-  /** Warnings about the numbers, including the warnings from both sessions. */
+  /** Warnings about the compared values, including the warnings from both sessions. */
   warnings: z.array(Statement),
   /**
    * Summary of the difference between the sessions, with the same wording as in the other formats.

@@ -1,7 +1,7 @@
 /**
  * Compares two sessions with the same ladder and problem, such as before and after a change, or on
- * two GPUs. Rejects sessions that cannot be compared. Also reports differences in the measurement
- * conditions.
+ * two GPUs. Rejects sessions that cannot be compared. For comparable sessions, lists the
+ * differences in the measurement conditions.
  */
 import { inEnglish, paragraph, pieces } from '../../domain/text/english'
 import { message, together, Statement } from '../../domain/messages/message'

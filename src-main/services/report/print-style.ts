@@ -65,8 +65,8 @@ pre.lines { padding: 1.5mm 2mm; background: #f6f7f9; font-size: 7.5pt; white-spa
 `
 
 /**
- * Style for the draft printout. Headings keep their positions. Other content occupies its space but
- * is invisible.
+ * Style for the draft printout. Only headings are visible. All other content is invisible but keeps
+ * its space, so that the headings are at their final positions.
  */
 export const draftStyle = `
 section > * { visibility: hidden }

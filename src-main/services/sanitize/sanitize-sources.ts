@@ -22,8 +22,8 @@ function excerptOf(texts: SourceTexts, { file, line }: SourcePlace): SourceExcer
 }
 
 /**
- * Converts `/home/…/build/3f…/src/gemm/05_tile.cu` to `gemm/05_tile.cu`. For other files, keeps
- * only the file name.
+ * Converts `/home/…/build/3f…/src/gemm/05_tile.cu` to `gemm/05_tile.cu`. For files outside the
+ * catalog, keeps only the file name.
  */
 function relative(texts: SourceTexts, place: SourcePlace): SourcePlace {
   if (place.file === null) return place

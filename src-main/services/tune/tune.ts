@@ -1,8 +1,8 @@
 /**
  * Sweeps a rung's compile-time parameters. Every point is built, verified, and timed on one or more
- * GPUs. Finished points are saved, so the same command resumes a stopped sweep. Then the best
- * points and the rung's default values are timed again alternately. The second timing is needed
- * because the minimum of many noisy times is biased toward low values.
+ * GPUs. Finished points are saved, so the same command resumes a stopped sweep. After the sweep,
+ * the best points and the rung's default values are timed again alternately, because the minimum of
+ * many noisy times is biased toward low values.
  */
 import { readdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
@@ -315,8 +315,7 @@ export async function tune(
 }
 
 /**
- * Returns the measurements from a sweep that was split into parts. Each part has a separate
- * journal.
+ * Returns the measurements from a sweep that was split into parts, each with its own journal.
  */
 async function partRows(
   folder: string,

@@ -31,8 +31,8 @@ const once = (statements: readonly Statement[]): Statement[] => [
 ]
 
 /**
- * Returns why the values are missing. Returns null if at least one rung has at least one of the
- * values.
+ * Returns why the metrics `ids` have no values, or null if at least one rung has at least one of
+ * the values.
  */
 export function absence(session: Session, ids: readonly string[]): Absence | null {
   const values = session.rungs.flatMap(({ metrics }) => ids.map((id) => metrics[id]))

@@ -218,7 +218,7 @@ describe('a parameter study', () => {
     expect(studies(card)).toEqual([])
   })
 
-  it('has the author’s figures next to the measured figures, with the published metrics first', () => {
+  it('shows the author’s figures next to the measured figures, with the published metrics first', () => {
     const [study] = studies(seed)
     const at8 = study!.variants.find(({ value }) => value === 8)!
     expect(publishedFigure(seed, at8, 'throughput')).toBe(6000)

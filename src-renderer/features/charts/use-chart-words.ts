@@ -7,8 +7,8 @@ import type { ChartId } from '../../../src-main/domain/report/chart-drawings'
 import { rungLabel } from './figure-table'
 
 /**
- * Maximum number of rung names in a list. The list ends with the number of other rungs. A program
- * can have hundreds of kernels with long names.
+ * Maximum number of rung names in a list, because a program can have hundreds of kernels with long
+ * names. The list ends with the number of rungs that it omits.
  */
 const mostNamed = 12
 
@@ -55,7 +55,7 @@ export function useChartWords() {
 
   /**
    * Returns a sentence that lists the rungs not drawn, or nothing if all rungs are drawn. The
-   * sentence includes the reason if the rungs share one.
+   * sentence includes `reason` if it is given.
    */
   const leftOut = (session: Session, rungs: readonly RungResult[], reason?: string): string[] =>
     rungs.length === 0

@@ -14,8 +14,8 @@ import type { SourceText } from './source-text'
 const limits: DiffConfig = { scanLimit: 500 }
 
 /**
- * Number of characters above which a character diff of a whole source hits the scan limit. The diff
- * would then report a single change.
+ * Number of characters above which a character diff of a whole source hits the scan limit, and
+ * would report only a single change.
  */
 const longText = 20_000
 /** In long sources, changed blocks above this many characters get no character diff. */
@@ -53,7 +53,7 @@ function onceIn(lines: readonly string[]): Map<string, number> {
 
 /**
  * Returns the longest list of pairs that ascends in both members (patience sorting). The input
- * already ascends in the first member.
+ * pairs already ascend in their first member.
  */
 function ascending(pairs: readonly [number, number][]): [number, number][] {
   type Link = { pair: [number, number]; before: Link | undefined }
@@ -74,9 +74,9 @@ function ascending(pairs: readonly [number, number][]): [number, number][] {
 
 /**
  * Implements Bram Cohen's patience diff, one level deep. Lines that occur once in both sources are
- * anchors, and equal lines around an anchor are matched too. The run time hardly depends on the
- * number of differences. Computing a shortest edit script would take longer with each additional
- * difference.
+ * anchors, and equal lines around an anchor are matched too. The run time is nearly independent of
+ * the number of differences. Computing a shortest edit script would take longer with each
+ * additional difference.
  */
 const sameLines: SameLines = (a, b) => {
   const [inA, inB] = [onceIn(a), onceIn(b)]
@@ -152,7 +152,8 @@ function diffByLines(a: string, b: string, common: SameLines): readonly Change[]
 export const textOf = ({ text }: SourceText): Text => Text.of(text.split('\n'))
 
 /**
- * Returns the 1-based file line numbers for a range of the shown text. An empty range has no lines.
+ * Returns the 1-based file line numbers for a range of the shown text. For an empty range, the
+ * result's `to` is `from` - 1.
  */
 export function linesOf(doc: Text, { lines }: SourceText, from: number, to: number): LineRange {
   const at = (position: number) => lines[doc.lineAt(Math.min(position, doc.length)).number - 1] ?? 1

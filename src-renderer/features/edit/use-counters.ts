@@ -15,7 +15,7 @@ export function useCounters(
   ask: () => Promise<RungCounters> | null,
 ) {
   /**
-   * The last received counters. These counters stay visible until counters for newer text arrive.
+   * The most recently received counters, which stay visible until counters for newer text arrive.
    */
   const counters = shallowRef<RungCounters | null>(null)
   /** The source to which `counters` belongs. */
@@ -48,8 +48,8 @@ export function useCounters(
       if (own !== latest) return
       const shape = toErrorShape(failure)
       if (shape.kind === 'missing') possible.value = false
-      // A request is canceled if another window requests counters for its own copy. In that case,
-      // show no error.
+      // Show no error if another window requested counters for its own copy, which cancels this
+      // request.
       error.value = shape.kind === 'cancelled' ? null : shape
     }
     counting.value = false

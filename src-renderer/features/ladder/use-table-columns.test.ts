@@ -37,7 +37,7 @@ describe('an emulated session’s table', () => {
     expect(columns.value).toHaveLength(2 + metrics.length)
   })
 
-  it('keeps the time columns, which show the reason, if no rung has a counter', () => {
+  it('keeps the time columns if no rung has a counter, because they show why each rung failed', () => {
     const failed = session([rung('01_naive', 'failed', {})])
     const { timeless } = useTableColumns(
       () => failed,

@@ -1,6 +1,6 @@
 /**
- * Imports files and opens the result. A single session opens in the ladder. Several sessions open
- * in the list, which also shows errors.
+ * Imports files and opens the result. Opens a single session on the ladder screen. Opens several
+ * sessions in the session list, which also shows errors.
  */
 import { useRouter } from 'vue-router'
 import { useSessionManagement } from '../../stores/session-management'

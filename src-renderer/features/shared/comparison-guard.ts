@@ -19,7 +19,7 @@ export function guardOf(a: Session, b: Session): Comparability {
   }
 }
 
-/** Returns the comparison without verdicts, for sessions that must not be compared. */
+/** Returns the comparison without verdicts, for sessions whose results are not comparable. */
 export const withoutVerdicts = (comparison: RungComparison): RungComparison => ({
   ...comparison,
   time: { ...comparison.time, speedup: null, noise: null, verdict: 'unknown' },

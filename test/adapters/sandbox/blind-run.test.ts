@@ -105,7 +105,7 @@ describe('a blind measurement', () => {
     expect(told(said).slice(3)).toEqual(['start mine verify', 'verify mine', 'done'])
   })
 
-  it('blames the submission if its kernels fail or end the process', async () => {
+  it('attributes the failure to the submission if its kernels fail or end the process', async () => {
     const crash = { ...ended, outcome: 'signalled' as const, exitCode: null, signal: 'SIGSEGV' }
     const crashed = await measured({
       ...{ measure: others, check: checked(true) },

@@ -64,7 +64,7 @@ describe('the check against a baseline', () => {
     expect(row(check(slowed(recording(), id, 0.9)), id).verdict).toBe('faster')
   })
 
-  it('cannot decide if the threshold is inside the confidence interval', () => {
+  it('is unresolved if the threshold is inside the confidence interval', () => {
     for (const factor of [1, 1.05]) {
       const found = check(slowed(recording(), id, factor, 0.12))
       expect(found.verdict).toBe('unresolved')
@@ -136,7 +136,7 @@ describe('the check against a baseline', () => {
       (now) => editRung(now, id, { status: 'not-run', timing: null }),
       /ended before reaching it/,
     ],
-  ])('cannot decide with %s', (_what, change, why) => {
+  ])('is unresolved with %s', (_what, change, why) => {
     const now = recording()
     change(now)
     const found = check(now)
@@ -166,7 +166,7 @@ describe('the check against a baseline', () => {
       /^The sessions differ in the type of the inputs/,
     ],
     ['ladder', (session) => (session.ladder.id = 'other'), /^The ladder/],
-  ])('cannot decide if the sessions differ in their %s', (_what, change, why) => {
+  ])('is unresolved if the sessions differ in their %s', (_what, change, why) => {
     const now = recording()
     change(now.session)
     const found = check(now)
@@ -175,7 +175,7 @@ describe('the check against a baseline', () => {
     expect(new Set(found.rungs.map(({ verdict }) => verdict))).toEqual(new Set(['unresolved']))
   })
 
-  it('fails a rung whose slowdown exceeds the effect of its clock', () => {
+  it('fails a rung whose slowdown is larger than its lower clock explains', () => {
     const at = (factor: number): RungVerdict => {
       const now = slowed(recording(), id, factor)
       Object.assign(rungOf(now.session, id)!.timing!, {
@@ -188,7 +188,7 @@ describe('the check against a baseline', () => {
     expect([at(1.1), at(1.5)]).toEqual(['unresolved', 'slower'])
   })
 
-  it('cannot decide if no rung has a time or if both sessions are empty', () => {
+  it('is unresolved if no rung has a time or if both sessions are empty', () => {
     const empty = recording()
     empty.session.rungs = []
     expect(check(empty, 3, empty).verdict).toBe('unresolved')
@@ -268,7 +268,7 @@ describe("a check in which the reference's time changed", () => {
     expect([hidden.normalized, row(hidden, id).verdict]).toEqual([true, 'slower'])
   })
 
-  it('cannot decide on a rung that was not interleaved with the reference', () => {
+  it('leaves a rung unresolved if it was not interleaved with the reference', () => {
     const now = drifted(1.06)
     rungOf(now.session, id)!.timing!.referenceMedianMs = null
     expect(row(check(now), id)).toMatchObject({

@@ -211,8 +211,8 @@ describe('the hardware counters of shared memory', () => {
       return sectorsFilled(mask, offsets) !== Number(sectors)
     })
     expect(own).toHaveLength(40)
-    // The sector counts differ only for random patterns. In random patterns, several lanes write to
-    // one sector but read from different sectors.
+    // The computed and measured sector counts differ only for random patterns. In these patterns,
+    // several lanes write to one sector but read from different sectors.
     expect(unequal.map(({ pattern }) => pattern)).toEqual(
       [1, 2, 3, 6, 7].map((each) => `random${each}`),
     )

@@ -90,7 +90,7 @@ describe('source tokens', () => {
     expect(normalizedTokens(piece.repeat(500_000)).length).toBe(count)
   })
 
-  it('are similar after renaming, but not if both sources are the starter', () => {
+  it('are reported as similar after renaming, unless the shared code is from the starter', () => {
     const body = Array.from(
       { length: 40 },
       (_, at) => `a[${at}] = b + c * ${at}; if (a) { b -= a; } while (c < ${at}) c++;`,
@@ -154,7 +154,10 @@ const conflicts = (value: number, evidence: MetricValue['evidence'] = 'measured'
   unit: 'conflicts',
 })
 
-/** Judges a submission by ncu's counter for each rung, and by the structural part if known. */
+/**
+ * Judges a submission by ncu's counter for each rung, and by the structural conflicts if they are
+ * known.
+ */
 function judged(of: Record<string, [counter: number, part?: number]>) {
   const rungs = Object.entries(of).map(([id, [counter, part]]) => ({
     id,
@@ -194,7 +197,7 @@ describe('a lab about bank conflicts', () => {
     expect(prediction).toMatchObject({ factor: 0, before: { value: 16_777_216 } })
   })
 
-  it('does not pass code with structural conflicts, even if the counter is small', () => {
+  it('fails code with structural conflicts, even if the conflict counter is low', () => {
     const { statuses } = judged({ before: [20, 20], [submissionId]: [1, 8] })
     expect(statuses).toEqual(['failed', 'failed'])
   })
@@ -217,7 +220,7 @@ const taskOf = (lab: Lab) =>
 
 describe('a lab scaled down for the emulator', () => {
   it.each(labs.map(({ lab }) => [lab.id, lab] as const))(
-    'is small enough to take only seconds: %s',
+    'is small enough to run in seconds: %s',
     (_, lab) => {
       const task = taskOf(lab)
       const small = emulatedLab(lab, task)
@@ -286,7 +289,7 @@ describe("an outcome's status", () => {
     expect(completesLab({ status: 'failed', target: live, checks: [right] })).toBe(false)
   })
 
-  it('requires a counter that detects the starter, and times if they are available', () => {
+  it('is unavailable if no usable check detects the starter, or if times can be measured but are missing', () => {
     const checks = [right, metric('passed'), untimed]
     expect(outcomeStatus(checks, { times: false }, ['fast'])).toBe('unavailable')
     expect(outcomeStatus(checks, { times: true }, ['loads'])).toBe('unavailable')

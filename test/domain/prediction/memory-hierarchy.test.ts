@@ -58,7 +58,7 @@ describe('a load', () => {
     expect(again).toBeLessThan(values.latencyDram)
   })
 
-  it('that several SMs share counts only its fraction of the DRAM bytes', () => {
+  it('of data that several SMs read counts only its share of the DRAM bytes', () => {
     const own = memory({ sms: 132, readers: 4 })
     own.load(0, 10, 15, true)
     expect(own.traffic.dramReadBytes).toBe(32)

@@ -42,7 +42,7 @@ describe('a decoded instruction', () => {
       0xfe60008000818n,
       'QGMMA.64x64x32.F32.E4M3.E4M3 R24, R100, gdesc[UR8], R24, gsb0',
     ],
-    // For the other types and operands, the words are from nvcc.
+    // The words of the following types and operands are from nvcc, not from ncu.
     [0x81879f3n, 0xfe60008003818n, 'QGMMA.64x8x32.F32.E5M2.E5M2 R24, gdesc[UR8], R24, gsb0'],
     [0x41c187df3n, 0xfe60008002818n, 'QGMMA.64x8x32.F32.E4M3.E5M2 R24, R28, gdesc[UR4], R24, gsb0'],
     [0x41c187df1n, 0xfe60008040018n, 'IGMMA.64x8x32.U8.S8 R24, R28, gdesc[UR4], R24, gsb0'],

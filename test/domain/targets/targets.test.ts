@@ -109,7 +109,7 @@ describe('the texts for every target kind', () => {
     }
   })
 
-  it('exist in printed reports', () => {
+  it('include the origin section of printed reports', () => {
     expect(Object.keys(templates.origin).sort()).toEqual(Object.keys(targetKinds).sort())
   })
 })

@@ -161,7 +161,7 @@ function addressed(
         step: scale === 1 ? bytes : bytes / scale < 1 ? 4 : bytes / scale,
       })
       if (target === 'global' && operand.width === 32 && hasUniform) {
-        // The operand is a 32-bit offset that is added to a uniform address.
+        // The register contains a 32-bit offset that is added to a uniform address.
         overrides.pop()
         overrides.push({
           row: rows.general + register - firstRegister,
@@ -250,7 +250,7 @@ function trialOf(
 ): FormTrial | null {
   const next = seeded(seed)
   let words = from
-  // Data is in R16 and above. Addresses are in lower registers.
+  // Data is stored in R16 and above, and addresses are stored in lower-numbered registers.
   const data = [16, 20, 24, 28, 32, 36, 40, 44].sort(() => next() - 0.5)
   const uniforms = [16, 20, 24, 28].sort(() => next() - 0.5)
   if (variant > 0) {
@@ -307,7 +307,10 @@ function trialOf(
 
 const none = 7
 
-/** Returns trials for the form of every encoding in a listing (`sm`, address, encoding, …). */
+/**
+ * Returns trials for every instruction form in a listing. The first columns of the listing are
+ * `sm`, address and encoding.
+ */
 export function trialsOf(
   listing: string,
   variants: number,

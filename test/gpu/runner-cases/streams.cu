@@ -1,4 +1,4 @@
-// Copies the bytes of x to y. HOW selects how the rung launches its work. The copy is always correct.
+// Copies the bytes of x to y. HOW selects how the rung launches its work. The copy is correct for every HOW.
 #include "kl_abi.h"
 
 #include <chrono>

@@ -40,7 +40,7 @@ async function withTools(env: Record<string, string> = {}): Promise<string> {
 const withoutTools = () => withTools({ PATH: '/nonexistent' })
 
 describe('JSON documents from --json', () => {
-  it('the JSON of doctor, with and without tools, matches its schema', async () => {
+  it('the JSON of doctor matches its schema with and without tools', async () => {
     await withTools()
     documentOf('doctor', await runHere('doctor', '--json'))
     await withoutTools()
@@ -64,7 +64,7 @@ describe('JSON documents from --json', () => {
     documentOf('machine-calibrate', await runHere('machine', 'calibrate', 'local', '--json'))
   })
 
-  it('the JSON of next, for a recording and for a report, matches its schema', async () => {
+  it('the JSON of next matches its schema for a recording and for a report', async () => {
     const { steps } = documentOf<{ steps: { msNow: number; example?: object }[] }>(
       'next',
       await runHere('next', deep, '05_thread_tile_2d', '--json'),
@@ -120,7 +120,7 @@ describe('JSON documents from --json', () => {
     documentOf('run', run)
   })
 
-  it('the JSON of a run on several targets, one of them unavailable, matches its schema', async () => {
+  it('the JSON of a run on several targets matches its schema if one target is unavailable', async () => {
     await withTools()
     const words = ['--rungs', '00_cublas,01_naive', '--size', '1024', '--profile', 'none']
     const targets = ['--target', 'local,static:h200,nowhere']
@@ -145,7 +145,7 @@ describe('JSON documents from --json', () => {
     expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining('local twice')])
   })
 
-  it('the JSON of import, for a report and a table, matches its schema', async () => {
+  it('the JSON of import matches its schema for a report and for a table', async () => {
     await withoutTools()
     const table = join(await tempDir(), 'details.csv')
     await writeFile(table, ncuCapture('import-details'))
@@ -157,7 +157,7 @@ describe('JSON documents from --json', () => {
     }
   })
 
-  it('the JSON of show, for a built-in and an older session, matches its schema', async () => {
+  it('the JSON of show matches its schema for a built-in session and for an older session', async () => {
     documentOf('run', await runHere('show', 'recorded:gemm-tensor-h200-8192', '--json'))
     const folder = await tempDir()
     const older = join(root, 'test/captures/sessions/failures-2.json')
@@ -165,7 +165,7 @@ describe('JSON documents from --json', () => {
     documentOf('run', await runHere('show', folder, '--json'))
   })
 
-  it('the JSON of show --rung and diff, with deep profiles, matches its schema', async () => {
+  it('the JSON of show --rung and of diff matches its schema for deep profiles', async () => {
     await withoutTools()
     const out = join(await tempDir(), 'session')
     const [a, b] = ['02_coalesced', '03_shared_tile'] as const
@@ -184,13 +184,13 @@ describe('JSON documents from --json', () => {
     expect(diff.causes[0]!.lines.b[0]!.file).toBe(`gemm/${b}.cu`)
   })
 
-  it('the JSON of show --rung, without a deep profile, matches its schema', async () => {
+  it('the JSON of show --rung matches its schema without a deep profile', async () => {
     documentOf('show-rung', await runHere('show', recorded, '--rung', '02_coalesced', '--json'))
     const tensor = 'recorded:gemm-tensor-h200-4096'
     documentOf('show-rung', await runHere('show', tensor, '--rung', '54_mma_sync', '--json'))
   })
 
-  it('the JSON of diff, with a warning, matches its schema', async () => {
+  it('the JSON of diff matches its schema if there is a warning', async () => {
     const other = ['recorded:seed-cutlass-h200', '00_cublas', '23_fused_epilogue']
     const { warnings } = documentOf<{ warnings: { text: string }[] }>(
       'diff',
@@ -256,7 +256,7 @@ describe('JSON documents from --json', () => {
     }
   })
 
-  it('the JSON of compare, for ladders, imports, and one of each, matches its schema', async () => {
+  it('the JSON of compare matches its schema for ladders, for imports, and for a ladder with an import', async () => {
     const out = join(await tempDir(), 'imported')
     await runHere('import', ncuReportFile('launches-two-rungs'), '--out', out, '--json')
     const other = 'recorded:gemm-fp32-h200-1024'
@@ -278,7 +278,7 @@ describe('JSON documents from --json', () => {
     expect(each.comparable.ok).toBe(false)
   })
 
-  it('the JSON of report --ci, and of report for two sessions, matches its schema', async () => {
+  it('the JSON of report --ci and of report --compare matches its schema', async () => {
     const ci = await runHere('report', recorded, '--ci', '--baseline', recorded, '--json')
     documentOf('ci', ci)
     const two = ['report', recorded, '--compare', 'recorded:gemm-fp32-h200-1024']
@@ -286,7 +286,7 @@ describe('JSON documents from --json', () => {
     documentOf('comparison', await runHere(...two, ...form))
   })
 
-  it('the JSON of sanitize, with findings, without a verdict, and clean, matches its schema', async () => {
+  it('the JSON of sanitize matches its schema with findings, without a verdict, and without findings', async () => {
     await withTools({ FAKE_FAULTS: '02_coalesced=out-of-bounds,03_shared_tile=race' })
     const rungs = '01_naive,02_coalesced,03_shared_tile'
     const words = ['sanitize', '--ladder', 'gemm-fp32', '--rungs', rungs]
@@ -295,7 +295,7 @@ describe('JSON documents from --json', () => {
     documentOf('sanitize', run)
   })
 
-  it('the JSON of regress, for a built-in ladder, matches its schema', async () => {
+  it('the JSON of regress matches its schema for a built-in ladder', async () => {
     const dir = await withTools({
       FAKE_FAULTS: '02_coalesced=wrong,03_shared_tile=compile-error',
     })
@@ -316,7 +316,7 @@ describe('JSON documents from --json', () => {
     expect(markdown.stdout).toContain('| `06_float4` |')
   })
 
-  it('the JSON of tune, for the values that a header allows, matches its schema', async () => {
+  it('the JSON of tune matches its schema for the values that a header allows', async () => {
     await withTools()
     const words = ['tune', '--ladder', 'gemm-fp32', '--rung', '03_shared_tile', '--size', '1024']
     const run = await runHere(...words, '--json')
@@ -324,12 +324,12 @@ describe('JSON documents from --json', () => {
     documentOf('tune', run)
   })
 
-  it('the JSON of machine list, without machines, matches its schema', async () => {
+  it('the JSON of machine list matches its schema if there are no machines', async () => {
     await withTools()
     documentOf('machines', await runHere('machine', 'list', '--json'))
   })
 
-  it('the JSON of history, for one session, matches its schema', async () => {
+  it('the JSON of history matches its schema for one session', async () => {
     await withTools()
     const ladder = ['--ladder', 'gemm-fp32', '--size', '1024', '--rungs', '01_naive']
     expect((await runHere('run', ...ladder, '--profile', 'none')).code).toBe(0)
@@ -342,7 +342,7 @@ describe('JSON documents from --json', () => {
     documentOf('sessions', await runHere('sessions', '--json'))
   })
 
-  it('the JSON of lab check, for recorded and for unavailable checks, matches its schema', async () => {
+  it('the JSON of lab check matches its schema for recorded and for unavailable checks', async () => {
     await withoutTools()
     const lab = join(root, 'cuda-kernels/labs/02-shared-tile')
     const file = join(await tempDir(), 'lab.cu')
@@ -445,7 +445,7 @@ describe('docs/schemas', () => {
       expect(await readFile(join(schemasDir, file), 'utf8'), 'run `npm run schemas`').toBe(text)
   })
 
-  it('allows new fields from a later version, but no missing fields and no fields of another type', async () => {
+  it('allows new fields from a later version, but rejects missing fields and wrong types', async () => {
     const value = documentOf<{ labs: object[] }>('lab-list', await runHere('lab', 'list', '--json'))
     const [first, ...rest] = value.labs
     const withFirst = (one: object) => ({ ...value, labs: [one, ...rest] })

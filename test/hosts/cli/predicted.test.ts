@@ -77,8 +77,7 @@ it('a rung has a predicted time with its range, and no measured time', async () 
     timing: null,
     predicted: { evidence: 'predicted', ms: 0.5, limiter: 'latency', class: 'latency' },
   })
-  // Results are verified at a smaller size that takes seconds. The session includes the smaller
-  // size.
+  // `alsoVerified` lists the smaller size at which results are verified in seconds.
   expect(last!.verify).toBeNull()
   expect(last!.alsoVerified).toMatchObject([
     { problem: { sizes: { m: 512, n: 512, k: 512 } }, verify: { passed: true } },

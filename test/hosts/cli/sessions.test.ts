@@ -120,7 +120,7 @@ describe('run --help', () => {
   })
 
   it.each([['--ladder', 'gemm-fp32'], ['--ladder=gemm-fp32']])(
-    'after %s has only the options for that ladder',
+    'lists only the options for the ladder after %s',
     async (...words) => {
       const { stdout } = await runHere('run', ...words, '--help')
       expect(stdout).toMatch(/--m <m>.*--alpha <alpha>/s)
@@ -146,7 +146,7 @@ describe('run --help', () => {
 })
 
 describe('a replay', () => {
-  it('reports that it replays, and mentions no build', async () => {
+  it('reports that it is a replay, and does not mention a build', async () => {
     const { stderr } = await runHere('run', '--ladder', 'gemm-fp32', '--target', 'recorded')
     expect(stderr).toMatch(/^Replaying recorded:gemm-fp32-h200-4096…\n/)
     expect(stderr).not.toMatch(/Building|build |Checking the machine|Profiling/)

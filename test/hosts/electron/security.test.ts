@@ -41,13 +41,13 @@ describe('the window', () => {
     expect((await desktop.open()).preferences[name]).toBe(value)
   })
 
-  it('sets no other preference except its preload', async () => {
+  it('sets its preload and no unlisted preferences', async () => {
     const { preferences } = await desktop.open()
     expect(preferences.preload).toBe('/program/preload/index.cjs')
     expect(Object.keys(preferences)).toHaveLength(12)
   })
 
-  it('has no menu with developer tools, and allows them only in a checkout', async () => {
+  it('has no menu with developer tools, which are allowed only in a checkout', async () => {
     await desktop.open()
     const { menu } = desktop.electron.state
     if (process.platform === 'darwin')
@@ -86,7 +86,7 @@ describe('any page, even an unexpected page', () => {
     },
   )
 
-  it('is denied new windows, and no address is opened by the system instead', async () => {
+  it('cannot open windows, and the system opens none of its addresses', async () => {
     for (const contents of await pages())
       for (const url of ['https://example.com/', 'app://kernel-ladder/', 'file:///etc/passwd'])
         expect(contents.openHandler?.({ url })).toEqual({ action: 'deny' })

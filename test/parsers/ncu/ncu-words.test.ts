@@ -363,7 +363,7 @@ describe('failures', () => {
   })
 
   describe('an unexpected failure', () => {
-    it("is reported with ncu's message, not with its consequences", () => {
+    it("is reported with ncu's message about its cause, not with follow-up errors", () => {
       const text =
         '==ERROR== Failed to profile "gemm" in process 7\n==ERROR== The moon is full.\n==ERROR== The application returned an error code (9).'
       expect(said(recognizeNcuFailure(text, 9))).toMatchObject({

@@ -13,7 +13,8 @@ import { tempDir } from '../support'
 const base = ncuReport('launches-two-rungs')
 
 /**
- * Writes a report of `count` launches in blocks of 100. All launches are copies of a real launch.
+ * Writes a report of `count` launches in blocks of 100. Each launch is a copy of a launch in a real
+ * report.
  */
 async function writeLarge(path: string, count: number): Promise<void> {
   const { start, blocks } = takeApart(base)
@@ -34,7 +35,7 @@ async function writeLarge(path: string, count: number): Promise<void> {
 const imported = async (file: string, dir: string) =>
   importReport(file, { store: join(dir, 'store'), appVersion: '0.0.0' })
 
-it('2,000 kernels are read one by one, and the imported kernels are listed', async () => {
+it('2,000 kernels are read one by one, and a warning lists the imported kernels', async () => {
   const dir = await tempDir()
   const file = join(dir, 'large.ncu-rep')
   await writeLarge(file, 2_000)
@@ -98,7 +99,7 @@ function framed(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(Buffer.concat(parts))
 }
 
-it('a truncated .ncu-repz gives the launches before the cut, with a note', async () => {
+it('an import of a truncated .ncu-repz contains the launches before the cut, and a note', async () => {
   const dir = await tempDir()
   const file = join(dir, 'cut.ncu-repz')
   const whole = framed(base)

@@ -69,7 +69,7 @@ function fakePdf(ids: readonly string[]): Uint8Array {
 }
 
 describe('a printed report', () => {
-  it("has page numbers from a draft in its table of contents, and the session's date", async () => {
+  it("takes the page numbers for its table of contents from a draft, and shows the session's date", async () => {
     const { documents, drafts, stages, pdf } = await printed(recording())
     expect([drafts, stages]).toEqual([
       [true, false],
@@ -197,7 +197,7 @@ describe('a printed diff', () => {
   })
 })
 
-describe('a PDF in another format', () => {
+describe('a PDF in a format other than Chromium’s', () => {
   it('has no heading positions, and is unchanged', () => {
     const other = Buffer.from('%PDF-2.0\nstream of objects\n')
     expect(placesInPdf(other).size).toBe(0)
@@ -283,7 +283,7 @@ describe("this machine's browser", () => {
     return path
   }
 
-  it('is reported as missing if there is none, and the user’s choice is not overridden', async () => {
+  it('is reported as missing if none is found, or if the browser that the user chose is missing', async () => {
     setEnv({ PATH: '', KERNEL_LADDER_PATH_ONLY: '1', KERNEL_LADDER_CHROMIUM: '', CHROME_PATH: '' })
     setEnv({ CHROMIUM_PATH: '' })
     await expect(printPdf('x')).rejects.toMatchObject({
@@ -311,7 +311,7 @@ describe("this machine's browser", () => {
     })
   })
 
-  it('has its output in the error if it fails, and leaves no files on disk', async () => {
+  it('includes its output in the error if it fails, and leaves no files on disk', async () => {
     const program = await browser('echo boom >&2; exit 7')
     const temporary = await tempDir()
     setEnv({ KERNEL_LADDER_CHROMIUM: program, TMPDIR: temporary })

@@ -163,7 +163,7 @@ describe('a report on one session', () => {
       )
     })
 
-    it('explains in factors why each step is faster, as does a report on two sessions', () => {
+    it('lists the factors behind each speedup, also in a report on two sessions', () => {
       const md = report(recording(), { format: 'md' }, noPrivates)
       expect(md).toMatch(
         /Why, as factors that multiply to [\d.]+× as fast:\n\n- \*\*[\d.]+×\*\* The FMA pipe is busy for 32\.1 % of the active cycles/,
@@ -195,7 +195,7 @@ describe('a report on one session', () => {
       expect(level).toMatch(/ A note on 03_shared_tile\.$/)
     })
 
-    it('claims that a rung beats the reference only if all kinds of timing agree, and calls times within the spread equal', () => {
+    it('reports a rung as faster than the reference only if all kinds of timing agree, and times within the spread as equal', () => {
       const place = (ratio: number): string => {
         const sample = recording()
         const rung = sample.session.rungs.find(({ id }) => id === '06_float4')!
@@ -239,7 +239,7 @@ describe('a report on one session', () => {
       expect(problem(model(recording()))).toMatch(/, 4096³ \(m 4096, n 4096, k 4096\), alpha 1, /)
     })
 
-    it("with a single size has that size's name, even in an older session", async () => {
+    it("with a single size is identified by the size's name, even in an older session", async () => {
       const session = await readSession(join(recordingsDir, 'reduction-h200'))
       const own = model({ session, sources: {} })
       expect(problem(own)).toMatch(/, N = 67108864$/)
@@ -273,7 +273,7 @@ describe('a report on one session', () => {
       expect(command).not.toContain('BK=')
     })
 
-    it('has the path of a ladder folder, but only its name in a report', () => {
+    it('contains the full path of a ladder folder, but only the folder name in a report', () => {
       const { session, sources } = recording()
       session.ladder.folder = '/home/mallory/my lab/'
       expect(reproduceCommand(session)).toContain(` --ladder '/home/mallory/my lab/' --rungs `)
@@ -291,7 +291,7 @@ describe('a report on one session', () => {
   })
 
   describe('every format', () => {
-    it.each(textFormats)('gives the same bytes for the same session: %s', (format) => {
+    it.each(textFormats)('produces the same bytes for the same session: %s', (format) => {
       expect(report(recording(), { format })).toBe(report(recording(), { format }))
     })
 
@@ -345,7 +345,7 @@ describe('two sessions', () => {
     reportComparison(a, b, { format }, noPrivates)
 
   describe('the check whether two sessions can be compared', () => {
-    it('gives no warning for the same session', () => {
+    it('has no warnings if a session is compared with itself', () => {
       expect(comparability(recording().session, recording().session)).toEqual({
         refusals: [],
         warnings: [],
@@ -554,7 +554,7 @@ describe('options', () => {
   })
 
   describe('a report for a UI', () => {
-    it('is text, or bytes as base64, with a name for the file', async () => {
+    it('is returned as text or base64, with a file name', async () => {
       const text = await answerReport(tools, [opened()], { format: 'csv' })
       expect(ReportAnswer.parse(text)).toMatchObject({
         name: 'gemm-fp32-4096-20261121-032713.csv',
@@ -570,7 +570,7 @@ describe('options', () => {
       expect(both.name).toBe('gemm-fp32-4096-20261121-032713-beside--b-.md')
     })
 
-    it('in Markdown has its pictures in a zip file, and has the same bytes for the same content', async () => {
+    it('is a zip file with reproducible bytes if it is in Markdown with pictures', async () => {
       const make = (choice: object) =>
         answerReport(tools, [opened()], { format: 'md', pictures: true, ...choice })
       const zip = await make({})

@@ -1,6 +1,6 @@
 /**
- * Tests Python rungs in the way that the runner uses them. The real nvcc builds the library for
- * these rungs. A small program loads the library and runs Python in its process. torch is a fake
+ * Tests Python rungs in the way that the runner uses them. The real nvcc builds the library for the
+ * tested rungs. A small program loads the library and runs Python in its process. torch is a fake
  * based on numpy, and the process's memory simulates GPU memory.
  */
 import { execFile } from 'node:child_process'
@@ -209,7 +209,7 @@ describe.skipIf(!isThere)('a rung in Python', () => {
     else expect(said.get(id)).toMatch(says)
   })
 
-  it('runs its script from a copy of its library, as for old code that is timed next to new code', () =>
+  it('runs its script from a copy of its library, as `regress` does to time old code next to new code', () =>
     expect(said.get('a copy')).toMatch(rungs.softmax!.says))
 
   it.each([

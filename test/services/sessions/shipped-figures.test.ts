@@ -1,7 +1,7 @@
 /**
  * Tests digests of all figures in all built-in recordings, both stored and replayed.
  * test/captures/sessions/shipped-figures.json has the digests from before version 1 recordings were
- * converted. That file must not be regenerated, because a replaced recording would lose its lines.
+ * converted. Do not regenerate that file, because it would lose the digests of replaced recordings.
  * Renamed rungs are listed under their current ids, and their figures were compared without ids.
  */
 import { createHash } from 'node:crypto'
@@ -20,7 +20,7 @@ import {
   recordedOutcomeOf,
 } from '../../../src-main/adapters/labs/recorded-attempts'
 
-/** Returns a value with sorted keys, so that equal content gives equal text. */
+/** Returns a value with sorted keys, so that equal content results in equal text. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical)
   if (typeof value !== 'object' || value === null) return value
@@ -38,7 +38,9 @@ const digest = (value: unknown): string =>
     .digest('hex')
     .slice(0, 16)
 
-/** Returns a rung's figures. A mismatch contributes its values but not its location. */
+/**
+ * Returns a rung's figures. For a mismatch, the figures include its values but not its location.
+ */
 function figuresOf(rung: RungResult): object {
   const { title, status, reason, diagnostics, build, timing, launches, profile } = rung
   const verified = (verify: RungResult['verify']): object | null =>
@@ -73,8 +75,8 @@ function timingOf(timing: RungResult['timing']): object | null {
 }
 
 /**
- * Returns a device without the GPU's modes. Later versions also read the modes from the same raw
- * output.
+ * Returns a device without the GPU's modes (ECC and MIG), because only later versions read the
+ * modes from the raw output.
  */
 function deviceOf({ device }: Session): object | null {
   if (device === null) return null
@@ -95,8 +97,8 @@ function sessionFigures(session: Session): object {
 }
 
 /**
- * Returns a session with only the stored metrics. Metrics added to the registry later are not a
- * recording's figures.
+ * Returns a session with only the metrics that the recording stores. Metrics that were added to the
+ * registry later are excluded.
  */
 const withMetricsOf = (stored: Session, session: Session): Session => ({
   ...session,
@@ -120,7 +122,10 @@ function digestsOf(session: Session, stored = session): Record<string, string> {
   }
 }
 
-/** Returns a profile without its version and without the kind of samples, which was added later. */
+/**
+ * Returns a profile without its version and without the kind of samples, because that field was
+ * added later.
+ */
 const profileFigures = (profile: DeepProfile | null): object | null =>
   profile && {
     ...{ ...profile, schema: 1 },

@@ -242,7 +242,7 @@ function whatItDoes({ encoding, modifiers }: Draft): void {
 }
 
 /**
- * Adds the first truth table of PLOP3. The table's bits are located on both sides of a predicate.
+ * Adds the first truth table of PLOP3. In the encoding, a predicate separates the table's bits.
  */
 export function splitTable({ encoding, operands }: Parameters<Part>[0]): void {
   operands.push({

@@ -45,8 +45,7 @@ export async function agentCommand(
 }
 
 /**
- * Returns the arguments of a job's command. In an array task, the task's number replaces the
- * placeholder.
+ * Returns the arguments of a job's command. In an array task, the task's number replaces `{task}`.
  */
 const wordsOf = ({ words }: Extract<Job, { kind: 'words' }>): string[] =>
   words.map((word) => word.replaceAll('{task}', process.env.SLURM_ARRAY_TASK_ID ?? ''))

@@ -13,8 +13,7 @@ export interface CompileOptions {
   /** Build settings with absolute include directories. */
   settings: BuildSettings
   /**
-   * Path of the compile_commands.json that provided settings. Null if no such file lists the
-   * source.
+   * Path of the compile_commands.json that provided settings, or null if none lists the source.
    */
   from: string | null
 }
@@ -31,8 +30,8 @@ function definesOf(words: readonly string[]): Record<string, string> {
 }
 
 /**
- * Returns the compile options. Options from the request come before other options. `file` is
- * absolute.
+ * Returns the compile options for a source file. Options from the request come before options from
+ * compile_commands.json. `file` is absolute.
  */
 export async function compileOptions(
   file: string,
