@@ -85,8 +85,8 @@ export function metricsAsked(level: ProfileLevel, argv: readonly string[]): Metr
 }
 
 /**
- * Returns a device without the modes that the saved session lacks. Older versions did not read the
- * modes.
+ * Returns the device without its ECC and MIG modes if the saved session lacks them. Older versions
+ * did not record these modes.
  */
 function withModesOf(device: Session['device'], saved: Session['device']): Session['device'] {
   if (device === null || saved === null || saved.ecc !== undefined) return device

@@ -141,9 +141,9 @@ export function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yM
 export const shifts = [0, 3, -3, 6, -6, 9, -9, 12, -12, 15, -15, 18, -18, 21, -21]
 
 /**
- * Maximum number of rungs in a chart whose labels show titles. In larger charts, labels show only
- * numbers and stay next to their points. If points coincide, the label includes the number of
- * points.
+ * Maximum number of rungs in a chart that labels its points with titles. In larger charts, labels
+ * show only numbers and stay next to their points. If points coincide, the label includes the
+ * number of points.
  */
 export const crowd = 40
 

@@ -244,7 +244,7 @@ describe('styles', () => {
       ),
     )
 
-  it('that apply to all screens select only their own elements', () => {
+  it('that are global select only elements of their own component', () => {
     const components = sourcesIn('src-renderer').filter(({ path }) => path.endsWith('.vue'))
     expect(components.flatMap(styledForAll)).toContain('help-sheet')
     expect(takenTwice(components)).toEqual([])

@@ -244,7 +244,7 @@ describe('a build', () => {
   })
 })
 
-it('a ladder folder stores faults as messages, for screens in other languages', () => {
+it('a ladder folder stores faults as messages, so that the UI can translate them', () => {
   const at = (place: string, key: string) =>
     message('written.fault', { place, fault: message('task.missing', { name: key }) })
   const advice = message('header.seeMetrics')
@@ -298,7 +298,7 @@ describe('a watched folder', () => {
   const built = (machine: Machine, file: string) =>
     machine.calls('nvcc').filter((words) => words.includes(`sums/${file}`)).length
 
-  it('runs the changed rung and the reference, compared with the previous run', async () => {
+  it('runs the changed rung and the reference, and compares the results with the previous run', async () => {
     const { machine, path, core } = await machineWith()
     await core.call('watch.start', request(path))
     const first = await until(core, settled(1))
@@ -341,7 +341,7 @@ describe("a rung in a ladder folder's session", () => {
     expect(await place()).toMatchObject({ at: 'folder', path })
   })
 
-  it('can be edited after the moved folder is opened, and not before', async () => {
+  it('can be edited only after the moved folder is opened', async () => {
     const { machine, path, core, place } = await ran()
     const moved = join(machine.dir, 'moved')
     await rename(path, moved)

@@ -1,8 +1,8 @@
 /**
  * Runs a Slurm job array: one program on many GPUs, with the task's number in its arguments.
  *
- * A task is finished only if it wrote a completion line. The queue explains why other tasks are
- * waiting.
+ * A task is finished only if it wrote a completion line. For waiting tasks, the Slurm queue gives
+ * the reason.
  */
 import { parseQueueLine, stateOf, type QueueLine } from '../../domain/remote/slurm-job'
 import type { SlurmOptions } from '../../domain/remote/machine-file'

@@ -36,7 +36,10 @@ export interface Isolation {
   /** Isolation mechanism, or `none` if the system offers no mechanism. */
   by: 'unshare' | 'bubblewrap' | 'none'
   held: Readonly<Record<Safeguard, boolean>>
-  /** Limits that the kernel enforces. The grader monitors the other limits. */
+  /**
+   * Whether the operating system enforces the memory and disk limits. If not, the grader monitors
+   * them.
+   */
   kernel: { memory: boolean; disk: boolean }
 }
 
@@ -116,7 +119,7 @@ const tasksOf = ({ processes }: Limits): number => processes * 8
 export interface Sandbox {
   isolation: Isolation
   mechanism: Mechanism
-  /** The grader's empty folder on which the view is mounted. */
+  /** The grader's empty folder at which the program's file system view is mounted. */
   view: string
   readable: readonly string[]
   hidden: readonly string[]
@@ -143,8 +146,8 @@ const isBelow = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 
 /**
- * Returns the folders of this environment's tools and libraries that are not system folders. A
- * separately installed toolkit is included completely.
+ * Returns the folders of this environment's tools and libraries that are not system folders. If a
+ * toolkit is installed outside the system folders, its whole folder is included.
  *
  * The user's home folder, the temporary folder, and their parents are excluded, because they
  * contain other submissions. Including these folders would also hide the submission's own folder.

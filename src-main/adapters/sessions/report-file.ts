@@ -90,9 +90,7 @@ function readError(error: unknown, path: string): unknown {
  */
 const ncuRep = () => import('../../parsers/ncu/ncu-rep')
 
-/**
- * Maximum size of an unpacked report in GB. A training run's report has a size of a few gigabytes.
- */
+/** Maximum size of an unpacked report in GB. A training run's report takes up a few gigabytes. */
 const mostUnpackedGb = 16
 
 export interface UnpackedReport {

@@ -48,8 +48,8 @@ export interface LaunchSample {
 const inOrder = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b)
 
 /**
- * Returns the number of simulation steps for the traced blocks. The steps are the blocks'
- * instructions and the lines that the blocks access.
+ * Returns the number of simulation steps for the traced blocks. Each instruction is a step, and so
+ * is each access to a cache line.
  */
 const stepsOf = ({ blocks }: LaunchTrace): number =>
   blocks.reduce(
@@ -131,8 +131,8 @@ function lookAtSharing(
 }
 
 /**
- * Maximum size in bytes of an allocation that is restored before each run of a launch. Such small
- * allocations include counters and flags.
+ * Maximum size in bytes of an allocation that is restored before each run of a launch. Allocations
+ * up to this size can contain counters and flags that a run changes.
  */
 const mostState = 2 ** 20
 

@@ -90,7 +90,7 @@ export class MeasuredLines {
 const rounded = (value: number): number =>
   Number.isInteger(value) ? value : Number(value.toPrecision(4))
 
-/** Returns a measured value. Fractions are rounded to four digits. */
+/** Converts a measurement to a parameter value. Fractions are rounded to four digits. */
 export const measured = ({ value, spread, name }: Read): ParameterValue => ({
   value: rounded(value),
   evidence: 'measured',

@@ -102,8 +102,8 @@ const lacksSums = ({ metrics }: RungResult): boolean =>
   Object.values(metrics).some(({ reason }) => says(reason, 'figures.noInstructions'))
 
 /**
- * Returns the rungs of an older deep session that lack sums over instructions. The rungs' deep
- * profiles contain the counters.
+ * Returns the rungs of an older deep session that lack sums over instructions. The sums can be
+ * computed from the rungs' deep profiles.
  */
 export const rungsWithoutSums = ({ settings, rungs }: Session): RungResult[] =>
   settings.profile === 'deep' ? rungs.filter((rung) => rung.profile && lacksSums(rung)) : []

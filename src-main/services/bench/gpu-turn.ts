@@ -50,8 +50,8 @@ export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<
 }
 
 /**
- * Whether the driver lists another program that computes on the GPU. This program's own GPU
- * processes must have exited before the call.
+ * Whether another program uses the GPU, according to the driver. This program's own GPU processes
+ * must have exited before the call.
  */
 export async function isShared(
   { toolbox, gpu, signal }: Pick<GpuTurn, 'toolbox' | 'gpu' | 'signal'>,

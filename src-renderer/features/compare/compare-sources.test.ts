@@ -151,7 +151,7 @@ describe('folded lines', () => {
     ])
   })
 
-  it('are all lines if nothing changed, unless there are only a few lines', () => {
+  it('include every line if nothing changed, unless the source has only a few lines', () => {
     expect(foldsOf(lines(9), lines(9))).toEqual([{ a: { from: 1, to: 9 }, b: { from: 1, to: 9 } }])
     expect(foldsOf(lines(3), lines(3))).toEqual([])
   })

@@ -29,8 +29,8 @@ const followsTime = (row: MatrixRow): boolean => row.source === 'timing'
 
 /**
  * Returns the rows relative to the baseline. `base` contains the same rows, with only the
- * baseline's values. If a row is missing in `base`, its values are unchanged. Times with a
- * different L2 state are also unchanged. If the sessions cannot be compared, the differences have
+ * baseline's values. A row that is missing in `base` is returned unchanged, and so are times with a
+ * different L2 state than in the baseline. If the sessions cannot be compared, the differences have
  * no verdicts.
  */
 export function againstBaseline(

@@ -146,7 +146,7 @@ describe('a kernel’s name', () => {
   })
 })
 
-it('kernels with the same name have titles that differ in shape, or otherwise in number', () => {
+it('the titles of kernels with the same name include the launch shape, and a number if the shapes match', () => {
   const at = (name: string, grid: number, block = 256) => ({
     name,
     grid: [grid, 1, 1] as [number, number, number],
@@ -321,7 +321,7 @@ describe('kernels without a counterpart', () => {
     { name: 'last()', ms: 1 },
   ]
 
-  it('were fused, split, or replaced if they are between the same neighbors', () => {
+  it('are reported as fused, split, or replaced if they are between the same neighbors', () => {
     const parts = [
       { name: 'mean()', ms: 1 },
       { name: 'scale()', ms: 2 },

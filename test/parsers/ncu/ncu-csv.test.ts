@@ -186,14 +186,14 @@ describe('whole tables', () => {
   })
 
   describe('a truncated table', () => {
-    it('that ends in its last row gives the complete rows, and reports a missing row', () => {
+    it('that ends in its last row yields the complete rows, and reports a missing row', () => {
       const cut = twoRungs.trimEnd().slice(0, -100)
       const { launches, notes } = parseNcuRawCsv(cut)
       expect(launches.map(({ id }) => id)).toEqual([0, 1])
       expect(said(notes)).toEqual([expect.stringMatching(/ends in the middle of a row.*\\"2\\"/)])
     })
 
-    it('that ends between two cells of its last row also gives the complete rows and reports the last row', () => {
+    it('that ends between two cells of its last row still yields the complete rows, and reports the last row', () => {
       const text = twoRungs.trimEnd()
       const cut = text.slice(0, text.lastIndexOf(',"'))
       const { launches, notes } = parseNcuRawCsv(cut)
@@ -249,7 +249,7 @@ describe('streams', () => {
       expect({ total, page }).toEqual({ total: 3, page: 'raw' })
     })
 
-    it('with the full set of metrics is parsed like the whole page', async () => {
+    it('with the full set of metrics yields the same launches as the whole page', async () => {
       expect((await read(full)).launches).toEqual(parseNcuRawCsv(full).launches)
     })
 
@@ -264,13 +264,13 @@ describe('streams', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/^A row cannot be read: .*2/)])
     })
 
-    it('of two runs in one file gives the launches of both runs', async () => {
+    it('of two runs in one file yields the launches of both runs', async () => {
       const { launches, notes } = await read(`${twoRungs}\n${ncuCapture('no-nvtx')}`)
       expect(launches).toHaveLength(7)
       expect(notes).toEqual([])
     })
 
-    it('without a table has no launch', async () => {
+    it('without a table yields no launches', async () => {
       expect(await read('one\ntwo,three\n')).toMatchObject({ launches: [], total: 0, notes: [] })
     })
 

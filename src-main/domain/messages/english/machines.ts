@@ -158,7 +158,7 @@ export const programs = {
   stopped: 'The program was stopped before its kernels were profiled.',
 } as const
 
-/** Messages about sweeps over the parameters of a rung. */
+/** Messages about parameter sweeps. */
 export const tunings = {
   none: 'There is no sweep {id}.',
   damaged: '{file} is not a sweep of this program, or it is damaged.',
