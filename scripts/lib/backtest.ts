@@ -258,7 +258,7 @@ export function groupsOf(tested: readonly Backtested[]): Groups {
 }
 
 /**
- * Moves that each of ncu's rules could refer to. In case of doubt, a move is included. The table
+ * Moves that each of ncu's rules could refer to. If in doubt, a move is included. The table
  * contains only rules that occur in the recordings.
  */
 const ruleMoves: Readonly<Record<string, readonly string[]>> = {

@@ -69,9 +69,9 @@ function roofOver({ x, path }: { x: number; path: RooflinePath }, compute: numbe
 }
 
 /**
- * Returns the range around the points. The range includes the compute roof if the roof is near. If
- * no roof would be visible, the range includes the roof over the fastest point. Users can zoom out
- * to see the other roofs.
+ * Returns the range around the points. The range includes the compute roof if that roof is near the
+ * fastest point. If no roof would be visible, the range includes the roof over the fastest point.
+ * Users can zoom out to see the other roofs.
  */
 export function rooflineExtent({ paths, compute }: RooflineSpec): Extent {
   const points = paths.flatMap((path) => path.points.map((point) => ({ ...point, path })))

@@ -60,7 +60,7 @@ describe('autosaved text', () => {
     expect([stored.source, older.state.value]).toEqual(['newer', 'conflict'])
   })
 
-  it('replaces the other version or is replaced by it, as the user chooses', async () => {
+  it('replaces the conflicting version or is replaced by it, as the user chooses', async () => {
     const [mine, theirs] = [open(), autosave({ name: 'other', opened: stored, pauseMs: 500, save })]
     mine.source.value = 'mine'
     theirs.source.value = 'theirs'

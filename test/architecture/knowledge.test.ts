@@ -1,6 +1,6 @@
 /**
- * Tests that only one part of the program knows certain details, such as target kinds or the
- * built-in tasks.
+ * Tests that details such as target kinds or the built-in tasks are used in only one part of the
+ * program.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -107,7 +107,7 @@ describe('target kinds', () => {
 describe('the task', () => {
   const root = join(import.meta.dirname, '../..')
 
-  /** Program files to check, except the kernels of one task and its shipped data. */
+  /** Folders to check. They exclude the kernels and shipped data of individual tasks. */
   const places = [
     'src-main',
     'src-renderer',

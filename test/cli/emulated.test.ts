@@ -121,7 +121,7 @@ it('attention handles scores of -infinity like the reference', { tags: ['thoroug
   for (const name of ['q', 'k', 'v']) {
     task.buffers[name].fill = { kind: 'file', path: `${name}.npy` }
     // Write BF16 values from -2 to 2. Every row of q scores -infinity for keys 100 and above. The
-    // rungs process the keys from 100 first.
+    // rungs process these keys first.
     const values = Uint16Array.from({ length: tokens * head }, (_, i) => {
       if (name !== 'v' && i % head === 0)
         return name === 'q' ? one : i < 100 * head ? 0 : minusInfinity

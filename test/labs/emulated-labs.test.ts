@@ -56,7 +56,7 @@ const unjudgedOf = ({ checks }: LabFolder['lab']): string[] =>
       : [],
   )
 
-/** The labs that are always tested, which include sums of products, a sum, and a race. */
+/** Labs that are always tested. They cover matrix products, a reduction, and a data race. */
 const usual = new Set(['01-coalescing', '02-shared-tile', '13-reduction'])
 
 const emulates = (id: string, lab: LabFolder): void => {

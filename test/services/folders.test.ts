@@ -267,7 +267,7 @@ it('a ladder folder stores faults as messages, so that the UI can translate them
   ])
 })
 
-it('a fault with a location is distinguished from a sentence without one', () => {
+it('a fault with a location is distinguished from a sentence without a location', () => {
   expect(
     placedFaults('/x/y/ladder.yaml:3:5: Bad. Do this.\n/x/y/b.cu:2: Worse.\nNo place.', '/x/y'),
   ).toEqual([

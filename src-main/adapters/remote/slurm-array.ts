@@ -141,8 +141,8 @@ function progressOf(
 }
 
 /**
- * Returns shell code that prints the queue's changed lines. The code ends when every task has left
- * its completion mark. The code also ends after two consecutive polls in which the queue contains
+ * Returns shell code that prints the queue's changed lines. The code exits once every task has left
+ * its completion mark. The code also exits after two consecutive polls in which the queue contains
  * no task.
  */
 function watchOf(name: string, number: string, cluster: string | null, tasks: number) {

@@ -333,8 +333,8 @@ function residentBytes(pids: readonly number[]): number {
 }
 
 /**
- * Kills processes that left the process tree. The processes are found by an environment variable
- * with the given value.
+ * Kills processes that left the program's process tree. They are identified by `mark`, the value of
+ * an environment variable.
  */
 async function sweep(mark: string): Promise<void> {
   for (const name of processIds()) {

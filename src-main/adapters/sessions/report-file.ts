@@ -131,7 +131,8 @@ export async function unpackReport(path: string): Promise<UnpackedReport> {
 }
 
 /**
- * Reads a report. If nothing can be imported, throws an input error that names the file as `given`.
+ * Reads a report. If nothing can be imported, throws an input error. In the error, the file is
+ * called `given`.
  */
 export async function readReportFile(path: string, given = path): Promise<ReportFile> {
   try {

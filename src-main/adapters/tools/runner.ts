@@ -134,7 +134,7 @@ interface CompareCall extends RunnerCall {
    */
   round: number
   cacheState: CacheState
-  /** Maximum sampling time per pair in seconds. */
+  /** Maximum sampling time per pair of builds in seconds. */
   maxSeconds: number
 }
 

@@ -122,8 +122,8 @@ export function landingOf(
 }
 
 /**
- * Returns how often ladders make the move if it applies, 0 to 1. The frequency ranks moves with
- * equal gains.
+ * Returns how often a ladder step makes the move when the move applies, as a fraction from 0 to 1.
+ * The frequency ranks moves with equal gains.
  */
 export function readinessOf(move: string, out: LeftOut, { offered }: Past): number {
   const own = offered.filter((one) => one.move === move && one.ladder !== out.ladder)

@@ -98,7 +98,10 @@ export const measured = ({ value, spread, name }: Read): ParameterValue => ({
   source: name,
 })
 
-/** Returns a value computed from measurements. `spread` is the spread of the computed value. */
+/**
+ * Returns a parameter value computed from measurements. `spread` is the spread of the computed
+ * value.
+ */
 export const derived = (value: number, source: string, spread?: number): ParameterValue => ({
   value: rounded(value),
   evidence: 'derived',

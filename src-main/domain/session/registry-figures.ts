@@ -139,7 +139,7 @@ const notCollected = ({ unit }: MetricDefinition): MetricValue =>
 
 /**
  * Metrics that may have been added to a profile level after a session was recorded. The card level
- * has never changed.
+ * is omitted, because its metrics have never changed.
  */
 const added = (level: ProfileLevel): MetricDefinition[] =>
   metricsAtLevel(level).filter((metric) => metric.level !== 'card')

@@ -8,7 +8,7 @@ import { message, type AnyMessage, type Statement } from '../../domain/messages/
 interface GpuTurn {
   toolbox: Toolbox
   gpu: { name: string; pciBusId: string }
-  /** Whether to wait for the GPU. If false, `inTurn` throws an error instead. */
+  /** Whether to wait for the GPU. If false, `inTurn` throws an error if the GPU is in use. */
   wait: boolean
   signal: AbortSignal
   /** Called with notices, such as the reason for waiting. */

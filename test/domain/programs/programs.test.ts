@@ -354,7 +354,7 @@ describe('kernels without a counterpart', () => {
     ])
   })
 
-  it('were added or removed in all other cases', () => {
+  it('are reported as added or removed in all other cases', () => {
     expect(changesOf([f, g], [f, { name: 'new()', ms: 1 }, g])).toEqual([['added', 0, 1, null]])
     expect(changesOf([f, { name: 'old()', ms: 1 }, g], [f, g])).toEqual([['removed', 1, 0, null]])
   })
@@ -390,7 +390,7 @@ describe('sessions of several kinds', () => {
     expect(comparable.reasons.map(inEnglish).join()).toContain('No kernel')
   })
 
-  it('with 500 kernels are paired quickly', () => {
+  it('with 500 kernels have their kernels paired quickly', () => {
     const many = Array.from({ length: 500 }, (_, n) => tile(n % 7, 1 + (n % 13)))
     expect(compareSessions(kernels('a', many), kernels('b', many.slice(3))).pairs).toHaveLength(497)
   })

@@ -27,7 +27,7 @@ describe('calls', () => {
       expect(json(answer)).toEqual({ ok: true, value: appInfo })
     })
 
-    it('reaches the core in the form that the contract parses, with defaults filled in', async () => {
+    it('reaches the core as parsed by the contract, with defaults filled in', async () => {
       await at.call('run.start', JSON.stringify({ ladder: 'gemm-fp32', target: 'local', extra: 1 }))
       expect(at.core.calls).toEqual([
         {
@@ -185,7 +185,7 @@ describe('events', () => {
       await settled(() => at.core.listeners.size === 0)
     })
 
-    it('disconnects a page that does not read, but not other pages', async () => {
+    it('disconnects a page that does not read its events, but not other pages', async () => {
       const [stalled, reading] = [await at.stream(cookie), await at.stream(cookie)]
       stalled.response.pause()
       for (let seq = 0; at.core.listeners.size === 2 && seq < 2000; seq += 1) {

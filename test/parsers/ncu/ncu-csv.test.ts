@@ -16,7 +16,7 @@ describe('whole tables', () => {
   describe('ncu -o REPORT --csv --page raw with a program that also prints', () => {
     const { launches, messages, notes } = parseNcuRawCsv(twoRungs)
 
-    it('gives one launch per row, with its kernel, extents, device, and passes', () => {
+    it('yields one launch per row, with its kernel, extents, device, and passes', () => {
       expect(launches.map(({ metrics: _, ...launch }) => launch)).toEqual([
         {
           id: 0,
@@ -57,7 +57,7 @@ describe('whole tables', () => {
       ])
     })
 
-    it('gives every metric under its own name with its unit, and a measured zero as 0', () => {
+    it('yields every metric under its own name with its unit, and a measured zero as 0', () => {
       const first = launches[0]!.metrics
       expect(first['gpu__time_duration.sum']).toEqual({ value: 434208, unit: 'ns' })
       expect(first['smsp__inst_executed_op_shared_ld.sum']).toEqual({
@@ -73,7 +73,7 @@ describe('whole tables', () => {
       expect(first).not.toHaveProperty('Kernel Name')
     })
 
-    it("gives ncu's messages, and no notes about problems", () => {
+    it("yields ncu's messages, and no notes about problems", () => {
       expect(messages.map(({ level, text }) => `${level}: ${text.slice(0, 40)}`)).toEqual([
         'warning: Note: Running with unmodified GPU clocks',
         'info: Connected to process 466 (./probe)',
@@ -98,7 +98,7 @@ describe('whole tables', () => {
       expect(parseNcuRawCsv(chatty)).toMatchObject({ launches, notes: [] })
     })
 
-    it('after an unterminated line of the program', () => {
+    it('after an unterminated line of program output', () => {
       const joined = lines.with(headerAt, `no line end${lines[headerAt]}`).join('\n')
       expect(parseNcuRawCsv(joined).launches).toEqual(launches)
     })
@@ -144,7 +144,7 @@ describe('whole tables', () => {
       expect(withRanges(cell.replace('03_a', 'a::b')).launches[0]?.rung).toBe('a::b')
     })
 
-    it('is not a range that a library pushed in its own domain', () => {
+    it('is never taken from a range that a library pushed in its own domain', () => {
       const library = '""CCCL:cub::DeviceReduce::Reduce:none:none:none:none:REGISTERED:x""'
       expect(withRanges(`${cell}  ${library}`).launches[0]?.rung).toBe('03_a')
     })
@@ -201,7 +201,7 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "2,466"/)])
     })
 
-    it('whose first launch has a grid extent too large for a number gives the other launches', () => {
+    it('still yields the other launches if the grid extent of the first launch is out of range', () => {
       const { launches, notes } = parseNcuRawCsv(
         twoRungs.replace('"(32, 32, 1)"', `"(${'9'.repeat(400)}, 32, 1)"`),
       )
@@ -209,7 +209,7 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "0,466"/)])
     })
 
-    it('that ends in its header gives no launches and a note', () => {
+    it('that ends in its header yields no launches and a note', () => {
       const { launches, notes } = parseNcuRawCsv(lines[headerAt]!.slice(0, 2000))
       expect(launches).toEqual([])
       expect(said(notes)).toEqual([expect.stringContaining('middle of its header')])
@@ -258,7 +258,7 @@ describe('streams', () => {
       expect([launches.length, total]).toEqual([2, 3])
     })
 
-    it('that ends within a row gives the complete rows and a note', async () => {
+    it('that ends within a row yields the complete rows and a note', async () => {
       const { launches, notes } = await read(twoRungs.trimEnd().slice(0, -100))
       expect(launches).toHaveLength(2)
       expect(said(notes)).toEqual([expect.stringMatching(/^A row cannot be read: .*2/)])

@@ -42,7 +42,7 @@ const load64Splat = 0x0a
 
 /**
  * Replaces each double on the stack with the power of two given by its exponent. Zeros stay 0. The
- * local `value` contains the same doubles.
+ * local `value` must contain the same doubles as the stack.
  */
 export function toMagnitudes(code: Code, value: number, leastNormal: number): void {
   code.words(...exponentBits, ...exponentBits)
