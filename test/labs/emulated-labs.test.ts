@@ -106,7 +106,7 @@ const changedSolution =
     return outcomeOf(lab, changed)
   }
 
-describe('a submission for lab 2 whose host code knows which launches are checked for races', () => {
+describe('a submission for lab 2 whose host code can tell which launches are checked for races', () => {
   const written = changedSolution('02-shared-tile')
 
   it('does not pass with another kernel that races in all other launches', async () => {

@@ -31,7 +31,7 @@ const fileOf = async (core: Core, path: string, name: string) =>
   (await open(core, path)).files.find((file) => file.name === name)!
 
 describe('an opened folder', () => {
-  it('has its ladder and the files in that ladder, and is not built yet', async () => {
+  it('shows its ladder and the ladder files, and is not built yet', async () => {
     const { machine, path, core } = await machineWith({ trusted: false })
     await writeFile(join(path, 'secret.txt'), 'not named')
     const view = await open(core, path)
@@ -160,7 +160,7 @@ describe('a save', () => {
     expect((await readdir(path)).filter((name) => name.startsWith('.'))).toEqual([])
   })
 
-  it('writes nothing if another program changed the file, and then writes the chosen text', async () => {
+  it('writes nothing if another program changed the file, until the user confirms the overwrite', async () => {
     const { path, core } = await machineWith()
     const { version } = await fileOf(core, path, 'b.cu')
     await writeFile(join(path, 'b.cu'), 'theirs')

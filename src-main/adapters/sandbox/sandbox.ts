@@ -1,9 +1,10 @@
 /**
  * Runs an untrusted program in a file system view that contains only the files it needs.
  *
- * The program has no network access or capabilities and cannot gain either. If possible, the kernel
- * enforces the limits. Before any submission runs, a probe attempts every forbidden action inside
- * the sandbox. Only actions that were actually blocked are reported as prevented.
+ * The program has no network access or capabilities and cannot gain either. If possible, the
+ * operating system enforces the limits. Before any submission runs, a probe attempts every
+ * forbidden action inside the sandbox. Only actions that were actually blocked are reported as
+ * prevented.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises'

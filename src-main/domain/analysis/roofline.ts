@@ -105,8 +105,8 @@ const counted = (metrics: NcuMetrics | undefined, name: string): number | null =
 }
 
 /**
- * Returns the work of a rung in a session with an unknown task. The work consists of the operations
- * that ncu counted and their rate over the time under ncu.
+ * Returns the work of a rung in a session with an unknown task. The operations were counted by ncu,
+ * and their rate is relative to the time under ncu.
  */
 function importedWork({ metrics, ncuMetrics, profiledTime }: RungResult): Work | Gap {
   const executed = (op: string): number | null =>

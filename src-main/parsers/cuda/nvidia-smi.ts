@@ -2,7 +2,7 @@
  * Parses `nvidia-smi -q -x`, an XML document. Entities declared in the document's DOCTYPE are not
  * expanded.
  *
- * Values that the driver does not know (`N/A`, `[N/A]`, a deprecation notice) become null.
+ * Values that the driver does not report (`N/A`, `[N/A]`, a deprecation notice) become null.
  *
  * The document identifies the machine by serial numbers, UUIDs, and other users' processes. Call
  * redactNvidiaSmi before writing the document anywhere.

@@ -1,4 +1,4 @@
-/** Waits for exclusive use of a GPU and detects other programs that compute on the GPU. */
+/** Waits for exclusive use of a GPU and detects other programs that use the GPU. */
 import type { GpuHolder } from '../../adapters/tools/gpu-lock'
 import { askDriver } from '../../adapters/tools/gpus'
 import type { Toolbox } from '../../adapters/tools/toolbox'

@@ -126,7 +126,7 @@ describe('a flood', () => {
 
 describe('slow clients', () => {
   // Set the short time limit only for the tests of slow clients. On a busy machine, a flood of
-  // requests may take longer.
+  // requests may exceed the limit.
   beforeEach(async () => {
     await at.stop()
     at = await startHarness({ headersTimeoutMs: 300, requestTimeoutMs: 300, closeGraceMs: 100 })

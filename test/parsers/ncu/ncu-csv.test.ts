@@ -367,7 +367,7 @@ describe('streams', () => {
           expect(own[index]!.metrics[name]!.value, name).toBe(raw[index]!.metrics[name]!.value)
     })
 
-    it('has a metric that was requested by name under that name, in its base unit', async () => {
+    it('contains metrics requested by name under these names, in base units', async () => {
       const own =
         '"0","7","a","127.0.0.1","branch()","1","7","(256, 1, 1)","(1024, 1, 1)","0","7.5"'
       const row = (name: string, unit: string, value: string) =>
