@@ -70,7 +70,7 @@ export const saying = (wanted: string | RegExp): unknown => ({
 })
 
 // Functions for recordings and captures, which contain only the metrics that their runs requested.
-// Metrics that were added to the registry later do not count as missing.
+// A metric that was added to the registry after the run does not count as missing.
 
 /**
  * Returns the metrics of a level that can be computed from the metrics requested in the ncu call.

@@ -17,8 +17,8 @@
 // conflicts either.
 //
 // On an H200, ncu still counts a conflict for one in ten store passes and one in ten thousand load passes, although no
-// addresses of a warp collide. Store conflicts almost vanish in 09_register_prefetch, where stores no longer wait for
-// the preceding loads. The likely cause is that the data of arriving loads occupies the banks.
+// two addresses of a warp collide. Store conflicts almost vanish in 09_register_prefetch, where stores no longer wait
+// for the preceding loads. The likely cause is that the data of arriving loads occupies the banks.
 
 #include "thread_tile.cuh"
 

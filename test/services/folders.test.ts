@@ -160,7 +160,7 @@ describe('a save', () => {
     expect((await readdir(path)).filter((name) => name.startsWith('.'))).toEqual([])
   })
 
-  it('writes nothing if another program changed the file, until the user confirms the overwrite', async () => {
+  it('writes nothing if another program changed the file, unless the request has the new version', async () => {
     const { path, core } = await machineWith()
     const { version } = await fileOf(core, path, 'b.cu')
     await writeFile(join(path, 'b.cu'), 'theirs')

@@ -126,8 +126,9 @@ function importedWork({ metrics, ncuMetrics, profiledTime }: RungResult): Work |
 }
 
 /**
- * Returns whether the tensor pipe computes the task. Returns false if there are no tensor counters.
- * If the FP32 pipe executed all operations of the task, a busy tensor pipe did other work.
+ * Returns whether the tensor pipe executes the task's operations. Returns false if there are no
+ * tensor counters. If the FP32 pipe executed all operations of the task, a busy tensor pipe did
+ * other work.
  */
 export function worksOnTensor({ problem, ladder }: Session, rung: RungResult): boolean {
   const counted = rung.metrics['fp32Operations']?.value ?? null

@@ -63,7 +63,7 @@ export const units: Readonly<Record<UnitId, Unit>> = {
   dram: { id: 'dram', busy: 'dramUtilization', of: 'elapsed', full: unit, work: ['dramBytes'] },
 }
 
-/** Instruction categories other than arithmetic, which also use issue slots. */
+/** Non-arithmetic instruction categories, which also use issue slots. */
 export const overheadKinds: readonly string[] = [
   'memoryInstructions',
   'integerInstructions',

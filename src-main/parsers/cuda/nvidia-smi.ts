@@ -69,7 +69,9 @@ function textAt(node: Node, ...path: string[]): string | null {
   return typeof here === 'string' && !/^\[?N\/A\]?$/i.test(here) ? here : null
 }
 
-/** Converts text such as `1980 MHz` to 1980. Returns null if the text has another unit. */
+/**
+ * Converts text such as `1980 MHz` to 1980. Returns null if the text does not have the given unit.
+ */
 function quantity(text: string | null, unit: string): number | null {
   const [, value, found] = /^(-?\d{1,15}(?:\.\d+)?) (\S+)$/.exec(text ?? '') ?? []
   return found === unit ? Number(value) : null

@@ -58,7 +58,7 @@ describe('a flood', () => {
     await expect.poll(() => all.filter(({ socket }) => !socket.closed).length).toBeLessThan(140)
   })
 
-  it('of 10,000 requests from strangers is rejected, one by one', async () => {
+  it('of 10,000 unauthenticated requests is rejected, one by one', async () => {
     const cookie = await at.signIn()
     const flood = Array.from({ length: 20 }, () => open(head('/', 'X-A: b').repeat(500)))
     const answers = (): number =>
@@ -196,7 +196,7 @@ describe('a stolen link', () => {
     }
   })
 
-  it('is neither used up nor answered under a hostname that an attacker points to this machine', async () => {
+  it('is neither used up nor accepted under a hostname that an attacker points to this machine', async () => {
     const link = token()
     for (const host of [
       'evil.example',

@@ -48,7 +48,7 @@ export const machines = {
   fetchAgain: 'Fetch the report again: the download resumes where it stopped.',
   fetchLost: 'The connection to {name} was lost; reconnecting.',
   fetchStopped: 'Stopped; the downloaded part of the report is kept for next time.',
-  profileAgain: 'Run the ladder there again with the counters that you need.',
+  profileAgain: 'Run the ladder on that machine again with the counters that you need.',
   noNsight: 'There is no Nsight Compute (ncu-ui) on this machine.',
   nsightFailed: '{program} ended with {code}.',
   openFile: 'Open {file} in Nsight Compute yourself, here or on another machine.',
