@@ -53,7 +53,7 @@ interface Extent {
   yMax: number
 }
 
-/** Space above the highest point, as a factor of its value. */
+/** The range ends at the highest point's value multiplied by this factor. */
 const headroom = 1.35
 
 /** The compute roof is shown if it is below this many times the best rung's throughput. */

@@ -185,7 +185,7 @@ describe('the task', () => {
       expect(found).toEqual([])
     })
 
-    it('needs every listed exception', () => {
+    it('uses every listed exception', () => {
       const lines = places.flatMap(filesBelow).flatMap((file) =>
         withoutComments(readFileSync(join(root, file), 'utf8'))
           .split('\n')

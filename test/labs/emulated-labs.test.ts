@@ -65,7 +65,7 @@ const emulates = (id: string, lab: LabFolder): void => {
   // from the solution.
   const isAboutTime = lab.lab.starterFails!.every((check) => unjudged.includes(check))
 
-  it('is decided by time alone only if it is the lab on prefetching', () => {
+  it('is not decided by time alone, except for the lab on prefetching', () => {
     if (isAboutTime) expect(id).toBe('08-prefetch')
   })
 

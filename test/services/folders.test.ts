@@ -1,4 +1,4 @@
-/** Tests ladder folders in the way that a UI uses them, with fake tools. */
+/** Tests ladder folders as the UI uses them, with fake tools. */
 import {
   chmod,
   mkdir,

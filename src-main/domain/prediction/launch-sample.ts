@@ -102,8 +102,8 @@ export function sampleLaunch(
         return runLaunch(device, { ...launch, blocks }, options).instructions
       })
   if (work && work.error > mostUneven) throw new Refused('uneven', launch.kernel)
-  // The blocks of one SM often belong to the same column of the grid. The blocks of a column may
-  // all be short or all be long.
+  // If blocks differ, spread the sample across the grid. The blocks of one SM often belong to the
+  // same column, and a column may have only short or only long blocks.
   const { result, trace } = work?.differ
     ? record(blocksOfClusters(inOrder(spreadOver(allClusters, clusters)), clusterBlocks))
     : clusters === 1

@@ -41,8 +41,7 @@ export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<
   if (claim.state === 'unavailable')
     onNotice(message('tools.gpuNotReserved', { gpu: gpu.name, text: claim.reason }))
   try {
-    // If the run is canceled while waiting, the work detects the cancellation and returns its
-    // finished parts.
+    // If the run was canceled during the wait, `work` detects this and returns the finished parts.
     return await work()
   } finally {
     if (claim.state === 'held') claim.lock.release()

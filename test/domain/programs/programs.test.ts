@@ -226,7 +226,7 @@ describe('two reports of 14 launches', () => {
     expect(total.ratio).toBeCloseTo(total.timeB! / total.timeA!, 12)
   })
 
-  it('record how each pair was found', () => {
+  it('are paired, and each pair states how it was found', () => {
     const { pairs } = compareSessions(before, kernels('after', edited))
     expect(pairs[0]!.by).toBe('function+template+grid+block+range+order')
     expect(pairs[5]!.by).toBe('function+template+grid+block+range')

@@ -47,7 +47,7 @@ describe('calls', () => {
     })
 
     it.each(['no.such.call', 'toString', '__proto__', 'app.info/x', ''])(
-      'with the unknown name %j gets a typed error',
+      'with the unknown name %j returns a typed error',
       async (name) => {
         const answer = await at.call(name)
         expect(answer.status).toBe(200)
@@ -56,7 +56,7 @@ describe('calls', () => {
       },
     )
 
-    it('with input that violates the contract gets a typed error', async () => {
+    it('with input that violates the contract returns a typed error', async () => {
       for (const body of ['{"ref":"../../etc"}', '{}', 'null', '[]', '1']) {
         const answer = await at.call('sessions.get', body)
         expect(answer.status).toBe(200)
@@ -262,7 +262,7 @@ describe('uploads', () => {
       expect(left()).toEqual([])
     })
 
-    it("that the core rejects gets the core's message, and leaves no file", async () => {
+    it("that the core rejects returns the core's message, and leaves no file", async () => {
       const answer = await send('name=it.bad')
       expect(answer.status).toBe(200)
       expect(json(answer)).toEqual({
@@ -277,7 +277,7 @@ describe('uploads', () => {
       ['C:\\Users\\me\\r.csv', 'C--Users-me-r.csv'],
       ['.profile', 'profile'],
       ['a\nb.csv', 'a-b.csv'],
-    ])('named %j remains in its folder', async (name, kept) => {
+    ])('named %j stays inside the upload folder', async (name, kept) => {
       await send(`name=${encodeURIComponent(name)}`)
       expect(basename(seen[0]!.path)).toBe(kept)
       expect(dirname(dirname(seen[0]!.path))).toBe(tmpdir())

@@ -84,7 +84,7 @@ describe('a flood', () => {
     await ownerIsServed(await at.signIn())
   })
 
-  it('of 300 event streams gets each event, and leaves no open connections', async () => {
+  it('of 300 event streams receives every event, and leaves no open connections', async () => {
     const cookie = await at.signIn()
     const streams: EventStream[] = await Promise.all(
       Array.from({ length: 300 }, () => at.stream(cookie)),
