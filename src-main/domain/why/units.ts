@@ -63,7 +63,7 @@ export const units: Readonly<Record<UnitId, Unit>> = {
   dram: { id: 'dram', busy: 'dramUtilization', of: 'elapsed', full: unit, work: ['dramBytes'] },
 }
 
-/** Non-arithmetic instruction categories, which also use issue slots. */
+/** Categories of instructions that use issue slots but do no floating-point arithmetic. */
 export const overheadKinds: readonly string[] = [
   'memoryInstructions',
   'integerInstructions',
