@@ -169,8 +169,8 @@ cudaError_t klLaunchNt(const KlGemmNt* p, cudaStream_t stream, KernelOf kernelOf
     const auto launch = [&](auto width) {
       return launchNt<Design, T, width>(kernelOf(type, width), p, smCount, stream);
     };
-    // With few wide tiles, most of the GPU would be idle. In that case, use narrower tiles, provided that all of them can
-    // run at the same time.
+    // With few wide tiles, most of the GPU would be idle. In that case, use narrower tiles, provided that all of them
+    // can run at the same time.
     const long long rows = ceilDiv(int(p->m), BM * Design::kClusterRows) * Design::kClusterRows;
     if (rows * ceilDiv(int(p->n), 64) <= smCount) return launch(NtWidth<64>());
     if (Design::kWidest == 128 || rows * ceilDiv(int(p->n), 128) <= smCount) return launch(NtWidth<128>());
