@@ -324,7 +324,7 @@ export const shareText = (share: number | null): string =>
 
 const factor = (value: number | null): string => (value === null ? '–' : formatRatio(value))
 
-/** Returns the generated part of each document, which contains the scores and a row per step. */
+/** Returns each document's generated part, which contains the scores and a row per step. */
 export function backtestParts(
   steps: readonly RecordedStep[],
   past: Past,

@@ -1,7 +1,7 @@
 /**
  * Runs a Slurm job array: one program on many GPUs, with the task's number in its arguments.
  *
- * A task is finished only if it wrote a completion line. For waiting tasks, the Slurm queue gives
+ * A task is finished only if it wrote a completion line. For waiting tasks, the Slurm queue states
  * the reason.
  */
 import { parseQueueLine, stateOf, type QueueLine } from '../../domain/remote/slurm-job'
