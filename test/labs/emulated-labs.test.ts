@@ -109,7 +109,7 @@ const changedSolution =
 describe('a submission for lab 2 whose host code can tell which launches are checked for races', () => {
   const written = changedSolution('02-shared-tile')
 
-  it('does not pass with another kernel that races in all other launches', async () => {
+  it('does not pass with a kernel that races in the unchecked launches', async () => {
     const outcome = await written((text) =>
       text
         .replace('__global__', 'template <bool kSafe>\n__global__')
