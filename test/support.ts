@@ -70,7 +70,7 @@ export const saying = (wanted: string | RegExp): unknown => ({
 })
 
 // Functions for recordings and captures, which contain only the metrics that their runs requested.
-// Metrics that were added to the registry later do not count as missing.
+// A metric that was added to the registry after the run does not count as missing.
 
 /**
  * Returns the metrics of a level that can be computed from the metrics requested in the ncu call.
@@ -85,8 +85,8 @@ export function metricsAsked(level: ProfileLevel, argv: readonly string[]): Metr
 }
 
 /**
- * Returns a device without the modes that the saved session lacks. Older versions did not read the
- * modes.
+ * Returns the device without its ECC and MIG modes if the saved session lacks them. Older versions
+ * did not record these modes.
  */
 function withModesOf(device: Session['device'], saved: Session['device']): Session['device'] {
   if (device === null || saved === null || saved.ecc !== undefined) return device

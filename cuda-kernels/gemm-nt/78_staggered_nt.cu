@@ -58,7 +58,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
         const int row0 = (row * kRows + cluster.row) * BM, col0 = (col + cluster.col) * BN;
         for (int i = 0; i < steps; ++i) {
           const int depth = (back ? steps - 1 - i : i) * kDepth;
-          // All blocks must be done with the stage, because every block sends a part of each block's tile of B.
+          // All blocks must be done with the stage, because each block copies a part of the tile of B to all of them.
           klBarrierWait(&empty[s], phase ^ 1);
           const uint32_t aTile = stages + s * Plan::stageBytes, bTile = aTile + Plan::bytesA;
           klBarrierExpect(&full[s], Plan::stageBytes);

@@ -9,10 +9,10 @@
 // The launch options of a rung. A rung derives from this struct and overrides the values that it changes.
 struct NtDesign {
   static constexpr int kWidest = 256;         // columns of a tile if there is enough work: 256 or 128
-  static constexpr bool kPersistent = false;  // each block computes several tiles
+  static constexpr bool kPersistent = false;  // whether each block computes several tiles
   static constexpr int kClusterRows = 1;      // blocks in a column that fetch their tile of B together
   static constexpr int kBuffers = 0;          // 64 x 64 result buffers per warpgroup; 0 stores from registers
-  static constexpr bool kEarlyLaunch = false; // the next kernel may start when the first blocks of this kernel end
+  static constexpr bool kEarlyLaunch = false; // whether the next kernel may start once this kernel's first blocks end
 };
 
 constexpr int BM = 128, kConsumers = 2, kThreads = (1 + kConsumers) * 128;
@@ -169,8 +169,8 @@ cudaError_t klLaunchNt(const KlGemmNt* p, cudaStream_t stream, KernelOf kernelOf
     const auto launch = [&](auto width) {
       return launchNt<Design, T, width>(kernelOf(type, width), p, smCount, stream);
     };
-    // With few wide tiles, most of the GPU would be idle. Narrower tiles are then used, provided that all of them run
-    // together.
+    // With few wide tiles, most of the GPU would be idle. In that case, use narrower tiles, provided that all of them
+    // can run at the same time.
     const long long rows = ceilDiv(int(p->m), BM * Design::kClusterRows) * Design::kClusterRows;
     if (rows * ceilDiv(int(p->n), 64) <= smCount) return launch(NtWidth<64>());
     if (Design::kWidest == 128 || rows * ceilDiv(int(p->n), 128) <= smCount) return launch(NtWidth<128>());

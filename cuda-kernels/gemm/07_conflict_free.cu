@@ -17,8 +17,8 @@
 // conflicts either.
 //
 // On an H200, ncu still counts a conflict for one in ten store passes and one in ten thousand load passes, although no
-// addresses of a warp collide. Store conflicts almost vanish in 09_register_prefetch, where stores no longer wait for
-// the preceding loads. The likely cause is that the data of arriving loads occupies the banks.
+// two addresses of a warp collide. Store conflicts almost vanish in 09_register_prefetch, where stores no longer wait
+// for the preceding loads. The likely cause is that the data of arriving loads occupies the banks.
 
 #include "thread_tile.cuh"
 
@@ -75,7 +75,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   for (int t = 0; t < k; t += BK) {
     float4 aFour[kCopiesA], bFour[kCopiesB];
-    // klCopyTile compiles this copy twice. `whole` is true for tiles inside K, which need no checks.
+    // klCopyTile instantiates this lambda twice. `whole` is true for tiles inside K, which need no checks.
     klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)

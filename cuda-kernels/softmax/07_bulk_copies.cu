@@ -53,7 +53,7 @@ softmax(const T* __restrict__ x, T* __restrict__ y, long long rows, int packs, i
       part.packs[i] = pack < packs ? staged[stage * packs + pack] : KlPack<T>::nothing();
     }
     const float largest = klLargest<kThreads>(part.largest(), ofWarp[0]);
-    // All threads have read their part before any thread knows the maximum, so the stage is free.
+    // All threads have read their part before the maximum is known, so the stage is free.
     if (threadIdx.x == 0) copy(row + (long long)stages * gridDim.x, stage);
     const float factor = 1 / klSum<kThreads>(part.sum(largest), ofWarp[1]);
 #pragma unroll

@@ -1,7 +1,7 @@
 /**
  * Backtests `next`. For every recorded step, `next` suggests moves at the previous rung, using only
- * data from other ladders. `next` learns from the recorded steps. The bound on each step's gain
- * comes from the current list of moves.
+ * data from other ladders. `next` bases its estimates on the recorded steps. The bound on each
+ * step's gain comes from the current list of moves.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -141,7 +141,10 @@ const rulesOf = ({ kernels }: DeepProfile): NonNullable<RecordedStep['rules']> =
 /** Rounds a factor to five significant digits. */
 const rounded = (value: number): number => Number(value.toPrecision(5))
 
-/** Returns the steps that `next` learns from. Excludes steps that are intentionally slower. */
+/**
+ * Returns the steps on which `next` bases its estimates. Excludes steps that are intentionally
+ * slower.
+ */
 export function pastOf(steps: readonly RecordedStep[]): Past {
   const landed: Landed[] = []
   const offered = new Map<string, Offered>()
@@ -258,7 +261,7 @@ export function groupsOf(tested: readonly Backtested[]): Groups {
 }
 
 /**
- * Moves that each of ncu's rules could refer to. In case of doubt, a move is included. The table
+ * Moves that each of ncu's rules could refer to. If in doubt, a move is included. The table
  * contains only rules that occur in the recordings.
  */
 const ruleMoves: Readonly<Record<string, readonly string[]>> = {
@@ -321,7 +324,7 @@ export const shareText = (share: number | null): string =>
 
 const factor = (value: number | null): string => (value === null ? '–' : formatRatio(value))
 
-/** Returns the generated part of each document, which contains the scores and a row per step. */
+/** Returns each document's generated part, which contains the scores and a row per step. */
 export function backtestParts(
   steps: readonly RecordedStep[],
   past: Past,

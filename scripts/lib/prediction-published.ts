@@ -31,7 +31,7 @@ export function publishedLadders(root: string): PublishedLadder[] {
   })
 }
 
-/** Returns a row per published figure. The row's `recording` is the ladder. */
+/** Returns a row per published figure. The ladder id is stored in the row's `recording` field. */
 export function publishedRows(
   { ladder, gpu, size, gflops }: PublishedLadder,
   predicted: { rungs: Rung[] },

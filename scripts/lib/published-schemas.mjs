@@ -9,7 +9,7 @@ import { formatted } from './document.mjs'
 const spoken = ['Message', 'Passage']
 
 /**
- * Adjusts the schema of a printed document. Later versions may add fields and messages, so objects
+ * Loosens the schema for printed documents. Later versions may add fields and messages, so objects
  * allow additional properties. Every message contains its English text.
  * @param {{ zodSchema: z.core.$ZodType, jsonSchema: JsonSchema }} node
  */

@@ -53,7 +53,7 @@ interface Extent {
   yMax: number
 }
 
-/** Space above the highest point, as a factor of its value. */
+/** The range ends at the highest point's value multiplied by this factor. */
 const headroom = 1.35
 
 /** The compute roof is shown if it is below this many times the best rung's throughput. */
@@ -69,9 +69,9 @@ function roofOver({ x, path }: { x: number; path: RooflinePath }, compute: numbe
 }
 
 /**
- * Returns the range around the points. The range includes the compute roof if the roof is near. If
- * no roof would be visible, the range includes the roof over the fastest point. Users can zoom out
- * to see the other roofs.
+ * Returns the range around the points. The range includes the compute roof if that roof is near the
+ * fastest point. If no roof would be visible, the range includes the roof over the fastest point.
+ * Users can zoom out to see the other roofs.
  */
 export function rooflineExtent({ paths, compute }: RooflineSpec): Extent {
   const points = paths.flatMap((path) => path.points.map((point) => ({ ...point, path })))
@@ -141,9 +141,9 @@ export function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yM
 export const shifts = [0, 3, -3, 6, -6, 9, -9, 12, -12, 15, -15, 18, -18, 21, -21]
 
 /**
- * Maximum number of rungs in a chart whose labels show titles. In larger charts, labels show only
- * numbers and stay next to their points. If points coincide, the label includes the number of
- * points.
+ * Maximum number of rungs in a chart that labels its points with titles. In larger charts, labels
+ * show only numbers and stay next to their points. If points coincide, the label includes the
+ * number of points.
  */
 export const crowd = 40
 

@@ -49,7 +49,7 @@ describe('autosaved text', () => {
     expect([stored.source, tab.state.value, storage.size]).toEqual(['typed', 'saved', 0])
   })
 
-  it('replaces a version that another tab saved only after the user agrees', async () => {
+  it('asks the user before it replaces a version that another tab saved', async () => {
     const [older, newer] = [open(), autosave({ name: 'other', opened: stored, pauseMs: 500, save })]
     newer.source.value = 'newer'
     await newer.flush()
@@ -60,7 +60,7 @@ describe('autosaved text', () => {
     expect([stored.source, older.state.value]).toEqual(['newer', 'conflict'])
   })
 
-  it('replaces the other version or is replaced by it, as the user chooses', async () => {
+  it('replaces the conflicting version or is replaced by it, as the user chooses', async () => {
     const [mine, theirs] = [open(), autosave({ name: 'other', opened: stored, pauseMs: 500, save })]
     mine.source.value = 'mine'
     theirs.source.value = 'theirs'

@@ -75,7 +75,7 @@ it('the run store fetches the whole run after a lost connection or an unreadable
   })
 })
 
-it('the run store ends a run that the program no longer knows after a restart', async () => {
+it('the run store ends a run that no longer exists after the program restarts', async () => {
   current = { messages: all, active: false }
   const store = useRunStore()
   store.follow()

@@ -1,6 +1,6 @@
 /**
- * Tests that only one part of the program knows certain details, such as target kinds or the
- * built-in tasks.
+ * Tests that details such as target kinds or the built-in tasks are used in only one part of the
+ * program.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -107,7 +107,7 @@ describe('target kinds', () => {
 describe('the task', () => {
   const root = join(import.meta.dirname, '../..')
 
-  /** Program files to check, except the kernels of one task and its shipped data. */
+  /** Folders to check. They exclude the kernels and shipped data of individual tasks. */
   const places = [
     'src-main',
     'src-renderer',
@@ -185,7 +185,7 @@ describe('the task', () => {
       expect(found).toEqual([])
     })
 
-    it('needs every listed exception', () => {
+    it('uses every listed exception', () => {
       const lines = places.flatMap(filesBelow).flatMap((file) =>
         withoutComments(readFileSync(join(root, file), 'utf8'))
           .split('\n')
@@ -244,7 +244,7 @@ describe('styles', () => {
       ),
     )
 
-  it('that apply to all screens select only their own elements', () => {
+  it('that are global select only elements of their own component', () => {
     const components = sourcesIn('src-renderer').filter(({ path }) => path.endsWith('.vue'))
     expect(components.flatMap(styledForAll)).toContain('help-sheet')
     expect(takenTwice(components)).toEqual([])

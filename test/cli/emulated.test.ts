@@ -121,7 +121,7 @@ it('attention handles scores of -infinity like the reference', { tags: ['thoroug
   for (const name of ['q', 'k', 'v']) {
     task.buffers[name].fill = { kind: 'file', path: `${name}.npy` }
     // Write BF16 values from -2 to 2. Every row of q scores -infinity for keys 100 and above. The
-    // rungs process the keys from 100 first.
+    // rungs process these keys first.
     const values = Uint16Array.from({ length: tokens * head }, (_, i) => {
       if (name !== 'v' && i % head === 0)
         return name === 'q' ? one : i < 100 * head ? 0 : minusInfinity
@@ -141,8 +141,8 @@ it('attention handles scores of -infinity like the reference', { tags: ['thoroug
 })
 
 /**
- * Loops for rungs in which one thread divides each row by its sum. One loop does not check the sum.
- * The other loops divide only if the sum is finite.
+ * Loops for rungs in which one thread divides each row by its sum. The first loop does not check
+ * the sum. The other loops divide only if the sum is finite.
  */
 const quotients = {
   '01_plain': 'for (long long c = 0; c < n; ++c) y[c] = x[c] / sum;',
@@ -304,7 +304,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
 }
 `
 
-it('a rung can print, and sees the values copied to its device variables', async () => {
+it('a rung can print, and reads the values copied to its device variables', async () => {
   const ladder = join(folder, 'ladder')
   await cp(new URL('../../resources/templates/blank', import.meta.url), ladder, { recursive: true })
   await writeFile(join(ladder, '03_prints.cu'), prints)

@@ -114,8 +114,8 @@ describe('the profiling benchmark', { tags: ['thorough'] }, () => {
     expect(calls).toHaveLength(1 + 2 * 3 + 1)
     expect(option(bare!, '--metrics')).toBe(option(warm!, '--metrics'))
     expect(option(full!, '--set')).toBe('full')
-    // The benchmark must start the same runner with the same libraries. The benchmark must omit the
-    // option to watch the parent process, because the parent process has ended.
+    // The plain ncu calls must run the same rungs from the same build. They must omit the option to
+    // watch the parent process, because the parent process has ended.
     const rungs = (words: string[]) => words.filter((_, at) => words[at - 1] === '--rung')
     for (const words of [bare!, full!]) {
       expect(rungs(words)).toEqual(rungs(ours!))

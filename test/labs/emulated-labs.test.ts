@@ -56,7 +56,7 @@ const unjudgedOf = ({ checks }: LabFolder['lab']): string[] =>
       : [],
   )
 
-/** The labs that are always tested, which include sums of products, a sum, and a race. */
+/** Labs that are always tested. They cover matrix products, a reduction, and a data race. */
 const usual = new Set(['01-coalescing', '02-shared-tile', '13-reduction'])
 
 const emulates = (id: string, lab: LabFolder): void => {
@@ -65,7 +65,7 @@ const emulates = (id: string, lab: LabFolder): void => {
   // from the solution.
   const isAboutTime = lab.lab.starterFails!.every((check) => unjudged.includes(check))
 
-  it('is decided by time alone only if it is the lab on prefetching', () => {
+  it('is not decided by time alone, except for the lab on prefetching', () => {
     if (isAboutTime) expect(id).toBe('08-prefetch')
   })
 
@@ -106,10 +106,10 @@ const changedSolution =
     return outcomeOf(lab, changed)
   }
 
-describe('a submission for lab 2 whose host code knows which launches are checked for races', () => {
+describe('a submission for lab 2 whose host code can tell which launches are checked for races', () => {
   const written = changedSolution('02-shared-tile')
 
-  it('does not pass with another kernel that races in all other launches', async () => {
+  it('does not pass with a kernel that races in the unchecked launches', async () => {
     const outcome = await written((text) =>
       text
         .replace('__global__', 'template <bool kSafe>\n__global__')

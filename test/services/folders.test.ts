@@ -1,4 +1,4 @@
-/** Tests ladder folders in the way that a UI uses them, with fake tools. */
+/** Tests ladder folders as the UI uses them, with fake tools. */
 import {
   chmod,
   mkdir,
@@ -31,7 +31,7 @@ const fileOf = async (core: Core, path: string, name: string) =>
   (await open(core, path)).files.find((file) => file.name === name)!
 
 describe('an opened folder', () => {
-  it('has its ladder and the files in that ladder, and is not built yet', async () => {
+  it('shows its ladder and the ladder files, and is not built yet', async () => {
     const { machine, path, core } = await machineWith({ trusted: false })
     await writeFile(join(path, 'secret.txt'), 'not named')
     const view = await open(core, path)
@@ -160,7 +160,7 @@ describe('a save', () => {
     expect((await readdir(path)).filter((name) => name.startsWith('.'))).toEqual([])
   })
 
-  it('writes nothing if another program changed the file, and then writes the chosen text', async () => {
+  it('writes nothing if another program changed the file, unless the request has the new version', async () => {
     const { path, core } = await machineWith()
     const { version } = await fileOf(core, path, 'b.cu')
     await writeFile(join(path, 'b.cu'), 'theirs')
@@ -244,7 +244,7 @@ describe('a build', () => {
   })
 })
 
-it('a ladder folder stores faults as messages, for screens in other languages', () => {
+it('a ladder folder stores faults as messages, so that the UI can translate them', () => {
   const at = (place: string, key: string) =>
     message('written.fault', { place, fault: message('task.missing', { name: key }) })
   const advice = message('header.seeMetrics')
@@ -267,7 +267,7 @@ it('a ladder folder stores faults as messages, for screens in other languages', 
   ])
 })
 
-it('a fault with a location is distinguished from a sentence without one', () => {
+it('a fault with a location is distinguished from a sentence without a location', () => {
   expect(
     placedFaults('/x/y/ladder.yaml:3:5: Bad. Do this.\n/x/y/b.cu:2: Worse.\nNo place.', '/x/y'),
   ).toEqual([
@@ -298,7 +298,7 @@ describe('a watched folder', () => {
   const built = (machine: Machine, file: string) =>
     machine.calls('nvcc').filter((words) => words.includes(`sums/${file}`)).length
 
-  it('runs the changed rung and the reference, compared with the previous run', async () => {
+  it('runs the changed rung and the reference, and compares the results with the previous run', async () => {
     const { machine, path, core } = await machineWith()
     await core.call('watch.start', request(path))
     const first = await until(core, settled(1))
@@ -341,7 +341,7 @@ describe("a rung in a ladder folder's session", () => {
     expect(await place()).toMatchObject({ at: 'folder', path })
   })
 
-  it('can be edited after the moved folder is opened, and not before', async () => {
+  it('can be edited only after the moved folder is opened', async () => {
     const { machine, path, core, place } = await ran()
     const moved = join(machine.dir, 'moved')
     await rename(path, moved)

@@ -16,7 +16,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-// Grids are limited to 65535 blocks along y. A rung that cannot run a problem reports the reason, which does
+// Grids are limited to 65535 blocks along y. A rung that cannot run a problem reports the reason. This does
 // not count as a failure.
 extern "C" const char* kl_unsupported(const KlTask* p, int) {
   return p->ROWS > 65535LL * 8 ? "ROWS must be at most 524280" : nullptr;

@@ -50,7 +50,10 @@ async function bySession(file: string): Promise<BySession> {
   return rows
 }
 
-/** Returns the shared file's row for the session that would otherwise be in `folder`. */
+/**
+ * Returns a session's row in the shared file, or null if there is no such row. Without the file,
+ * the session would be in `folder`.
+ */
 export const sharedSession = async (folder: string): Promise<RowText | null> =>
   (await bySession(join(dirname(folder), sharedSessions))).get(basename(folder)) ?? null
 

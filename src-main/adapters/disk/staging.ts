@@ -29,8 +29,8 @@ const isTaken = (path: string): Promise<boolean> =>
   )
 
 /**
- * Throws an input error if a folder that the user named already exists. If the program chose the
- * name, a number is appended instead.
+ * Throws an input error if a folder that the user named already exists. If a name that the program
+ * chose is taken, a number is appended instead.
  */
 export async function refuseTaken(path: string): Promise<void> {
   if (await isTaken(path))

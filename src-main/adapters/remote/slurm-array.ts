@@ -1,8 +1,8 @@
 /**
  * Runs a Slurm job array: one program on many GPUs, with the task's number in its arguments.
  *
- * A task is finished only if it wrote a completion line. The queue explains why other tasks are
- * waiting.
+ * A task is finished only if it wrote a completion line. For waiting tasks, the Slurm queue states
+ * the reason.
  */
 import { parseQueueLine, stateOf, type QueueLine } from '../../domain/remote/slurm-job'
 import type { SlurmOptions } from '../../domain/remote/machine-file'
@@ -141,8 +141,8 @@ function progressOf(
 }
 
 /**
- * Returns shell code that prints the queue's changed lines. The code ends when every task has left
- * its completion mark. The code also ends after two consecutive polls in which the queue contains
+ * Returns shell code that prints the queue's changed lines. The code exits once every task has left
+ * its completion mark. The code also exits after two consecutive polls in which the queue contains
  * no task.
  */
 function watchOf(name: string, number: string, cluster: string | null, tasks: number) {

@@ -1,9 +1,10 @@
 /**
  * Runs an untrusted program in a file system view that contains only the files it needs.
  *
- * The program has no network access or capabilities and cannot gain either. If possible, the kernel
- * enforces the limits. Before any submission runs, a probe attempts every forbidden action inside
- * the sandbox. Only actions that were actually blocked are reported as prevented.
+ * The program has no network access or capabilities and cannot gain either. If possible, the
+ * operating system enforces the limits. Before any submission runs, a probe attempts every
+ * forbidden action inside the sandbox. Only actions that were actually blocked are reported as
+ * prevented.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises'
@@ -36,7 +37,10 @@ export interface Isolation {
   /** Isolation mechanism, or `none` if the system offers no mechanism. */
   by: 'unshare' | 'bubblewrap' | 'none'
   held: Readonly<Record<Safeguard, boolean>>
-  /** Limits that the kernel enforces. The grader monitors the other limits. */
+  /**
+   * Whether the operating system enforces the memory and disk limits. If not, the grader monitors
+   * them.
+   */
   kernel: { memory: boolean; disk: boolean }
 }
 
@@ -116,7 +120,7 @@ const tasksOf = ({ processes }: Limits): number => processes * 8
 export interface Sandbox {
   isolation: Isolation
   mechanism: Mechanism
-  /** The grader's empty folder on which the view is mounted. */
+  /** The grader's empty folder at which the program's file system view is mounted. */
   view: string
   readable: readonly string[]
   hidden: readonly string[]
@@ -143,8 +147,8 @@ const isBelow = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 
 /**
- * Returns the folders of this environment's tools and libraries that are not system folders. A
- * separately installed toolkit is included completely.
+ * Returns the folders of this environment's tools and libraries that are not system folders. If a
+ * toolkit is installed outside the system folders, its whole folder is included.
  *
  * The user's home folder, the temporary folder, and their parents are excluded, because they
  * contain other submissions. Including these folders would also hide the submission's own folder.
@@ -330,8 +334,8 @@ function residentBytes(pids: readonly number[]): number {
 }
 
 /**
- * Kills processes that left the process tree. The processes are found by an environment variable
- * with the given value.
+ * Kills processes that left the program's process tree. They are identified by `mark`, the value of
+ * an environment variable.
  */
 async function sweep(mark: string): Promise<void> {
   for (const name of processIds()) {

@@ -49,8 +49,8 @@ const keptMs = keptDays * 24 * 3600 * 1000
 
 interface Trashed {
   /**
-   * Name of the trash entry, `<milliseconds since 1970>~<name>`. The time distinguishes deleted
-   * sessions with the same name.
+   * Name of the trash entry, `<milliseconds since 1970>~<name>`. The time of deletion distinguishes
+   * deleted sessions with the same name.
    */
   entry: string
   name: string

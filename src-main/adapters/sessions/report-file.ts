@@ -90,9 +90,7 @@ function readError(error: unknown, path: string): unknown {
  */
 const ncuRep = () => import('../../parsers/ncu/ncu-rep')
 
-/**
- * Maximum size of an unpacked report in GB. A training run's report has a size of a few gigabytes.
- */
+/** Maximum size of an unpacked report in GB. A training run's report takes up a few gigabytes. */
 const mostUnpackedGb = 16
 
 export interface UnpackedReport {
@@ -133,7 +131,8 @@ export async function unpackReport(path: string): Promise<UnpackedReport> {
 }
 
 /**
- * Reads a report. If nothing can be imported, throws an input error that names the file as `given`.
+ * Reads a report. If nothing can be imported, throws an input error. In the error, the file is
+ * called `given`.
  */
 export async function readReportFile(path: string, given = path): Promise<ReportFile> {
   try {

@@ -7,8 +7,8 @@ export { normalizePciBusId }
 export type { NvidiaSmi }
 
 /**
- * Returns nvidia-smi's parsed output, or the call if nvidia-smi failed. Returns null if nvidia-smi
- * is missing.
+ * Returns the result of nvidia-smi, and its parsed output, which is null if nvidia-smi failed.
+ * Returns null if nvidia-smi is missing.
  */
 export async function askDriver(
   toolbox: Toolbox,

@@ -90,7 +90,7 @@ interface MeasureCall extends RunnerCall {
   sustainedSeconds?: number
   /** Whether to measure the GPU's peak rates first. */
   ceilings: boolean
-  /** Maximum sampling time per rung in seconds. The default is the runner's limit. */
+  /** Maximum sampling time per rung in seconds. If absent, the runner's default limit applies. */
   maxSeconds?: number
   /** The reference's id, which is one of `rungs`, or null if there is no reference. */
   reference: string | null
@@ -134,7 +134,7 @@ interface CompareCall extends RunnerCall {
    */
   round: number
   cacheState: CacheState
-  /** Maximum sampling time per pair in seconds. */
+  /** Maximum sampling time per pair of builds in seconds. */
   maxSeconds: number
 }
 
@@ -163,8 +163,8 @@ export const eventLines =
   }
 
 /**
- * Limit on the runner's output in bytes. The protocol needs only kilobytes. More output means that
- * a rung prints endlessly.
+ * Limit on the runner's output in bytes. The runner's events take up only kilobytes. More output
+ * means that a rung prints endlessly.
  */
 const runnerOutputLimit = 16 * 1024 * 1024
 

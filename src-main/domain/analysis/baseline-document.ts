@@ -14,7 +14,10 @@ import { CacheState, RungStatus, type Session } from '../session/session'
 const ciSchemaId = 'kernel-ladder/ci'
 export const ciSchemaVersion = 2
 
-/** A statement for programs and people. `code` is stable. `text` may change between versions. */
+/**
+ * A statement with a code for programs and a text for people. `code` is stable. `text` may change
+ * between versions.
+ */
 const Statement = z.object({ code: z.string(), text: z.string() })
 
 const ChangeDocument = z.object({

@@ -23,9 +23,9 @@ const rank = ({ id, verdict }: MetricDelta): number =>
   categories.has(id) ? 2 : verdict === 'changed' ? 1 : 0
 
 /**
- * Returns the counters that changed most, largest factor first. Counters with a better direction
- * come first, and instruction categories come last. Returns null if the rungs have no counter in
- * common.
+ * Returns the counters that changed most, largest factor first. Counters that have a better
+ * direction (up or down) come first, and instruction categories come last. Returns null if the
+ * rungs have no counter in common.
  */
 export function mostMoved(a: Side, b: Side, most = 3): MetricDelta[] | null {
   const counted = compareRungs(a, b).metrics.filter(({ verdict }) => verdict !== 'unknown')

@@ -105,8 +105,8 @@ const counted = (metrics: NcuMetrics | undefined, name: string): number | null =
 }
 
 /**
- * Returns the work of a rung in a session with an unknown task. The work consists of the operations
- * that ncu counted and their rate over the time under ncu.
+ * Returns the work of a rung in a session with an unknown task. The operations were counted by ncu,
+ * and their rate is relative to the time under ncu.
  */
 function importedWork({ metrics, ncuMetrics, profiledTime }: RungResult): Work | Gap {
   const executed = (op: string): number | null =>
@@ -126,8 +126,9 @@ function importedWork({ metrics, ncuMetrics, profiledTime }: RungResult): Work |
 }
 
 /**
- * Returns whether the tensor pipe computes the task. Returns false if there are no tensor counters.
- * If the FP32 pipe executed all operations of the task, a busy tensor pipe did other work.
+ * Returns whether the tensor pipe executes the task's operations. Returns false if there are no
+ * tensor counters. If the FP32 pipe executed all operations of the task, a busy tensor pipe did
+ * other work.
  */
 export function worksOnTensor({ problem, ladder }: Session, rung: RungResult): boolean {
   const counted = rung.metrics['fp32Operations']?.value ?? null

@@ -76,8 +76,8 @@ export function watchRound(
       id,
       title,
       verdict,
-      // After an edit to the task or its sizes, the two runs are not comparable. Give the reasons,
-      // because the verdict does not contain them.
+      // After an edit to the task or its sizes, the two runs are not comparable. In this case,
+      // explain why, because the verdicts contain no explanation.
       reasons: check.obstacles.length > 0 && before.rungs.length > 0 ? check.obstacles : reasons,
       status: status.now!,
       beforeMs: medianMs.baseline,

@@ -153,7 +153,9 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return true
 }
 
-/** Maximum number of reruns. Reruns end once a rung's persistent state no longer changes. */
+/**
+ * Maximum number of reruns of a rung. Reruns end once a rung's persistent state no longer changes.
+ */
 const mostAgain = 3
 
 /**

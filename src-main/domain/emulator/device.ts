@@ -12,8 +12,8 @@ const alignment = 256
 const gap = 4096
 
 /**
- * High half of every device address. Smaller high halves mark generic addresses of shared memory,
- * kernel parameters, local memory and functions.
+ * High half of every device address. The constants that follow are the high halves of generic
+ * addresses of shared memory, kernel parameters, local memory, and functions.
  */
 export const deviceHigh = 0x7f00
 export const sharedHigh = 0x7f01

@@ -16,8 +16,9 @@ const ways = 32
 export const boundsBytes = 16
 
 /**
- * Byte offsets of a cache way's fields. Each way stores one pattern. The fields are the start,
- * the shape, the hit count (8 bytes), and the smallest and largest distance for each address.
+ * Byte offsets of a cache way's fields. Each cache way stores one access pattern. The fields are
+ * the start, the shape, the hit count (8 bytes), and the smallest and largest distance for each
+ * address.
  */
 export const [shapeAt, timesAt, reachAt, wayHeader] = [4, 8, 16, 32]
 
@@ -40,8 +41,8 @@ export interface FastPattern {
 }
 
 /**
- * Lanes whose distances from the first lane enter the hash. These distances usually differ between
- * patterns.
+ * Lanes whose address distances from the first lane are hashed. Different access patterns usually
+ * have different distances at these lanes.
  */
 const telling = [1, 8, 31]
 

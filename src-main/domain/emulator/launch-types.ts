@@ -44,7 +44,7 @@ export interface Printed {
 export interface LaunchOptions {
   /** Maximum number of warp instructions, after which the launch stops. */
   readonly limit: number
-  /** Whether to check for reads of uninitialized memory and for races, which is slow. */
+  /** Whether to run the slow checks for reads of uninitialized memory and for races. */
   readonly checks: boolean
   /**
    * Number of times that a segment is interpreted before it is compiled. `Infinity` disables

@@ -31,8 +31,8 @@ export interface Operands {
 }
 
 /**
- * Sorts the operands of an arithmetic instruction. The printed order is [outs] [register [outs]]
- * sources [ins].
+ * Groups the operands of an arithmetic instruction by role. The printed order is [outs] [register
+ * [outs]] sources [ins].
  */
 export function sortOperands(all: readonly Operand[], writesRegister: boolean): Operands {
   const rest = [...all]

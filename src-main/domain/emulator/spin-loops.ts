@@ -14,8 +14,8 @@ const asks = ({ mnemonic, modifiers }: Instruction): boolean =>
   (mnemonic === 'USETMAXREG' && modifiers.includes('TRY_ALLOC'))
 
 /**
- * Maximum number of instructions in a loop that polls data from other blocks. The instruction limit
- * includes the code that uses the polled data.
+ * Maximum number of instructions in a loop that polls data from other blocks. The loop also
+ * contains the code that uses the data.
  */
 const longestLook = 128
 

@@ -1,6 +1,6 @@
 /**
- * The outcome of one attempt at a lab. Every check, prediction, and question has figures and a
- * sentence.
+ * The outcome of one attempt at a lab. It has figures and a sentence for every check, prediction,
+ * and question.
  */
 import { z } from 'zod'
 import { LabCheck, predictionDirections } from './lab'

@@ -29,8 +29,8 @@ export const BuildSettings = z
 export type BuildSettings = z.infer<typeof BuildSettings>
 
 /**
- * Allowed nvcc flags. Each word in the settings must match one pattern. A flag with a separate
- * value consists of two words.
+ * Allowed nvcc flags. Each word in the settings must match one of these patterns. A flag with a
+ * separate value consists of two words.
  */
 const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^--?use_fast_math$/ },

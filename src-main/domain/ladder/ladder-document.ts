@@ -12,7 +12,7 @@ import { ProgramLadderDocument } from './program-ladder'
 import { At } from '../task/problem-request'
 
 const Size = z.number().int().min(1)
-/** Maximum value of a size. Rung authors must choose index types that are large enough. */
+/** Default maximum value of a size. Rung authors must choose index types that can hold it. */
 const max = Number.MAX_SAFE_INTEGER
 const TitledSize = TaskSize.extend({ value: Size, max: TaskSize.shape.max.unwrap().default(max) })
 

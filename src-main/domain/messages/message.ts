@@ -25,7 +25,7 @@ type TemplateOf<Key extends MessageKey> = Key extends `${infer Table}.${infer Na
 
 /**
  * The value names in the braces of a template. Plural forms such as `one{…}`, `other{…}` and
- * `=0{…}` may contain further names.
+ * `=0{…}` may contain more value names.
  */
 type Placeholders<Template extends string> = Template extends `${infer Before}{${infer Rest}`
   ?

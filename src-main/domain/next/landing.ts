@@ -3,7 +3,7 @@
  * steps in built-in ladders and the moves that they made. For each past step, the share is the
  * logarithm of its gain divided by the logarithm of its bound. Steps with the same move and a
  * similar bound have the highest weight. The range consists of quantiles of the past steps' shares.
- * Steps of the current ladder are excluded. The backtest excludes the current ladder's steps too.
+ * Steps of the current ladder are excluded, in the backtest too.
  */
 import { z } from 'zod'
 
@@ -122,8 +122,8 @@ export function landingOf(
 }
 
 /**
- * Returns how often ladders make the move if it applies, 0 to 1. The frequency ranks moves with
- * equal gains.
+ * Returns how often a ladder step makes the move when the move applies, as a fraction from 0 to 1.
+ * The frequency ranks moves with equal gains.
  */
 export function readinessOf(move: string, out: LeftOut, { offered }: Past): number {
   const own = offered.filter((one) => one.move === move && one.ladder !== out.ladder)

@@ -7,7 +7,7 @@ import { spreadOver } from '../emulator/spread'
 /** Maximum relative difference between instruction counts that are considered equal. */
 const alike = 0.02
 /**
- * Minimum and maximum number of clusters to compare first, and the limit on their warp
+ * Minimum and maximum number of clusters in the first comparison, and the limit on their warp
  * instructions.
  */
 const [fewestFirst, mostFirst, firstInstructions] = [2, 12, 1e6]

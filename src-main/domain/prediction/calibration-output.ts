@@ -25,8 +25,8 @@ export function readMeasurement(line: string): Measurement | null {
 }
 
 /**
- * Returns the measurements of a complete output. Throws an input error if the calibration did not
- * finish.
+ * Returns the measurements in the calibration's output. Throws an input error if the calibration
+ * did not finish.
  */
 export function readCalibration(text: string): Measurement[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '')

@@ -48,8 +48,8 @@ export interface LaunchSample {
 const inOrder = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b)
 
 /**
- * Returns the number of simulation steps for the traced blocks. The steps are the blocks'
- * instructions and the lines that the blocks access.
+ * Returns the number of simulation steps for the traced blocks. Each instruction is a step, and so
+ * is each access to a cache line.
  */
 const stepsOf = ({ blocks }: LaunchTrace): number =>
   blocks.reduce(
@@ -102,8 +102,8 @@ export function sampleLaunch(
         return runLaunch(device, { ...launch, blocks }, options).instructions
       })
   if (work && work.error > mostUneven) throw new Refused('uneven', launch.kernel)
-  // The blocks of one SM often belong to the same column of the grid. The blocks of a column may
-  // all be short or all be long.
+  // If blocks differ, spread the sample across the grid. The blocks of one SM often belong to the
+  // same column, and a column may have only short or only long blocks.
   const { result, trace } = work?.differ
     ? record(blocksOfClusters(inOrder(spreadOver(allClusters, clusters)), clusterBlocks))
     : clusters === 1
@@ -131,8 +131,8 @@ function lookAtSharing(
 }
 
 /**
- * Maximum size in bytes of an allocation that is restored before each run of a launch. Such small
- * allocations include counters and flags.
+ * Maximum size in bytes of an allocation that is restored before each run of a launch. Allocations
+ * up to this size can contain counters and flags that a run changes.
  */
 const mostState = 2 ** 20
 

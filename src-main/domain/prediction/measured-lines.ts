@@ -90,7 +90,7 @@ export class MeasuredLines {
 const rounded = (value: number): number =>
   Number.isInteger(value) ? value : Number(value.toPrecision(4))
 
-/** Returns a measured value. Fractions are rounded to four digits. */
+/** Converts a measurement to a parameter value. Fractions are rounded to four digits. */
 export const measured = ({ value, spread, name }: Read): ParameterValue => ({
   value: rounded(value),
   evidence: 'measured',
@@ -98,7 +98,10 @@ export const measured = ({ value, spread, name }: Read): ParameterValue => ({
   source: name,
 })
 
-/** Returns a value computed from measurements. `spread` is the spread of the computed value. */
+/**
+ * Returns a parameter value computed from measurements. `spread` is the spread of the computed
+ * value.
+ */
 export const derived = (value: number, source: string, spread?: number): ParameterValue => ({
   value: rounded(value),
   evidence: 'derived',

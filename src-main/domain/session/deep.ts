@@ -113,7 +113,7 @@ export const Rule = z.object({
 export type Rule = z.infer<typeof Rule>
 
 /**
- * The samples with stall reasons: all samples, or only samples in cycles without an issued
+ * Which samples have stall reasons: all samples, or only samples in cycles without an issued
  * instruction (ncu 2025.4 and later).
  */
 const StallSamples = z.enum(['all', 'notIssued'])

@@ -102,8 +102,8 @@ const lacksSums = ({ metrics }: RungResult): boolean =>
   Object.values(metrics).some(({ reason }) => says(reason, 'figures.noInstructions'))
 
 /**
- * Returns the rungs of an older deep session that lack sums over instructions. The rungs' deep
- * profiles contain the counters.
+ * Returns the rungs of an older deep session that lack sums over instructions. The sums can be
+ * computed from the rungs' deep profiles.
  */
 export const rungsWithoutSums = ({ settings, rungs }: Session): RungResult[] =>
   settings.profile === 'deep' ? rungs.filter((rung) => rung.profile && lacksSums(rung)) : []
@@ -139,7 +139,7 @@ const notCollected = ({ unit }: MetricDefinition): MetricValue =>
 
 /**
  * Metrics that may have been added to a profile level after a session was recorded. The card level
- * has never changed.
+ * is omitted, because its metrics have never changed.
  */
 const added = (level: ProfileLevel): MetricDefinition[] =>
   metricsAtLevel(level).filter((metric) => metric.level !== 'card')

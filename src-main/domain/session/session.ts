@@ -50,7 +50,7 @@ export type Build = z.infer<typeof Build>
 /**
  * One element of a result. JSON cannot represent NaN and infinity. NaN is therefore null, and
  * strings represent infinities and integers beyond 2^53. If an exact check compares NaN bits, NaN
- * is also a string.
+ * is a string that contains the bits.
  */
 const Element = z
   .union([
@@ -352,7 +352,7 @@ export const RungResult = z.object({
   params: Parameters,
   /**
    * nvcc arguments other than the default flags, with environment variables unexpanded. Absent if
-   * there are no other arguments.
+   * there are only default flags.
    */
   buildWords: z.array(z.string()).optional(),
   /** Path under the session's `sources/`. */
@@ -385,8 +385,8 @@ export const RungResult = z.object({
   prepared: Prepared.optional(),
   profile: Profile.nullable(),
   /**
-   * Time under a profiler, for kernels of imports and programs. For a program rung, the time covers
-   * all launches.
+   * Kernel time under a profiler; only in imports and in sessions of programs. For a program rung,
+   * the time covers all launches.
    */
   profiledTime: ProfiledTime.optional(),
   metrics: z.record(z.string(), MetricValue),
@@ -498,8 +498,8 @@ export const rungOf = (session: Session, id: string): RungResult | undefined =>
   findById(session.rungs, id)
 
 /**
- * Returns whether the rungs build on each other. Launches of an import and kernels of a program are
- * independent.
+ * Returns whether the rungs build on each other. The launches in an imported session and the
+ * kernels of a profiled program are independent.
  */
 export const climbs = ({ program, target }: Pick<Session, 'program' | 'target'>): boolean =>
   program === undefined && can(target).knowsRun

@@ -63,7 +63,7 @@ export const units: Readonly<Record<UnitId, Unit>> = {
   dram: { id: 'dram', busy: 'dramUtilization', of: 'elapsed', full: unit, work: ['dramBytes'] },
 }
 
-/** Instruction categories other than arithmetic, which also use issue slots. */
+/** Categories of instructions that use issue slots but do no floating-point arithmetic. */
 export const overheadKinds: readonly string[] = [
   'memoryInstructions',
   'integerInstructions',
@@ -81,7 +81,7 @@ export const unitOf = (metric: string): Unit | undefined => byMetric.get(metric)
 
 const byMetric = new Map<string, Unit>([
   ...unitIds.flatMap((id) => [...units[id].work].map((metric) => [metric, units[id]] as const)),
-  // Assign counters that several units list, and counters that no unit lists.
+  // Assign a unit to counters that several units list, and to counters that no unit lists.
   ['sharedLoads', units.lsu],
   ['memoryInstructions', units.issue],
   ['l1Bytes', units.l1Data],

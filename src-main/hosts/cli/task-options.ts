@@ -1,7 +1,7 @@
 /**
  * Defines options for the sizes, scalars and options of tasks, by name.
  *
- * Another module parses the option values, because parsing needs the whole contract.
+ * `parse-run-request.ts` parses the option values, because parsing needs the whole contract.
  */
 import { sizesLabel, type Sizes } from '../../domain/task/problem'
 import { namesOf } from '../../domain/task/problem-request'

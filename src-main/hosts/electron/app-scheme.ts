@@ -13,7 +13,7 @@ export const appUrl = `${scheme}://${host}/`
 
 /**
  * Whether a URL has the app's scheme and host. URL.origin is "null" for schemes that Node does not
- * know.
+ * recognize.
  */
 export function isAppUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null

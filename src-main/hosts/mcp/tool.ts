@@ -41,7 +41,7 @@ interface ToolFacts<Shape extends z.ZodRawShape> {
   answer: (input: z.output<z.ZodObject<Shape>>, call: Call) => Promise<Answer>
 }
 
-/** Maximum number of waiting calls. Further calls are rejected. */
+/** Maximum number of waiting calls. Calls beyond this limit are rejected. */
 const mostWaiting = 32
 
 /** Returns a function that runs jobs one at a time, in order. */

@@ -1,7 +1,7 @@
 /** Checks that the UI's own page sent a request. Uses headers that other pages cannot forge. */
 import type { IncomingMessage } from 'node:http'
 
-/** An error that rejects a request. The response has `status` and a message. */
+/** An error that rejects a request. The server responds with `status` and the error's message. */
 export class HttpFault extends Error {
   readonly status: number
   readonly headers: Record<string, string>

@@ -1,4 +1,7 @@
-/** Reads bytes and checks every position. Errors name the damaged part of the file. */
+/**
+ * Reads bytes of a cubin and checks that every position is in bounds. Errors name the damaged part
+ * of the file.
+ */
 import { inputError, type KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 

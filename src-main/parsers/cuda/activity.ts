@@ -11,7 +11,7 @@ export interface Activity {
   /** Launches, sorted by start time. */
   launches: ActivityLaunch[]
   /**
-   * Whether every launch was written. False if there were too many launches or CUPTI lost some
+   * Whether `launches` is complete. False if there were too many launches or CUPTI lost some
    * launches.
    */
   whole: boolean

@@ -2,7 +2,7 @@
  * Parses `nvidia-smi -q -x`, an XML document. Entities declared in the document's DOCTYPE are not
  * expanded.
  *
- * Values that the driver does not know (`N/A`, `[N/A]`, a deprecation notice) become null.
+ * Values that the driver does not report (`N/A`, `[N/A]`, a deprecation notice) become null.
  *
  * The document identifies the machine by serial numbers, UUIDs, and other users' processes. Call
  * redactNvidiaSmi before writing the document anywhere.
@@ -69,7 +69,9 @@ function textAt(node: Node, ...path: string[]): string | null {
   return typeof here === 'string' && !/^\[?N\/A\]?$/i.test(here) ? here : null
 }
 
-/** Converts text such as `1980 MHz` to 1980. Returns null if the text has another unit. */
+/**
+ * Converts text such as `1980 MHz` to 1980. Returns null if the text does not have the given unit.
+ */
 function quantity(text: string | null, unit: string): number | null {
   const [, value, found] = /^(-?\d{1,15}(?:\.\d+)?) (\S+)$/.exec(text ?? '') ?? []
   return found === unit ? Number(value) : null

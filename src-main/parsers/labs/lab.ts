@@ -47,7 +47,7 @@ export interface ParsedLab {
   files: { path: string; line: number }[]
   /**
    * Line of `needs.labs`, or the first line of the front matter if there is no such key. Errors
-   * about other labs are reported at this line.
+   * about the required labs are reported at this line.
    */
   needsLine: number
   /** Line of `ladder`. Line at which errors in a ladder folder are reported. */

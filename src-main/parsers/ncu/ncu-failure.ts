@@ -95,7 +95,7 @@ const causes: readonly Pattern[] = [
 ]
 
 /**
- * Returns the ncu names of the metrics that ncu rejected as unknown. In older versions, the name is
+ * Returns the ncu names of the metrics that ncu rejected as unknown. Older versions of ncu print
  * only a counter's base name (`sm__nope`).
  */
 export const unknownMetrics = (text: string): string[] => [

@@ -2,7 +2,8 @@
  * Describes the parts of ncu's report that this program uses, as protobuf messages.
  *
  * The field numbers were determined from reports and verified against ncu's CSV output
- * (test/parsers/ncu/ncu-rep.test.ts). This project chose the field names.
+ * (test/parsers/ncu/ncu-rep.test.ts). The field names are our own, because reports contain only the
+ * numbers.
  *
  * All other parts (sections, charts) are skipped during decoding and take no memory. Machine code
  * and sampled instances are decoded for one launch at a time.

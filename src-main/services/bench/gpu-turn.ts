@@ -1,4 +1,4 @@
-/** Waits for exclusive use of a GPU and detects other programs that compute on the GPU. */
+/** Waits for exclusive use of a GPU and detects other programs that use the GPU. */
 import type { GpuHolder } from '../../adapters/tools/gpu-lock'
 import { askDriver } from '../../adapters/tools/gpus'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -8,7 +8,7 @@ import { message, type AnyMessage, type Statement } from '../../domain/messages/
 interface GpuTurn {
   toolbox: Toolbox
   gpu: { name: string; pciBusId: string }
-  /** Whether to wait for the GPU. If false, `inTurn` throws an error instead. */
+  /** Whether to wait for the GPU. If false, `inTurn` throws an error if the GPU is in use. */
   wait: boolean
   signal: AbortSignal
   /** Called with notices, such as the reason for waiting. */
@@ -41,8 +41,7 @@ export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<
   if (claim.state === 'unavailable')
     onNotice(message('tools.gpuNotReserved', { gpu: gpu.name, text: claim.reason }))
   try {
-    // If the run is canceled while waiting, the work detects the cancellation and returns its
-    // finished parts.
+    // If the run was canceled during the wait, `work` detects this and returns the finished parts.
     return await work()
   } finally {
     if (claim.state === 'held') claim.lock.release()
@@ -50,8 +49,8 @@ export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<
 }
 
 /**
- * Whether the driver lists another program that computes on the GPU. This program's own GPU
- * processes must have exited before the call.
+ * Whether another program uses the GPU, according to the driver. This program's own GPU processes
+ * must have exited before the call.
  */
 export async function isShared(
   { toolbox, gpu, signal }: Pick<GpuTurn, 'toolbox' | 'gpu' | 'signal'>,

@@ -56,7 +56,7 @@ async function sanitizeOne(
       : await sanitize(environment, request)
     const checks = report.rungs[0]?.checks
     if (emulated && checks && check.tools.includes('racecheck')) {
-      // The host code knows the problem size and may launch a different kernel at another size.
+      // Use the lab's size, because the host code may launch a different kernel at another size.
       const whole = { ...request, tools: ['racecheck' as const], at: lab.size }
       const block = anyBlock(settings?.seed ?? 0)
       const [race] = (await sanitizeEmulated(environment, whole, emulated, block)).rungs

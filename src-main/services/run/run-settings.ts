@@ -9,7 +9,9 @@ export interface RunSettings {
   idleSeconds: number
   /** Delays in milliseconds between profiling attempts while another tool is using the counters. */
   busyWaitsMs: readonly number[]
-  /** Whether to wait while another run uses the GPU. If false, the run fails instead. */
+  /**
+   * Whether to wait while another run uses the GPU. If false, the run fails if the GPU is in use.
+   */
   waitForGpu: boolean
   /** GPU index from 0 among the visible GPUs. If absent, CUDA's first GPU is used. */
   gpu?: number

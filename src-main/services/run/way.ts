@@ -1,6 +1,6 @@
 /**
- * A kind of run. A way defines the GPU for which rungs are built and the function that examines the
- * built rungs.
+ * Defines a kind of run (a way): the GPU for which rungs are built, and the function that examines
+ * the built rungs.
  */
 import type { RunEvent } from '../../contract/index'
 import type { Statement } from '../../domain/messages/message'
@@ -22,7 +22,7 @@ export interface Way extends BuildWay {
   examine(builds: Builds, progress: Progress): Promise<Findings>
 }
 
-/** Parameters for opening a kind of run. */
+/** Parameters for preparing a run. */
 interface Opening {
   bench: Bench
   plan: RunPlan
@@ -30,6 +30,7 @@ interface Opening {
 }
 
 /**
- * Opens a kind of run on a machine. Throws `missing` if the machine does not meet a requirement.
+ * Prepares a run of one kind on a machine. Throws `missing` if the machine does not meet a
+ * requirement.
  */
 export type OpenWay = (opening: Opening) => Promise<Way>

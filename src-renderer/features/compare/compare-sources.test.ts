@@ -151,7 +151,7 @@ describe('folded lines', () => {
     ])
   })
 
-  it('are all lines if nothing changed, unless there are only a few lines', () => {
+  it('include every line if nothing changed, unless the source has only a few lines', () => {
     expect(foldsOf(lines(9), lines(9))).toEqual([{ a: { from: 1, to: 9 }, b: { from: 1, to: 9 } }])
     expect(foldsOf(lines(3), lines(3))).toEqual([])
   })
@@ -171,7 +171,7 @@ describe('long sources', () => {
     expect(hunks.at(-1)).toEqual({ a: { from: 1499, to: 1499 }, b: { from: 1500, to: 1500 } })
   })
 
-  it('are equal if only white space differs and is ignored', () => {
+  it('are equal if white space is ignored and nothing else differs', () => {
     const [a, b] = [whole(lines.join('\n'), 'a.cu'), whole(whitespace.join('\n'), 'b.cu')]
     expect(sourceHunks(a, b, looseDiffConfig)).toEqual([])
     expect(sourceHunks(a, b)).toHaveLength(167)

@@ -53,8 +53,8 @@ export const canBeDated = ({ format, compare }: ExportForm): boolean =>
   format !== 'json' || compare !== ''
 
 /**
- * Returns whether charts can be chosen. The choice needs a single session, a format with charts,
- * and the charts section.
+ * Returns whether charts can be chosen. The report must cover a single session, have a format with
+ * charts, and include the charts section.
  */
 export const canChooseCharts = ({ format, compare, sections }: ExportForm): boolean =>
   hasChosenCharts(format) && compare === '' && sections.includes('charts')

@@ -29,9 +29,9 @@ const followsTime = (row: MatrixRow): boolean => row.source === 'timing'
 
 /**
  * Returns the rows relative to the baseline. `base` contains the same rows, with only the
- * baseline's values. If a row is missing in `base`, its values are unchanged. Times with a
- * different L2 state are also unchanged. If the sessions cannot be compared, the differences have
- * no verdicts.
+ * baseline's values. A row that is missing in `base` is returned unchanged. Times are also returned
+ * unchanged if their L2 state differs from the baseline's. If the sessions cannot be compared, the
+ * differences have no verdicts.
  */
 export function againstBaseline(
   items: readonly MatrixItem[],

@@ -50,8 +50,8 @@ export function runColumns(context: LeadContext, results: readonly RungResult[])
 }
 
 /**
- * Returns the strings for a run without a GPU. Returns null if the run has a GPU or replays a
- * recording.
+ * Returns whether a run without a GPU builds for, emulates, or predicts a GPU, and that GPU's name.
+ * Returns null if the run has a GPU or replays a recording.
  */
 export function placeWords(
   target: ParsedTarget,

@@ -252,7 +252,7 @@ describe('comparability and the effects of changes', () => {
         expect(comparability(withFused, withFused).warnings).toEqual([])
       })
 
-      it("may differ from the reference's result, to which the ratio refers", () => {
+      it('cause a warning about the ratio if the rung and the reference compute different results', () => {
         expect(ratioWarning(session, plain)).toBeNull()
         expect(inEnglish(ratioWarning(session, fused)!)).toBe(
           '02_coalesced computes the product, a bias and ReLU; its ratio is relative to 00_cublas, which computes the product only.',

@@ -25,7 +25,7 @@ describe('change points', () => {
     expect(wrong.length).toBeLessThanOrEqual(6)
   })
 
-  it('are found within one session of a 2 % step', () => {
+  it('are found at most one session away from a 2 % step', () => {
     const normal = noise(8)
     const found = Array.from({ length: 100 }, () =>
       changePoints(

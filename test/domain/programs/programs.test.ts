@@ -146,7 +146,7 @@ describe('a kernel’s name', () => {
   })
 })
 
-it('kernels with the same name have titles that differ in shape, or otherwise in number', () => {
+it('the titles of kernels with the same name include the launch shape, and a number if the shapes match', () => {
   const at = (name: string, grid: number, block = 256) => ({
     name,
     grid: [grid, 1, 1] as [number, number, number],
@@ -226,7 +226,7 @@ describe('two reports of 14 launches', () => {
     expect(total.ratio).toBeCloseTo(total.timeB! / total.timeA!, 12)
   })
 
-  it('record how each pair was found', () => {
+  it('are paired, and each pair states how it was found', () => {
     const { pairs } = compareSessions(before, kernels('after', edited))
     expect(pairs[0]!.by).toBe('function+template+grid+block+range+order')
     expect(pairs[5]!.by).toBe('function+template+grid+block+range')
@@ -321,7 +321,7 @@ describe('kernels without a counterpart', () => {
     { name: 'last()', ms: 1 },
   ]
 
-  it('were fused, split, or replaced if they are between the same neighbors', () => {
+  it('are reported as fused, split, or replaced if they are between the same neighbors', () => {
     const parts = [
       { name: 'mean()', ms: 1 },
       { name: 'scale()', ms: 2 },
@@ -354,7 +354,7 @@ describe('kernels without a counterpart', () => {
     ])
   })
 
-  it('were added or removed in all other cases', () => {
+  it('are reported as added or removed in all other cases', () => {
     expect(changesOf([f, g], [f, { name: 'new()', ms: 1 }, g])).toEqual([['added', 0, 1, null]])
     expect(changesOf([f, { name: 'old()', ms: 1 }, g], [f, g])).toEqual([['removed', 1, 0, null]])
   })
@@ -390,7 +390,7 @@ describe('sessions of several kinds', () => {
     expect(comparable.reasons.map(inEnglish).join()).toContain('No kernel')
   })
 
-  it('with 500 kernels are paired quickly', () => {
+  it('with 500 kernels have their kernels paired quickly', () => {
     const many = Array.from({ length: 500 }, (_, n) => tile(n % 7, 1 + (n % 13)))
     expect(compareSessions(kernels('a', many), kernels('b', many.slice(3))).pairs).toHaveLength(497)
   })

@@ -187,7 +187,7 @@ describe('generated headers', () => {
     work: { reads: 'ROWS', writes: 'ROWS' },
   })
 
-  it('an input-only scalar is in no struct, and only in problems that set the scalar', () => {
+  it('an input-only scalar appears in no struct, and only in problems that set it', () => {
     const { scalars, ...rest } = row
     const special = { dtype: 'i32' as const, value: 0, inputs: true as const }
     const task = Task.parse({ ...rest, scalars: { ...scalars, special } })
@@ -229,7 +229,7 @@ describe('generated headers', () => {
     it.each([
       ['kl_task.h', taskHeader],
       ['kl_reference.h', referenceHeader],
-    ])('%s for gemm is the header with which its rungs were compiled', (name, header) => {
+    ])('%s for gemm equals the header with which its rungs were compiled', (name, header) => {
       expect(header(gemm)).toBe(captured(name))
     })
 

@@ -66,8 +66,8 @@ describe('completion', () => {
   })
 
   /**
-   * Returns the command line after bash has completed it. A script that prints the candidates
-   * replaces the program.
+   * Returns the command line after bash has completed it. Instead of the program, bash calls a
+   * script that prints `candidates`.
    */
   async function inBash(line: readonly string[], candidates: readonly string[]): Promise<string[]> {
     const dir = await tempDir()

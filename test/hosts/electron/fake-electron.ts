@@ -1,7 +1,7 @@
 /**
- * A fake of the Electron parts that the host uses. The fake enforces Electron's important rules.
- * Calls that must precede `ready` throw an error after `ready`. Quitting can be prevented, and a
- * destroyed object throws an error. The Electron binary is not required.
+ * A fake of the Electron parts that the host uses. The fake enforces the Electron rules that the
+ * host must follow. Calls that must precede `ready` throw an error after `ready`. Quitting can be
+ * prevented, and a destroyed object throws an error. The Electron binary is not required.
  */
 import { EventEmitter } from 'node:events'
 import type { BrowserWindowConstructorOptions, MessageBoxOptions, WebPreferences } from 'electron'

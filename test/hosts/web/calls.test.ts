@@ -27,7 +27,7 @@ describe('calls', () => {
       expect(json(answer)).toEqual({ ok: true, value: appInfo })
     })
 
-    it('reaches the core in the form that the contract parses, with defaults filled in', async () => {
+    it('reaches the core as parsed by the contract, with defaults filled in', async () => {
       await at.call('run.start', JSON.stringify({ ladder: 'gemm-fp32', target: 'local', extra: 1 }))
       expect(at.core.calls).toEqual([
         {
@@ -47,7 +47,7 @@ describe('calls', () => {
     })
 
     it.each(['no.such.call', 'toString', '__proto__', 'app.info/x', ''])(
-      'with the unknown name %j gets a typed error',
+      'with the unknown name %j returns a typed error',
       async (name) => {
         const answer = await at.call(name)
         expect(answer.status).toBe(200)
@@ -56,7 +56,7 @@ describe('calls', () => {
       },
     )
 
-    it('with input that violates the contract gets a typed error', async () => {
+    it('with input that violates the contract returns a typed error', async () => {
       for (const body of ['{"ref":"../../etc"}', '{}', 'null', '[]', '1']) {
         const answer = await at.call('sessions.get', body)
         expect(answer.status).toBe(200)
@@ -185,7 +185,7 @@ describe('events', () => {
       await settled(() => at.core.listeners.size === 0)
     })
 
-    it('disconnects a page that does not read, but not other pages', async () => {
+    it('disconnects a page that does not read its events, but not other pages', async () => {
       const [stalled, reading] = [await at.stream(cookie), await at.stream(cookie)]
       stalled.response.pause()
       for (let seq = 0; at.core.listeners.size === 2 && seq < 2000; seq += 1) {
@@ -262,7 +262,7 @@ describe('uploads', () => {
       expect(left()).toEqual([])
     })
 
-    it("that the core rejects gets the core's message, and leaves no file", async () => {
+    it("that the core rejects returns the core's message, and leaves no file", async () => {
       const answer = await send('name=it.bad')
       expect(answer.status).toBe(200)
       expect(json(answer)).toEqual({
@@ -277,7 +277,7 @@ describe('uploads', () => {
       ['C:\\Users\\me\\r.csv', 'C--Users-me-r.csv'],
       ['.profile', 'profile'],
       ['a\nb.csv', 'a-b.csv'],
-    ])('named %j remains in its folder', async (name, kept) => {
+    ])('named %j stays inside the upload folder', async (name, kept) => {
       await send(`name=${encodeURIComponent(name)}`)
       expect(basename(seen[0]!.path)).toBe(kept)
       expect(dirname(dirname(seen[0]!.path))).toBe(tmpdir())

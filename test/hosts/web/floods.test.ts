@@ -58,7 +58,7 @@ describe('a flood', () => {
     await expect.poll(() => all.filter(({ socket }) => !socket.closed).length).toBeLessThan(140)
   })
 
-  it('of 10,000 requests from strangers is rejected, one by one', async () => {
+  it('of 10,000 unauthenticated requests is rejected, one by one', async () => {
     const cookie = await at.signIn()
     const flood = Array.from({ length: 20 }, () => open(head('/', 'X-A: b').repeat(500)))
     const answers = (): number =>
@@ -84,7 +84,7 @@ describe('a flood', () => {
     await ownerIsServed(await at.signIn())
   })
 
-  it('of 300 event streams gets each event, and leaves no open connections', async () => {
+  it('of 300 event streams receives every event, and leaves no open connections', async () => {
     const cookie = await at.signIn()
     const streams: EventStream[] = await Promise.all(
       Array.from({ length: 300 }, () => at.stream(cookie)),
@@ -126,7 +126,7 @@ describe('a flood', () => {
 
 describe('slow clients', () => {
   // Set the short time limit only for the tests of slow clients. On a busy machine, a flood of
-  // requests may take longer.
+  // requests may exceed the limit.
   beforeEach(async () => {
     await at.stop()
     at = await startHarness({ headersTimeoutMs: 300, requestTimeoutMs: 300, closeGraceMs: 100 })
@@ -196,7 +196,7 @@ describe('a stolen link', () => {
     }
   })
 
-  it('is neither used up nor answered under a hostname that an attacker points to this machine', async () => {
+  it('is neither used up nor accepted under a hostname that an attacker points to this machine', async () => {
     const link = token()
     for (const host of [
       'evil.example',

@@ -16,7 +16,7 @@ describe('whole tables', () => {
   describe('ncu -o REPORT --csv --page raw with a program that also prints', () => {
     const { launches, messages, notes } = parseNcuRawCsv(twoRungs)
 
-    it('gives one launch per row, with its kernel, extents, device, and passes', () => {
+    it('yields one launch per row, with its kernel, extents, device, and passes', () => {
       expect(launches.map(({ metrics: _, ...launch }) => launch)).toEqual([
         {
           id: 0,
@@ -57,7 +57,7 @@ describe('whole tables', () => {
       ])
     })
 
-    it('gives every metric under its own name with its unit, and a measured zero as 0', () => {
+    it('yields every metric under its own name with its unit, and a measured zero as 0', () => {
       const first = launches[0]!.metrics
       expect(first['gpu__time_duration.sum']).toEqual({ value: 434208, unit: 'ns' })
       expect(first['smsp__inst_executed_op_shared_ld.sum']).toEqual({
@@ -73,7 +73,7 @@ describe('whole tables', () => {
       expect(first).not.toHaveProperty('Kernel Name')
     })
 
-    it("gives ncu's messages, and no notes about problems", () => {
+    it("yields ncu's messages, and no notes about problems", () => {
       expect(messages.map(({ level, text }) => `${level}: ${text.slice(0, 40)}`)).toEqual([
         'warning: Note: Running with unmodified GPU clocks',
         'info: Connected to process 466 (./probe)',
@@ -98,7 +98,7 @@ describe('whole tables', () => {
       expect(parseNcuRawCsv(chatty)).toMatchObject({ launches, notes: [] })
     })
 
-    it('after an unterminated line of the program', () => {
+    it('after an unterminated line of program output', () => {
       const joined = lines.with(headerAt, `no line end${lines[headerAt]}`).join('\n')
       expect(parseNcuRawCsv(joined).launches).toEqual(launches)
     })
@@ -144,7 +144,7 @@ describe('whole tables', () => {
       expect(withRanges(cell.replace('03_a', 'a::b')).launches[0]?.rung).toBe('a::b')
     })
 
-    it('is not a range that a library pushed in its own domain', () => {
+    it('is never taken from a range that a library pushed in its own domain', () => {
       const library = '""CCCL:cub::DeviceReduce::Reduce:none:none:none:none:REGISTERED:x""'
       expect(withRanges(`${cell}  ${library}`).launches[0]?.rung).toBe('03_a')
     })
@@ -186,14 +186,14 @@ describe('whole tables', () => {
   })
 
   describe('a truncated table', () => {
-    it('that ends in its last row gives the complete rows, and reports a missing row', () => {
+    it('that ends in its last row yields the complete rows, and reports a missing row', () => {
       const cut = twoRungs.trimEnd().slice(0, -100)
       const { launches, notes } = parseNcuRawCsv(cut)
       expect(launches.map(({ id }) => id)).toEqual([0, 1])
       expect(said(notes)).toEqual([expect.stringMatching(/ends in the middle of a row.*\\"2\\"/)])
     })
 
-    it('that ends between two cells of its last row also gives the complete rows and reports the last row', () => {
+    it('that ends between two cells of its last row still yields the complete rows, and reports the last row', () => {
       const text = twoRungs.trimEnd()
       const cut = text.slice(0, text.lastIndexOf(',"'))
       const { launches, notes } = parseNcuRawCsv(cut)
@@ -201,7 +201,7 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "2,466"/)])
     })
 
-    it('whose first launch has a grid extent too large for a number gives the other launches', () => {
+    it('still yields the other launches if the grid extent of the first launch is out of range', () => {
       const { launches, notes } = parseNcuRawCsv(
         twoRungs.replace('"(32, 32, 1)"', `"(${'9'.repeat(400)}, 32, 1)"`),
       )
@@ -209,7 +209,7 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "0,466"/)])
     })
 
-    it('that ends in its header gives no launches and a note', () => {
+    it('that ends in its header yields no launches and a note', () => {
       const { launches, notes } = parseNcuRawCsv(lines[headerAt]!.slice(0, 2000))
       expect(launches).toEqual([])
       expect(said(notes)).toEqual([expect.stringContaining('middle of its header')])
@@ -249,7 +249,7 @@ describe('streams', () => {
       expect({ total, page }).toEqual({ total: 3, page: 'raw' })
     })
 
-    it('with the full set of metrics is parsed like the whole page', async () => {
+    it('with the full set of metrics yields the same launches as the whole page', async () => {
       expect((await read(full)).launches).toEqual(parseNcuRawCsv(full).launches)
     })
 
@@ -258,19 +258,19 @@ describe('streams', () => {
       expect([launches.length, total]).toEqual([2, 3])
     })
 
-    it('that ends within a row gives the complete rows and a note', async () => {
+    it('that ends within a row yields the complete rows and a note', async () => {
       const { launches, notes } = await read(twoRungs.trimEnd().slice(0, -100))
       expect(launches).toHaveLength(2)
       expect(said(notes)).toEqual([expect.stringMatching(/^A row cannot be read: .*2/)])
     })
 
-    it('of two runs in one file gives the launches of both runs', async () => {
+    it('of two runs in one file yields the launches of both runs', async () => {
       const { launches, notes } = await read(`${twoRungs}\n${ncuCapture('no-nvtx')}`)
       expect(launches).toHaveLength(7)
       expect(notes).toEqual([])
     })
 
-    it('without a table has no launch', async () => {
+    it('without a table yields no launches', async () => {
       expect(await read('one\ntwo,three\n')).toMatchObject({ launches: [], total: 0, notes: [] })
     })
 
@@ -367,7 +367,7 @@ describe('streams', () => {
           expect(own[index]!.metrics[name]!.value, name).toBe(raw[index]!.metrics[name]!.value)
     })
 
-    it('has a metric that was requested by name under that name, in its base unit', async () => {
+    it('contains metrics requested by name under these names, in base units', async () => {
       const own =
         '"0","7","a","127.0.0.1","branch()","1","7","(256, 1, 1)","(1024, 1, 1)","0","7.5"'
       const row = (name: string, unit: string, value: string) =>

@@ -163,7 +163,7 @@ describe('a ladder of programs', () => {
     })
   })
 
-  it('compares rungs with the first rung, even if nobody requested that rung, and reports its failure', async () => {
+  it('compares rungs with an unrequested first rung, and reports a failure of the first rung', async () => {
     const rungs: Rungs = { '00_first': writes(ones), '01_other': writes(nearly) }
     const { run } = await setUp(rungs, { programs: { output } })
     expect(statuses((await run({ rungs: ['01_other'] })).session)).toEqual({ '01_other': 'wrong' })

@@ -1,7 +1,4 @@
-/**
- * Tests rungs on the emulated GPU that have a one-time setup or their own memory, streams, or
- * graphs.
- */
+/** Tests emulated rungs that have a one-time setup or their own memory, streams, or graphs. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -55,7 +55,7 @@ describe('rungs without a fault', () => {
     expect(calls[0]).not.toContain('--reference-library')
   })
 
-  it('written in Python are built with the files that run a script', async () => {
+  it('written in Python are built with the source files that run a Python script', async () => {
     const machine = await fakeMachine()
     await start(machine, { ladder: 'softmax', rungs: ['08_triton'], tools: ['memcheck'] })
     const build = machine.calls('nvcc').find((call) => call.includes('softmax/08_triton.py.cpp'))

@@ -20,9 +20,9 @@ interface SumForm {
 }
 
 interface AlignedSums {
-  /** Elements of the left matrix in row-major order, with `depth` elements per row. */
+  /** Elements of the left-hand matrix in row-major order, with `depth` elements per row. */
   left: Float64Array
-  /** Elements of the right matrix in row-major order. Row k has one element per column. */
+  /** Elements of the right-hand matrix in row-major order. Row k has one element per column. */
   right: Float64Array
   /**
    * Sums in row-major order. The array contains the addends before the `add` call and the
@@ -42,7 +42,7 @@ const load64Splat = 0x0a
 
 /**
  * Replaces each double on the stack with the power of two given by its exponent. Zeros stay 0. The
- * local `value` contains the same doubles.
+ * local `value` must contain the same doubles as the stack.
  */
 export function toMagnitudes(code: Code, value: number, leastNormal: number): void {
   code.words(...exponentBits, ...exponentBits)

@@ -50,8 +50,8 @@ function pushFloats(code: Code, type: Type, place: number, halves: number): void
     code.constant(16)
     code.vector(vector.shrU)
     code.set(halves)
-    // Shift the exponent into position and correct the bias for FP32. The highest exponent becomes
-    // infinity.
+    // Shift the exponent into position and correct the bias for FP32. Values with the highest
+    // exponent become infinities.
     code.get(halves)
     code.splat(0x7fff)
     code.vector(vector.and)

@@ -48,7 +48,7 @@ export const machines = {
   fetchAgain: 'Fetch the report again: the download resumes where it stopped.',
   fetchLost: 'The connection to {name} was lost; reconnecting.',
   fetchStopped: 'Stopped; the downloaded part of the report is kept for next time.',
-  profileAgain: 'Run the ladder there again with the counters that you need.',
+  profileAgain: 'Run the ladder on that machine again with the counters that you need.',
   noNsight: 'There is no Nsight Compute (ncu-ui) on this machine.',
   nsightFailed: '{program} ended with {code}.',
   openFile: 'Open {file} in Nsight Compute yourself, here or on another machine.',
@@ -126,7 +126,7 @@ export const programs = {
   noTogether: 'The kernels could not be timed concurrently: {why}',
   cuptiMissing: 'CUPTI, which times concurrent kernels, was not found.',
   needsCupti: 'Install the CUDA toolkit with nvcc and CUPTI.',
-  noneTogether: 'Without ncu, the program finished no kernel.',
+  noneTogether: 'In the run without ncu, the program finished no kernel.',
   noRangeTogether: 'NVTX ranges are unknown without ncu.',
   withoutRange: 'Leave out --nvtx, or choose kernels with --kernels.',
   exited: '{program} ended with exit code {exitCode}.',
@@ -158,7 +158,7 @@ export const programs = {
   stopped: 'The program was stopped before its kernels were profiled.',
 } as const
 
-/** Messages about sweeps over the parameters of a rung. */
+/** Messages about parameter sweeps. */
 export const tunings = {
   none: 'There is no sweep {id}.',
   damaged: '{file} is not a sweep of this program, or it is damaged.',
@@ -194,7 +194,7 @@ export const written = {
   is: '{where}: {what}.',
   noKey: 'There is no key {key}.',
   noKeyIn: 'There is no key {key} in {where}.',
-  comma: 'Write an expression that contains a comma in quotes.',
+  comma: 'Put quotes around an expression that contains a comma.',
   string: 'a string',
   number: 'a number',
   whole: 'a whole number',

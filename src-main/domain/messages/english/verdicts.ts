@@ -30,7 +30,7 @@ export const roofline = {
   counted: 'FP32 operations counted by ncu: 2 × FFMA + FADD + FMUL.',
   ofProblem: 'Operation count of {what}, {flops}; FP32 operations were not counted.',
   ofProblemTensor:
-    'Operation count of {what}, {flops}; the tensor pipe did the work, which the FP32 counters do not include.',
+    'Operation count of {what}, {flops}; the FP32 counters do not include the work of the tensor pipe.',
 } as const
 
 /** Reasons why a launch is impossible. */
@@ -152,9 +152,9 @@ export const guard = {
   ofSecond: 'The second session: {what}',
   unfinished: 'The session {id} was canceled before it finished.',
   clocks:
-    'One session has times from the runner, the other has times from ncu, which runs each launch by itself: they are not compared.',
+    'The times are not compared: one session has times from the runner, and the other has times from ncu, which runs each launch by itself.',
   profilers:
-    'ncu timed the launches of one session one by one, and CUPTI timed the concurrent launches of the other: they are not compared.',
+    'The times are not compared: ncu timed the launches of one session one by one, and CUPTI timed the concurrent launches of the other.',
   noPairs: 'No kernel of one session has a counterpart in the other.',
   noKernels: 'The session {id} has no kernels.',
   onlyFused:

@@ -3,9 +3,9 @@
 /**
  * Completion script for each shell.
  *
- * All scripts call this program, which knows its commands and the existing names. Each output line
- * has a candidate, followed by a tab and a description. Bash does not show descriptions. If there
- * is no output, the shell completes file names.
+ * All scripts get the candidates from this program, because it can list its commands and the
+ * existing names. Each output line has a candidate, followed by a tab and a description. Bash does
+ * not show descriptions. If there is no output, the shell completes file names.
  */
 const bash = `# kernel-ladder completion for bash: eval "$(kernel-ladder completion bash)"
 _kernel_ladder() {

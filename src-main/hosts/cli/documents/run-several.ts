@@ -11,7 +11,9 @@ export const runSeveralDocument = documentKind({
   description:
     'What `kernel-ladder run --target A,B --json` prints: a session for each target, and their rungs side by side. docs/guides/machines.md explains it.',
   fields: {
-    /** Requested targets. `rungs[].on` lists the targets that have a session, in the same order. */
+    /**
+     * Requested targets. `rungs[].on` lists, in the same order, the targets that have a session.
+     */
     targets: z.array(
       z.object({
         target: z.string(),
