@@ -177,7 +177,7 @@ export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): 
   })
 }
 
-/** Returns the instructions whose counts differ from the GPU's. Waiting loops are excluded. */
+/** Returns the instructions whose counts differ from the GPU's, excluding spin-wait loops. */
 export const unequalOf = (kernels: readonly KernelComparison[]): string[] =>
   kernels.flatMap(({ kernel, totals }) =>
     counted

@@ -116,7 +116,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
     for (int d = 0; d < kSteps; ++d) {
       if (d == kSteps - 1) {
         // The last fragments of this stage are in registers. Every thread waits until the next stage has arrived.
-        // Afterwards no thread reads this stage, and copyStage may overwrite it.
+        // After that, no thread reads this stage, so copyStage may overwrite it.
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads();
       }

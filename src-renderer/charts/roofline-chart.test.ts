@@ -69,7 +69,7 @@ describe('a roofline', () => {
     const apart = rooflineChart({ ...spec, paths: [{ ...dram, points }], climb: [] })(palette, size)
     expect(rungJoins(apart)).toEqual([])
     expect(seriesOf(apart)[1]!.data).toHaveLength(5)
-    // One point is next to the middle of the segment. The other points are past the segment's ends.
+    // The first point is next to the middle of the segment. The other two points are past an end.
     expect(distanceToLine([5, 3], [0, 0], [10, 0])).toBe(3)
     expect(distanceToLine([13, 4], [0, 0], [10, 0])).toBe(5)
     expect(distanceToLine([3, 4], [0, 0], [0, 0])).toBe(5)
@@ -89,8 +89,8 @@ describe('a roofline', () => {
   })
 
   it('gives labels in capitals enough room', () => {
-    // These minimum widths were measured in a browser. With a smaller estimate, the label would
-    // overlap its neighbor.
+    // The limits are widths measured in a browser. If `widthOf` returned a smaller width, the label
+    // would overlap its neighbor.
     expect(widthOf('55 WGMMA and TMA')).toBeGreaterThanOrEqual(112)
     expect(widthOf('illicit')).toBeLessThan(36)
   })

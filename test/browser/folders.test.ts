@@ -187,7 +187,7 @@ it("one click adds a sweep's winner to the folder as a variant", async () => {
   await page.goBack()
   await winner.getByRole('button', { name: 'Add as a variant' }).click()
   await winner.getByText('b-tuned2 was added to the ladder.').waitFor()
-  // The UI must report the failure and keep the button.
+  // If b.cu does not declare TILE, the UI must report the failure and keep the button.
   await page.reload()
   await writeFile(join(path, 'b.cu'), rungText('b'))
   await winner.getByRole('button', { name: 'Add as a variant' }).click()

@@ -102,8 +102,8 @@ it('the raw page of a live ncu, even if truncated or altered, is parsed or rejec
     try {
       expectSound(parseNcuRawCsv(damaged).launches)
     } catch (error) {
-      // The CSV library itself reports unbalanced quotes. A run keeps its times despite such an
-      // error.
+      // The CSV library itself reports unbalanced quotes. A run keeps its times even if ncu's CSV
+      // is damaged.
       expect(String(error)).toMatch(/KernelLadderError|CsvError|Quote|Delimiter/i)
     }
   }

@@ -34,8 +34,8 @@ interface FileHistory {
 }
 
 /**
- * Returns a rung's header as of a commit. Old headers may be invalid in the current format. Files
- * from other repositories have no header.
+ * Returns a rung's header as of a commit. Headers in old commits may not match the current format.
+ * Files from other repositories have no header.
  */
 export function headerAt(commit: FileCommit, task: Task): RungHeader {
   const text = commit.texts.get(commit.file)!

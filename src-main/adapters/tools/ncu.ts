@@ -136,8 +136,8 @@ export async function ncuVersion(
 }
 
 /**
- * Returns environment variables that set a private temporary folder. In the shared folder, another
- * user's lock file would stop ncu.
+ * Returns environment variables that set a private temporary folder. In the system's temporary
+ * folder, another user's lock file would stop ncu.
  */
 const temporaryIn = (scratch: Scratch | null): Record<string, string> =>
   scratch ? { TMPDIR: scratch.path } : {}

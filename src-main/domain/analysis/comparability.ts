@@ -71,8 +71,8 @@ const predictedFor = ({ target }: OnGpu): string | null =>
   target && isPredicted(target) ? (gpuOfTarget(target)?.name ?? null) : null
 
 /**
- * Returns whether the times of two sessions can be ranked. The GPU and the L2 contents must not
- * differ.
+ * Returns whether the times of two sessions can be ranked. Both sessions must use the same GPU and,
+ * if known, the same L2 setting (cold or warm).
  */
 export const areTimesRanked = (a: Measured, b: Measured): boolean => {
   const [left, right] = [a.settings.cacheState, b.settings.cacheState]

@@ -22,7 +22,7 @@ export function registersOf(code: readonly Instruction[]): number {
           : 0
       if (index !== zeroRegister) highest = Math.max(highest, index)
     }
-  // A multi-word operand names only its first register. A warpgroup product uses up to 128
+  // A multi-word operand names only its first register. An operand of a warpgroup MMA has up to 128
   // registers.
   const words = code.some(({ mnemonic }) => mnemonic === 'HGMMA' || mnemonic === 'QGMMA') ? 128 : 8
   return Math.min(highest + words, 256)

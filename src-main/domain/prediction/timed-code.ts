@@ -42,8 +42,9 @@ export type Action =
   /** Commits a group of asynchronous copies. */
   | { readonly kind: 'copy-group' }
   /**
-   * Runs a WGMMA for `cycles` on the tensor core of each sub-core. The product's result is complete
-   * `drain` cycles later. With `commits`, the instruction also commits a WGMMA group.
+   * Runs a WGMMA for `cycles` on the tensor core of each sub-core. Its result is complete `drain`
+   * cycles after the tensor cores finish. With `commits`, the instruction also commits a WGMMA
+   * group.
    */
   | {
       readonly kind: 'warpgroup'
@@ -82,7 +83,7 @@ export interface TimedInstruction {
   readonly accesses: boolean
   /** Number of shared-memory wavefronts if there are no bank conflicts. */
   readonly leastWavefronts: number
-  /** Source registers. Empty if the instruction's pipe reads its registers later. */
+  /** Source registers. Empty if the instruction's pipe does not read its registers at issue. */
   readonly reads: readonly RegisterRead[]
   /** Constant-memory lines that the operands use. */
   readonly constants: readonly string[]

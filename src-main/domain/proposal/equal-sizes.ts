@@ -45,7 +45,7 @@ const renamed = (proposal: Proposal, names: ReadonlyMap<string, string>): Propos
 
 /**
  * Returns one proposal for each permutation of the group's names in the shapes and the grid. The
- * first proposal is unchanged.
+ * first proposal equals the given proposal.
  */
 export const exchanged = (proposal: Proposal, group: readonly string[]): Proposal[] =>
   orders(group)
@@ -103,7 +103,7 @@ export const keptEqual = (proposal: Proposal, group: readonly string[]): Proposa
   equal: [...proposal.equal, [...group]],
 })
 
-/** Returns the proposal with these sizes marked as guesses. Used if no trial was possible. */
+/** Returns the proposal with these sizes marked as guesses, for when no trial was possible. */
 export const marked = (proposal: Proposal, group: readonly string[]): Proposal => ({
   ...proposal,
   sizes: proposal.sizes.map((size) =>

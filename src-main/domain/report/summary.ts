@@ -62,8 +62,8 @@ function profiled(session: Session): AnyMessage | undefined {
 }
 
 /**
- * Summarizes a session from an emulated GPU, which has no times. Returns undefined for other
- * sessions.
+ * Summarizes a session from an emulated GPU, which has no times. Returns undefined for sessions
+ * from other targets.
  */
 function emulated({ target, rungs }: Session): AnyMessage | undefined {
   if (!isEmulated(target)) return undefined

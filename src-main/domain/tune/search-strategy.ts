@@ -27,7 +27,7 @@ export interface Strategy {
   tell(point: Point, ms: number | null): void
 }
 
-/** Maximum number of points for an exhaustive search. Larger spaces use another strategy. */
+/** Maximum number of points for an exhaustive search. Larger spaces use local search by default. */
 export const exhaustiveLimit = 2000
 
 /** Returns a generator of random numbers in [0, 1) (mulberry32). */

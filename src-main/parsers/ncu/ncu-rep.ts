@@ -257,7 +257,7 @@ function readResult(place: Place, state: State): void {
   }
 }
 
-/** Adds the duration of another launch. Returns null if any launch has no duration. */
+/** Adds a launch's duration to the sum. Returns null if any launch has no duration. */
 function addMs(sum: number | null, entry: Uint8Array, strings: readonly string[]): number | null {
   try {
     const ns = sum === null ? null : metricIn(entry, (index) => strings[index] === durationName)
@@ -283,7 +283,7 @@ function readSource(place: Place, state: State): void {
     // Some sources are repeated without their code, so keep the longest version.
     if (place.length > (state.sources.get(id)?.length ?? 0)) state.sources.set(id, place)
   } catch {
-    // Ignore unreadable machine code. The launches still have counters.
+    // Ignore unreadable machine code, because the launches' counters are readable without it.
   }
 }
 
@@ -355,7 +355,7 @@ function toFigure(value: MessageOf<'Value'> | undefined): Omit<NcuValue, 'unit'>
 /**
  * Returns the open ranges in NVTX's default domain that contain the launch, in opening order.
  * Push/pop ranges must be on the launching thread, but start/end ranges can be on any thread.
- * Libraries use other NVTX domains.
+ * Ignores the other NVTX domains, which libraries use.
  */
 function openRanges({
   nvtx,

@@ -213,15 +213,15 @@ async function gatherLocal(
 const launchMetrics = new Set(['wavesPerSm', 'theoreticalOccupancy'])
 
 /**
- * Whether a check depends on how well launches fill the GPU. Such a check is evaluated at the lab's
- * full size.
+ * Whether a check depends on how well launches fill the GPU and must therefore be evaluated at the
+ * lab's full size.
  */
 const judgesLaunches = ({ checks }: Lab): boolean =>
   checks.some((check) => check.kind === 'metric' && launchMetrics.has(check.metric))
 
 /**
- * Collects evidence without a GPU. If the target predicts times, the evidence includes times from
- * the timing model. Other targets have no times.
+ * Collects evidence without a GPU. The evidence includes times only if the target predicts them
+ * with the timing model.
  */
 async function gatherEmulated(
   request: LabCheckRequest,

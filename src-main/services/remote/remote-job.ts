@@ -234,7 +234,8 @@ async function followJob(
 }
 
 /**
- * Returns the reason that a job has no result. For a Slurm job, the scheduler may know the reason.
+ * Returns the reason that a job has no result. For a Slurm job, the result includes the scheduler's
+ * reason if there is one.
  */
 function whyEnded(name: string, job: StartedJob, lines: readonly string[]): Statement {
   const why = job.ending()?.statement ?? null

@@ -63,7 +63,7 @@ interface MadeReport {
 type Advised = OpenedSession & { next?: Record<string, Next> }
 type Sessions = readonly [Advised] | readonly [Advised, Advised]
 
-/** Formats that print the first suggested step per rung or include all advice. */
+/** Report formats with advice: the first suggested step per rung, or all suggested steps. */
 const advisedFormats: readonly ReportFormat[] = ['md', 'pdf', 'html']
 
 /** Creates a report on one session or on a comparison of two sessions. */

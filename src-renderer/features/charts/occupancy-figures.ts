@@ -24,7 +24,7 @@ export interface RungOccupancy {
 export type OccupancyGap =
   /** No launch was recorded, so the block size and the registers are unknown. */
   | 'notProfiled'
-  /** No launch has known resources per block. */
+  /** The resources that a block uses are unknown for every launch. */
   | 'noResources'
   | 'noDevice'
   | 'unknownGpu'

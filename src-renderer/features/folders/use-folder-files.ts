@@ -39,7 +39,7 @@ export function useFolderFiles() {
     order.value = [...named, ...[...files.keys()].filter((name) => !named.includes(name))]
   }
 
-  /** Clears the list of files. Call this function when another folder is opened. */
+  /** Clears the list of files. Call this function when the user opens a different folder. */
   function clear(): void {
     files.clear()
     order.value = []

@@ -15,8 +15,8 @@ export function useEditingPlace(
 ): Readonly<Ref<EditingPlace | null>> {
   const app = useAppStore()
   /**
-   * Whether the rung can be edited. Only rungs compiled from source can be copied, and a report has
-   * no program to copy them.
+   * Whether the rung can be edited. Editing copies the rung's source, so it requires a rung that
+   * was compiled from source. An HTML report cannot copy files.
    */
   const editable = computed(
     () =>

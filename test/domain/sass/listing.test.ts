@@ -17,9 +17,7 @@ interface Pair {
   architecture: number
   address: number
   words: Words
-  /**
-   * Number of encodings of the same kind. The number is set only for the first pair of each kind.
-   */
+  /** Number of encodings of the same kind, set only for the first pair of each kind. */
   count: number
   text: string
 }

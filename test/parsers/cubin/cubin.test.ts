@@ -79,7 +79,7 @@ describe('a kernel', () => {
     expect(lines.length).toBeGreaterThan(20)
     expect(constants.map(({ bank, bytes }) => [bank, bytes.length])).toEqual([[0, 0x228]])
     expect(relocations).toEqual([])
-    // Before sm_90, shared memory starts at 0.
+    // Before sm_90, a kernel's shared memory starts at address 0.
     expect(everything(codes.ampere)).toMatchObject({ sharedBytes: 28, parameters: { base: 0x160 } })
   })
 

@@ -76,7 +76,7 @@ describe('builds', () => {
       )
     })
 
-    it('starts with the longest source, which would otherwise delay the end', async () => {
+    it('compiles the longest source first, because it would otherwise finish last', async () => {
       const machine = await fakeMachine()
       await machine.editRung('03_shared_tile', (text) => `${text}\n// ${'long '.repeat(10_000)}\n`)
       const log = eventLog()
@@ -367,7 +367,7 @@ describe('nvcc', async () => {
       }
       const { artifact, build } = await buildRung(real, plan, good, '90')
       expect(artifact).not.toBeNull()
-      // A build of correct code gives the stored output.
+      // A build of correct code returns the same result as the stored nvcc output.
       const { build: told } = await buildRung(await kept.compiler(), plan, good, '90')
       expect({ ...build, seconds: 0 }).toEqual({ ...told, seconds: 0 })
     })
