@@ -124,7 +124,7 @@ export function emulate(
 
 /**
  * Figures for one kernel, summed over its launches as in ncu's report for a rung. Differences in
- * waiting loops are ignored.
+ * spin-wait loops are ignored.
  */
 export interface KernelComparison {
   kernel: string

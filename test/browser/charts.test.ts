@@ -335,7 +335,7 @@ describe('the instruction mix', () => {
     expect(text).toMatch(/FP32 operations:\s*2\.15 GFLOP/)
     expect(text).toContain('of the product')
     await expect.poll(() => details.getByRole('img', { name: /FP32 89\.2/ }).count()).toBe(1)
-    // Unlike the card level, the deep profile gives a verdict.
+    // The deep profile includes a verdict, but a card profile does not.
     expect(text).toContain('The last wave')
     expect(faults).toEqual([])
   })

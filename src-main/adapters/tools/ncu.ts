@@ -87,7 +87,7 @@ export const metricsIn = (argv: readonly string[]): ReadonlySet<string> =>
   new Set(argv[argv.indexOf('--metrics') + 1]?.split(','))
 
 /**
- * Restricts ncu to the runner, which launches every rung itself. Otherwise, ncu would wait for
+ * Restricts ncu to the runner, which launches every rung itself, so that ncu does not wait for
  * child processes that a rung left running.
  */
 const ownProcess = ['--target-processes', 'application-only']

@@ -61,7 +61,7 @@ export interface EmulatorState {
   constant(bank: number, offset: number): number
   /**
    * Returns a view of the bytes at a generic address that points to global memory or to the
-   * parameters. Returns null if the address points elsewhere.
+   * parameters. Returns null for any other address.
    */
   generic(low: number, high: number, bytes: number): DataView | null
   /** Returns a function that reads the named special register, or null if the name is unknown. */

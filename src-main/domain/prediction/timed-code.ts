@@ -1,7 +1,6 @@
 /**
  * Machine code with timing information. Each instruction has a pipe, the time for which it occupies
- * the pipe, and the time until its result is available. The compiler's control bits are also
- * included.
+ * the pipe, the time until its result is available, and the compiler's control bits.
  */
 import { zeroRegister, type Instruction, type Operand } from '../sass/instruction'
 import { lineBytes } from './memory-units'

@@ -199,7 +199,7 @@ interface Summary {
   claim: AnyMessage | null
   /**
    * The first and last rung of the chain of steps, and the ratio of their times. Null if there is
-   * no such chain.
+   * no chain of steps.
    */
   climb: AnyMessage | null
   /** The three largest steps, each with its explanation. */

@@ -42,7 +42,7 @@ function seededRandom(seed: number): () => number {
 }
 
 /**
- * Maximum number of consecutive draws without a new allowed point. After that many draws, the
+ * Maximum number of consecutive draws without a new allowed point. When this limit is reached, the
  * remaining points are proposed in order.
  */
 const maxDraws = 2000
@@ -127,7 +127,7 @@ interface Timed {
 /**
  * Greedy iterated local search. The search tries all neighbors of a point and continues from the
  * best neighbor. If no neighbor is better, the search restarts from the best point with two values
- * changed. If that point is not available, the search restarts from a random point.
+ * changed. If the changed point is not available, the search restarts from a random point.
  */
 function local(space: Space, seed: number, start: Point | null): Strategy {
   const draws = new Draws(space, seed)
@@ -246,8 +246,8 @@ export function makeStrategy(
 }
 
 /**
- * Returns a strategy that proposes these points first. The original strategy receives the time of
- * such a point when it proposes the point itself.
+ * Returns a strategy that proposes these points first. If the original strategy later proposes one
+ * of these points, it receives the known time.
  */
 function withFirst(own: Strategy, first: readonly Point[]): Strategy {
   const queue = [...new Map(first.map((point) => [pointKey(point), point])).values()]

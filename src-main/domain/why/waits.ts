@@ -145,7 +145,7 @@ const detail: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Returns the work counters of a unit with the largest changes. Includes detail counters, and bank
+ * Returns a unit's work counters with the largest changes. Includes detail counters, and bank
  * conflicts if they make up at least half of a change.
  */
 export function workThatMoved(a: Side, b: Side, { work }: Unit, down: boolean): Move[] {

@@ -57,7 +57,8 @@ export const isNcuRep = (bytes: Uint8Array): boolean =>
  * Limits on the number of invalid entries and the number of metrics per launch.
  *
  * After too many invalid entries, parsing stops, because a gigabyte of invalid entries would take
- * minutes. A launch has a few thousand metrics. Many more metrics would exhaust the memory.
+ * minutes. A launch has a few thousand metrics. The limit prevents a damaged report from exhausting
+ * the memory.
  */
 const maxUnreadable = 10_000
 const maxMetrics = 100_000
@@ -336,8 +337,8 @@ function toMetrics(
   for (const { name: index, value } of results) {
     const name = state.strings[index]
     if (name === undefined) state.unnamed += 1
-    // Breakdown and group metrics define the layout of ncu's pages. Such metrics are lists of
-    // metrics, not numbers.
+    // Ignore breakdown and group metrics, which define the layout of ncu's pages. Their values are
+    // lists of metrics, not numbers.
     else if (!/^(breakdown|group):/.test(name))
       metrics[name] = { ...toFigure(value), unit: unitOf(name) }
   }

@@ -33,7 +33,7 @@ export interface NamedMachine {
   shell: Shell
 }
 
-/** Returns ssh options to add to the user's configuration. Only tests set such options. */
+/** Returns ssh options to add to the user's configuration. Only tests set these options. */
 export const sshOptions = (): string[] =>
   (process.env.KERNEL_LADDER_SSH_OPTIONS ?? '').split('\n').filter(Boolean)
 
@@ -288,9 +288,7 @@ export interface CommandThere {
    * Returns the command's arguments, given its job folder and the remote path of the sent folder.
    */
   words: (job: string, folder: string | null) => readonly string[]
-  /**
-   * Name of the file that the command writes in its job folder. The file is copied back afterward.
-   */
+  /** Name of a file that the command writes to its job folder and that is copied back afterward. */
   file?: string
 }
 

@@ -204,8 +204,8 @@ const bytesAnswer = (name: string, mediaType: string, bytes: Uint8Array): Report
 })
 
 /**
- * Returns a file name without an extension. The id of a session from another user can be any
- * string.
+ * Returns a report's file name without its extension. Replaces special characters, because the id
+ * of a session from another user can be any string.
  */
 function fileName(opened: readonly OpenedSession[]): string {
   const ids = opened.map(({ session }) =>

@@ -98,8 +98,8 @@ export const isKnown = (found: RungOccupancy | OccupancyGap): found is RungOccup
   typeof found !== 'string'
 
 /**
- * Returns the limits in the order of the limiters. A resource that allows more blocks than an SM
- * can hold sets no limit, so its value is null. The value would also be outside the axis.
+ * Returns the limits in the order of the limiters. The value is null for a resource that allows
+ * more blocks than an SM can hold, because such a resource sets no limit and is outside the axis.
  */
 export const drawnLimits = ({ limits }: Occupancy): (number | null)[] =>
   occupancyLimiters.map((limiter) => {

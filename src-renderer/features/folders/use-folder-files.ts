@@ -93,8 +93,8 @@ export function useFolderFiles() {
 }
 
 /**
- * Prevents users from leaving unsaved files by accident. After an attempt to leave, the returned
- * ref contains the function that leaves anyway.
+ * Prevents users from leaving unsaved files by accident. If the user tries to leave, the returned
+ * ref contains a function that leaves the page anyway.
  */
 export function useLeaveGuard(dirty: Readonly<Ref<readonly string[]>>): Ref<(() => void) | null> {
   const router = useRouter()

@@ -1,6 +1,6 @@
 /**
- * Uses recordings to test when each move applies. A move must apply to the rung before the step
- * that made the move. A move must not apply to a rung without the cause that the move removes.
+ * Uses recordings to test when each move applies. A move must apply to a rung that was later
+ * improved by this move. A move must not apply to a rung without the cause that the move removes.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -737,7 +737,7 @@ describe('the runner', () => {
     })
   })
 
-  describe('a line that is not from the runner is null', () => {
+  describe('the parser returns null for a line that is not from the runner', () => {
     it.each([
       ['words', 'end no error'],
       ['nothing', ''],
@@ -749,7 +749,7 @@ describe('the runner', () => {
       ['a name that every object has', '{"event":"constructor"}'],
       ['a list', '[{"event":"done"}]'],
       ['null', 'null'],
-    ])('a line with %s is null', (_, line) => expect(parseRunnerLine(line)).toBeNull())
+    ])('a line with %s', (_, line) => expect(parseRunnerLine(line)).toBeNull())
   })
 
   describe('a known event with an invalid shape is treated as rung output', () => {
@@ -766,14 +766,16 @@ describe('the runner', () => {
       ['a progress of nothing', { event: 'progress' }],
       ['a device without a name', { event: 'device' }],
       ['launches without kernels', { event: 'launches', rung: 'a' }],
-    ])('an event with %s is null', (_, event) => expect(parse(event)).toBeNull())
+    ])('the parser returns null for an event with %s', (_, event) =>
+      expect(parse(event)).toBeNull(),
+    )
 
-    it('an event with a number above all limits is null', () =>
+    it('the parser returns null for an event with a number above all limits', () =>
       expect(
         parseRunnerLine(JSON.stringify({ ...timing, spread: 'x' }).replace('"x"', '1e999')),
       ).toBeNull())
 
-    it('an event with endlessly nested lists is null', () =>
+    it('the parser returns null for an event with endlessly nested lists', () =>
       expect(parseRunnerLine(`{"event":"timing","rung":${'['.repeat(200_000)}`)).toBeNull())
   })
 

@@ -1,6 +1,6 @@
 /**
- * Tests profiling of a program with the fake ncu. The fake actually runs the program, and uses
- * kernels from ncu's output on an H200.
+ * Tests profiling of a program with the fake ncu. The fake ncu runs the program, but reports
+ * kernels from real ncu output on an H200.
  */
 import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -132,7 +132,8 @@ describe('a program', () => {
     const { profile } = await setUp('twelve', { FAKE_PROCESSES: '4500' })
     const { session } = await profile(['sh', '-c', 'exit 7'])
     expect(said(session.warnings).join()).toContain('Only the first 5000 launches were timed')
-    // Later ncu output is neither stored nor needed. The last lines show how the program ended.
+    // ncu's output after these launches is not stored, except for the last lines, which show how
+    // the program ended.
     expect(session.program).toMatchObject({ launches: 5000, exitCode: 7 })
     expect(session.rungs).toHaveLength(7)
   })

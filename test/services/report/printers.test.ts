@@ -387,7 +387,7 @@ describe('parsing by other programs', () => {
   })
 
   describe('the accompanying pictures', () => {
-    it('are complete SVGs without executable text', () => {
+    it('are well-formed SVGs without scripts', () => {
       for (const sample of all())
         for (const { name, text } of reportPictures([sample], {}, noPrivates)) {
           expect(name).toMatch(/^\w+\.svg$/)

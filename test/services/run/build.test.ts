@@ -32,7 +32,7 @@ import { buildLaunchProbe, buildRunner } from '../../../src-main/services/bench/
 import { inParallel } from '../../../src-main/services/bench/in-parallel'
 import { probeLaunches } from '../../../src-main/adapters/tools/launch-probe'
 
-/** The stored outputs include the builds, because these tests run the builds. */
+/** Stored nvcc outputs, including the built programs, because these tests run the programs. */
 const keptBuilt = await keptNvcc('built', { artifacts: true })
 afterAll(() => {
   if (keeping) keptBuilt.save()
