@@ -25,7 +25,7 @@ cudaError_t klWithInputType(const KlGemm* p, Launch launch) {
   return p->dtype == KL_BF16 ? launch(__nv_bfloat16()) : launch(__half());
 }
 
-// True if the target architecture can multiply this type. If not, the kernel body is empty, and kl_unsupported()
+// True if the target architecture can multiply this type. If false, the kernel body is empty, and kl_unsupported()
 // prevents its launch.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 template <typename T>

@@ -1,6 +1,7 @@
 /**
  * Compares the best rung of each ladder with the vendor library, for single launches, bursts and
- * sustained launches. The data comes from the documents that test/gpu/timing.mjs printed on a GPU.
+ * sustained launches. The data comes from JSON documents that test/gpu/timing.mjs printed on
+ * machines with GPUs.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

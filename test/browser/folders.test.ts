@@ -183,7 +183,7 @@ it("one click adds a sweep's winner to the folder as a variant", async () => {
   expect(await readFile(join(path, 'ladder.yaml'), 'utf8')).toMatch(/b-tuned.*TILE: 64/s)
   await winner.getByRole('link', { name: 'Open the ladder folder' }).click()
   await file(page, 'ladder.yaml').waitFor()
-  // Return to the list of sweeps. Adding the winner a second time uses another name.
+  // Return to the list of sweeps. Adding the winner a second time uses a different name.
   await page.goBack()
   await winner.getByRole('button', { name: 'Add as a variant' }).click()
   await winner.getByText('b-tuned2 was added to the ladder.').waitFor()

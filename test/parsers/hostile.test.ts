@@ -64,7 +64,7 @@ const tables = {
 }
 
 describe.each(Object.entries(tables))('%s', (_name, text) => {
-  it('truncated at any point gives exactly the launches before the cut, unchanged', async () => {
+  it('truncated at any point yields exactly the launches before the cut, unchanged', async () => {
     const { launches: whole } = await stream(text)
     const random = generator(11)
     const cuts = Array.from({ length: 40 }, () => random(text.length))
@@ -265,7 +265,7 @@ describe('a table with', () => {
     expect(launches[0]!.metrics['value']).toBeUndefined()
   })
 
-  it('no quotes is parsed without an unterminated last line, whose last figure may be truncated', async () => {
+  it('no quotes is parsed without an unterminated last line, because its last figure may be truncated', async () => {
     const rows = ['0;7;tile;(32, 1, 1);(4, 1, 1);12,5', '1;7;tile;(32, 1, 1);(4, 1, 1);12']
     const { launches, notes } = await stream(
       ['ID;Process ID;Kernel Name;Block Size;Grid Size;a__b.avg', ';;;;;ns', ...rows].join('\n'),

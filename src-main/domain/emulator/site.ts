@@ -131,8 +131,8 @@ export interface Finding {
 
 /**
  * A view of an instruction, used to create the function that executes it. Every accessor records
- * which part of the instruction it reads. `finish` stops the kernel if any part was not read. The
- * created function must read the instruction only through this view.
+ * which part of the instruction it reads. `finish` stops the kernel if any part of the instruction
+ * was not read. The created function must read the instruction only through this view.
  */
 export class Site {
   readonly operands: Operands

@@ -1,8 +1,9 @@
 /**
  * Search strategies, which decide which points a sweep tries and in which order.
  *
- * A strategy proposes points and receives their times. Several points may be in progress. No point
- * is proposed twice. The same seed and the same times lead to the same proposals.
+ * A strategy proposes points and receives their times. Several proposed points may be waiting for
+ * their times. No point is proposed twice. The same seed and the same times lead to the same
+ * proposals.
  */
 import {
   pointKey,

@@ -189,7 +189,8 @@ export function overlapThatMoved(a: Side, b: Side, { id }: Unit, busier: boolean
 export function cardFeedsThatMoved(a: Side, b: Side, busier: boolean): Move[] {
   const loads = Math.max(valueOf(a, 'sharedLoads') ?? 0, valueOf(b, 'sharedLoads') ?? 0)
   const moves = movesOf(a, b, shared, busier, leastFeed)
-  // Changes that are negligible relative to the number of shared loads do not affect stalls.
+  // Ignore changes that are small relative to the number of shared loads, because they do not
+  // affect stalls.
   return largest(moves.filter((move) => amount(move) >= leastFeed * loads))
 }
 

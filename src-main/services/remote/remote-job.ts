@@ -84,7 +84,7 @@ const retriesMs = [500, 1000, 2000, 5000, 10_000, 30_000]
 const graceMs = 60_000
 const clockTolerance = 120
 
-/** Probes the machine. Copies the program and Node.js to the machine if they are missing there. */
+/** Probes the machine. Copies the program and Node.js to the machine unless it has them. */
 export async function prepare(
   { shell, entry }: NamedMachine,
   { signal, onNotice }: Pick<RemoteOptions, 'signal' | 'onNotice'>,

@@ -1,6 +1,6 @@
 /**
  * Draws charts from the Charts screen as images. A browser on this machine opens an HTML report and
- * runs the screen's code. Therefore, the result matches the images that the screen saves.
+ * runs the Charts screen's code, so the result matches the images that the Charts screen saves.
  */
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { inputError } from '../../domain/errors'

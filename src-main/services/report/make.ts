@@ -127,8 +127,7 @@ async function drawingsFor(
   const choice = rungs === undefined ? {} : { rungs }
   const found = await drawCharts({ places, drawInPage }, opened, words, choice).catch(
     (error: unknown) => {
-      // The desktop app can print without an installed browser, but such a report has no drawn
-      // charts.
+      // The desktop app can print without an installed browser, but cannot draw charts without one.
       if (!charts && error instanceof KernelLadderError && error.kind === 'missing') return null
       throw error
     },

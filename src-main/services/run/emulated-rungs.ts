@@ -29,8 +29,8 @@ import { wrongness } from './wrongness'
 const progressMs = 10_000
 
 /**
- * Maximum number of warp instructions per additional problem. Problems that need more instructions
- * are skipped.
+ * Maximum number of warp instructions per additional problem. Problems above this limit are
+ * skipped.
  */
 const mostFurther = 5e7
 

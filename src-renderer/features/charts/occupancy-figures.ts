@@ -36,8 +36,8 @@ interface Gpu {
 }
 
 /**
- * Returns the GPU's SM count and compute capability. For an import, both values are read from its
- * counters. For a build, the target GPU determines both values.
+ * Returns the GPU's SM count and compute capability, from the counters of an import or from the
+ * target GPU of a build.
  */
 export function gpuOf(session: Session, rung: RungResult): Gpu | null {
   if (session.device) return session.device

@@ -1,4 +1,4 @@
-/** The two compared rungs and their data. The rungs are in one session or two. */
+/** The two compared rungs and their data. The rungs are in one or two sessions. */
 import { computed, watch } from 'vue'
 import { compareRungs } from '../../../src-main/domain/analysis/compare'
 import { asCompiled } from '../../../src-main/domain/ladder/rung'

@@ -1,6 +1,6 @@
 /**
- * The place to edit a rung, or null for no link. Only the core knows whether a ladder folder still
- * exists.
+ * The place to edit a rung, or null if the rung gets no edit link. Only the core knows whether a
+ * ladder folder still exists.
  */
 import { computed, shallowRef, watch, type Ref } from 'vue'
 import type { EditingPlace } from '../../../src-main/contract/drafts'

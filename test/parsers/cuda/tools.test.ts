@@ -111,7 +111,7 @@ describe('tools', () => {
         })
       })
 
-      it('counts the programs that compute on a GPU, but not programs that draw', () => {
+      it('counts compute processes, but not processes that only draw', () => {
         const program = (type: string, name: string): string =>
           `<process_info><pid>7</pid><type>${type}</type><process_name>${name}</process_name></process_info>`
         const listing = [

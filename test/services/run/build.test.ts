@@ -395,7 +395,7 @@ describe("a task's flags", async () => {
   }
 
   describe('the flags that a header turns on', () => {
-    it('give the rung its own case, even under ncu, and are stored in the session', async () => {
+    it('are passed to the runner as the rung’s own case, even under ncu, and are stored in the session', async () => {
       const machine = await machineWithEpilogue()
       const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
       const calls = machine.calls('runner').filter(([, command]) => command === 'measure')
@@ -464,8 +464,8 @@ describe("a task's flags", async () => {
             probe: probe.artifact,
             rung: planned.rung.id,
             library: artifact!,
-            // Neither m nor n is a multiple of the tile size. The size of a row of n elements is
-            // still a multiple of 16 bytes.
+            // Neither m nor n is a multiple of the tile size, but the size of a row of n elements
+            // is a multiple of 16 bytes.
             task,
             own: caseOf(gemmProblem(1000, 1004, 256), { flags }),
             gpu: buildGpu('h200')!,

@@ -12,7 +12,7 @@ export const prediction = {
   sampled: 'Extrapolated from eight blocks of each launch.',
   noGpuParameters: 'The timing model has no parameters for {gpu}.',
   gpusWithParameters:
-    'The model has parameters for: {gpus}. `kernel-ladder machine calibrate` adds a GPU.',
+    'The model has parameters for: {gpus}. To add a GPU, run `kernel-ladder machine calibrate`.',
   spins:
     'Not predicted: the kernel’s blocks wait for each other, so its time depends on the order of blocks.',
   uneven:

@@ -289,7 +289,7 @@ export const emulation = {
   fromHost: 'the reference on this machine',
   fromEmulated: 'the reference, also emulated',
   fromRung: 'the rung {rung}, emulated as well',
-  unknownInstruction: 'The emulator does not know {instruction}{where}, so it stopped there.',
+  unknownInstruction: 'The emulator stopped at {instruction}{where}, which it does not support.',
   callsOut:
     'The rung calls a function outside its kernel{where}, such as malloc or a function in another file, which is not emulated.',
   illegalAddress: 'The rung accesses memory outside its buffers{where}.',
@@ -297,7 +297,8 @@ export const emulation = {
     '{rung} reads a clock. The emulator does not model time: its clocks count the instructions that a block has executed.',
   tooLong:
     'The rung was stopped after {limit} million warp instructions{where}; it may never finish.',
-  deadlock: 'Block {block} waits forever{where}: a barrier that some of its threads never reach.',
+  deadlock:
+    'Block {block} waits forever{where}, because some of its threads never reach a barrier.',
   memory: 'The rung needs more memory than the emulator has: {detail}.',
   assert: 'Assertion `{what}` failed{where}, thread {thread} of block {block}.',
   stack:
@@ -316,7 +317,7 @@ export const emulation = {
     'The rung’s host code passes {bytes} bytes of arguments to {name}, which expects {expected}.',
   noSuchVariable:
     'The rung’s host code uses the variable {name}, which its machine code does not contain.',
-  referenceUnusable: 'The reference cannot be used here: {why}',
+  referenceUnusable: 'The reference is unusable: {why}',
   referenceNaN: 'The reference leaves {place} NaN, or does not write it.',
   noFile: '{path} is not a .npy file of {bytes} bytes of data.',
   unknownType: 'The emulator cannot fill a buffer of the type {dtype}.',

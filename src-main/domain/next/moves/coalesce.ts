@@ -87,8 +87,8 @@ const sum = (
 ): number => code.reduce((total, { [of]: value }) => total + (value ?? 0), 0)
 
 /**
- * Returns the minimum remaining fraction of DRAM traffic. The traffic cannot drop below the bytes
- * that the task must move.
+ * Returns the minimum fraction of the DRAM traffic that remains after coalescing. The traffic
+ * cannot drop below the bytes that the task must move.
  */
 function leastTraffic({ leastBytes, value }: Facts): number {
   const now = value('dramBytes')
