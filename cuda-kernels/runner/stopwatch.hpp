@@ -63,7 +63,7 @@ class Stopwatch {
     double cycles;  // -1 if unknown
   };
 
-  // Times one launch. Returns nothing if the hold ended too early. `meanwhile` is called while the launch runs.
+  // Times one launch. Returns nothing if the hold ended before the launch. `meanwhile` is called while the launch runs.
   std::optional<Sample> sample(const Rung& rung, const std::function<void()>& meanwhile = {}) {
     LaunchFacts& known = facts(rung);
     rung.resetInOuts(stream_);  // untimed

@@ -69,7 +69,7 @@ describe('a roofline', () => {
     const apart = rooflineChart({ ...spec, paths: [{ ...dram, points }], climb: [] })(palette, size)
     expect(rungJoins(apart)).toEqual([])
     expect(seriesOf(apart)[1]!.data).toHaveLength(5)
-    // The first point is next to the middle of the segment. The other two points are past an end.
+    // The first point is next to the middle of the segment. The others are past one of its ends.
     expect(distanceToLine([5, 3], [0, 0], [10, 0])).toBe(3)
     expect(distanceToLine([13, 4], [0, 0], [10, 0])).toBe(5)
     expect(distanceToLine([3, 4], [0, 0], [0, 0])).toBe(5)
@@ -97,7 +97,7 @@ describe('a roofline', () => {
 
   it('leaves a gap between labels in the same row', () => {
     const room = { left: 0, right: 262, top: 0, bottom: 60 }
-    // The second point has room only on its left, and the first label ends there.
+    // The second point has room only on its left, where the first label ends.
     const marks = [
       { x: 200, y: 30, texts: ['14'] },
       { x: 245, y: 30, texts: ['16'] },

@@ -52,7 +52,7 @@ describe('a ladder with `build`', () => {
     expect(reference).not.toContain('--use_fast_math')
   })
 
-  it('shows different flags of two rungs in the table and before the causes', async () => {
+  it('shows the flags in the table and before the causes if two rungs have different flags', async () => {
     const { run } = await setUp('{ std: c++20 }')
     const { session } = await run()
     const table = sessionText(session)

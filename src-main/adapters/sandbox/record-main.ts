@@ -2,7 +2,7 @@
  * Runs main() from a user's file in a sandbox, with a replacement for the CUDA runtime
  * (cuda-kernels/probe/program.cpp).
  *
- * The program can only compute, and read the files in its folder. It cannot write files, open
+ * The program can only run computations and read files in its folder. It cannot write files, open
  * connections, or start other programs.
  */
 import { chmod, copyFile, mkdir, realpath } from 'node:fs/promises'

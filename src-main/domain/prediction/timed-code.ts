@@ -41,9 +41,9 @@ export type Action =
   /** Commits a group of asynchronous copies. */
   | { readonly kind: 'copy-group' }
   /**
-   * Runs a WGMMA for `cycles` on the tensor core of each sub-core. Its result is complete `drain`
-   * cycles after the tensor cores finish. With `commits`, the instruction also commits a WGMMA
-   * group.
+   * Runs a WGMMA for `cycles` on the tensor core of each sub-core. The WGMMA's result is complete
+   * `drain` cycles after the tensor cores finish. With `commits`, the instruction also commits a
+   * WGMMA group.
    */
   | {
       readonly kind: 'warpgroup'

@@ -103,7 +103,7 @@ export const keptEqual = (proposal: Proposal, group: readonly string[]): Proposa
   equal: [...proposal.equal, [...group]],
 })
 
-/** Returns the proposal with these sizes marked as guesses, for when no trial was possible. */
+/** Returns the proposal with these sizes marked as guesses, because no trial was possible. */
 export const marked = (proposal: Proposal, group: readonly string[]): Proposal => ({
   ...proposal,
   sizes: proposal.sizes.map((size) =>

@@ -1,6 +1,7 @@
 /**
  * Draws charts from the Charts screen as images. A browser on this machine opens an HTML report and
- * runs the Charts screen's code, so the result matches the images that the Charts screen saves.
+ * runs the Charts screen's code. The result therefore matches the images that the Charts screen
+ * saves.
  */
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { inputError } from '../../domain/errors'

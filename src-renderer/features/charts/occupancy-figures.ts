@@ -99,7 +99,8 @@ export const isKnown = (found: RungOccupancy | OccupancyGap): found is RungOccup
 
 /**
  * Returns the limits in the order of the limiters. The value is null for a resource that allows
- * more blocks than an SM can hold, because such a resource sets no limit and is outside the axis.
+ * more blocks than an SM can hold. Such a resource sets no limit, and its value would be outside
+ * the axis.
  */
 export const drawnLimits = ({ limits }: Occupancy): (number | null)[] =>
   occupancyLimiters.map((limiter) => {

@@ -321,7 +321,7 @@ describe('nvcc', async () => {
       else expect(event).toMatchObject({ event: 'error', kind: 'no-device' })
     })
 
-    it('accepts the arguments for every case: with flags, with an input buffer, and with another type', async (test) => {
+    it('accepts the arguments for every case: with flags, with an input buffer, and with a different type', async (test) => {
       const runner = await orSkip(test, builtRunner())
       const rungs = [
         { id: 'a', artifact: '/none.so', flags: [] },
@@ -464,8 +464,8 @@ describe("a task's flags", async () => {
             probe: probe.artifact,
             rung: planned.rung.id,
             library: artifact!,
-            // Neither m nor n is a multiple of the tile size, but the size of a row of n elements
-            // is a multiple of 16 bytes.
+            // Neither m nor n is a multiple of the tile size. However, the size of a row of n
+            // elements is a multiple of 16 bytes.
             task,
             own: caseOf(gemmProblem(1000, 1004, 256), { flags }),
             gpu: buildGpu('h200')!,
