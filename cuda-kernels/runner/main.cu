@@ -1,5 +1,5 @@
 // kl-runner: loads, verifies and times rungs, or launches each rung once for a profiler or a sanitizer. README.md
-// describes the protocol.
+// describes the runner's protocol.
 #include "bursts.hpp"
 #include "cases.hpp"
 #include "ceilings.hpp"

@@ -102,7 +102,7 @@ export function createCodeEditor(root: ShadowRoot, options: CodeEditorOptions): 
       highlightActiveLineGutter(),
       highlightSelectionMatches(),
       search({ top: true }),
-      // Escape followed by Tab leaves the editor. CodeMirror otherwise uses Tab for indenting.
+      // Escape followed by Tab leaves the editor, because Tab alone indents the code.
       keymap.of([
         ...defaultKeymap,
         ...searchKeymap,

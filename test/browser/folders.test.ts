@@ -401,7 +401,7 @@ describe("the user's editor", () => {
     expect(faults).toEqual([])
   })
 
-  it('is reported as missing next to its command', async () => {
+  it('is reported as missing if it does not exist', async () => {
     const { page } = await line('/nowhere/editor')
     await button(page).click()
     await page.getByText('The editor /nowhere/editor was not found.').waitFor()

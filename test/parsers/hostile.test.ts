@@ -240,7 +240,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('cannot be read')])
   })
 
-  it('no row of units has a reason instead of each figure whose unit prefix is ambiguous', async () => {
+  it('no row of units has a reason in place of every figure with an ambiguous unit prefix', async () => {
     const { launches } = await stream(
       `${header},"${metric}","launch__registers_per_thread","l1tex__t_sectors.sum"\n${launch},"2.5","32","10"\n`,
     )

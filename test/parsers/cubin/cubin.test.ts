@@ -29,7 +29,7 @@ describe('a library', () => {
   it('may itself be a cubin, or contain no cubin', () => {
     expect(cubinsOf(hopper)).toEqual([hopper])
     const hostOnly = library.slice()
-    // Rename the section of the fatbin.
+    // Rename the fatbin's section.
     const at = Buffer.from(hostOnly).indexOf('.nv_fatbin\0')
     hostOnly[at] = 'x'.charCodeAt(0)
     expect(cubinsOf(hostOnly)).toEqual([])
