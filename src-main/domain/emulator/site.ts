@@ -227,7 +227,7 @@ export class Site {
     if (unused !== null) this.unknown(unused)
   }
 
-  /** Returns a site for the same instruction without a destination register. Comparisons use it. */
+  /** Returns a site for the same instruction without a destination register, for comparisons. */
   compares(): Site {
     return new Site(this.instruction, this.index, this.machine, false, this.uses)
   }

@@ -36,8 +36,8 @@ interface Gpu {
 }
 
 /**
- * Returns the GPU's SM count and compute capability, from the counters of an import or from the
- * target GPU of a build.
+ * Returns the GPU's SM count and compute capability: from the session's device, from the target of
+ * a build, or from the counters of an import.
  */
 export function gpuOf(session: Session, rung: RungResult): Gpu | null {
   if (session.device) return session.device
