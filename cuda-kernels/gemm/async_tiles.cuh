@@ -40,8 +40,8 @@ __device__ inline void awaitCopies() {
 
 // A thread's copies, tile by tile along K, from `kHere` columns of A and rows of B: all k of them, or a slice of K in
 // split-K. A is transposed in shared memory. Eight lanes copy eight adjacent elements of a row of A into eight rows of
-// the transposed tile. The padding shifts consecutive rows of the transposed tile by 4 banks. The four rows of A that a
-// warp copies fill the banks in between. With kWhole, m, n and k are multiples of the tile sizes. Every row is then
+// the transposed tile. The padding shifts consecutive rows of the transposed tile by 4 banks. A warp copies four rows
+// of A, whose elements fill these 4 banks. With kWhole, m, n and k are multiples of the tile sizes. Every row is then
 // 16-byte aligned, so B is copied in units of 16 bytes. Otherwise, all copies are 4 bytes wide and write zeros outside
 // the matrix.
 template <int kBM, int kBN, int kBK, int kThreads, bool kWhole>

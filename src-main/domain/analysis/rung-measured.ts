@@ -1,6 +1,6 @@
 /**
  * Measurements of a ladder rung, and of the step from the previous rung to this rung. The
- * measurements are computed from the recordings on every request. They are neither stored nor
+ * measurements are computed from the recordings on every request, and are neither stored nor
  * written into the rung's source file.
  */
 import { z } from 'zod'

@@ -56,8 +56,8 @@ export const exchanged = (proposal: Proposal, group: readonly string[]): Proposa
 const most = 128
 
 /**
- * Returns two sets of sizes in which the group's sizes have unequal values. The second set reverses
- * the order of the values.
+ * Returns two sets of sizes in which the group's sizes have unequal values. The second set has the
+ * group's values in reverse order.
  */
 export function unequalSizes(
   { sizes, block }: Proposal,

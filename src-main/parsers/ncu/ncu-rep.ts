@@ -337,8 +337,8 @@ function toMetrics(
   for (const { name: index, value } of results) {
     const name = state.strings[index]
     if (name === undefined) state.unnamed += 1
-    // Ignore breakdown and group metrics, which define the layout of ncu's pages. Their values are
-    // lists of metrics, not numbers.
+    // Ignore breakdown and group metrics, which define the layout of ncu's pages. The values of
+    // these metrics are lists, not numbers.
     else if (!/^(breakdown|group):/.test(name))
       metrics[name] = { ...toFigure(value), unit: unitOf(name) }
   }

@@ -35,8 +35,8 @@ const progressMs = 10_000
 const mostFurther = 5e7
 
 /**
- * A problem other than the emulated problem. For some rungs, launches at this problem are reported
- * only if the rung's results are correct for the problem.
+ * A problem whose launches are reported instead of the emulated problem's launches. The rungs in
+ * `verified` must also return correct results for this problem.
  */
 export interface LaunchesAt {
   problem: Problem

@@ -416,7 +416,7 @@ describe("a task's flags", async () => {
       expect(rung(session, '01_naive').flags).toEqual([])
     })
 
-    it('are passed to the probe without a GPU', async () => {
+    it('are passed to the launch probe in a run without a GPU', async () => {
       const machine = await machineWithEpilogue(['nvidia-smi', 'ncu'])
       await machine.run({ target: 'static:h200', rungs: ['01_naive', '02_coalesced'] })
       const flagged = machine

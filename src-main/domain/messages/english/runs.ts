@@ -273,7 +273,7 @@ export const emulation = {
     'The emulator does not support compute capability {computeCapability}, which {gpu} has.',
   architectures: 'The emulator supports compute capability 7.5 to 9.0: {gpus}.',
   otherArchitecture:
-    'The memory access rules were measured on compute capability 9.0. The differences on compute capability {computeCapability} are unknown.',
+    'The memory access rules were measured on compute capability 9.0. How the rules differ on compute capability {computeCapability} is unknown.',
   notVerifiedAt:
     '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:

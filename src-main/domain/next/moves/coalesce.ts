@@ -8,7 +8,7 @@ import { counters, waiting } from '../evidence'
 import type { Facts } from '../facts'
 
 /**
- * Sectors per request if each lane accesses 16 contiguous bytes. More sectors mean that the
+ * Sectors per request if each lane accesses 16 contiguous bytes. A higher value means that the
  * accesses are scattered, whatever their width.
  */
 const widest = 16
