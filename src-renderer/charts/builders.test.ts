@@ -73,7 +73,7 @@ describe('rows of marks', () => {
     expect(drawn.map(({ name }) => name)).toEqual(['DRAM'])
   })
 
-  it('label only the limit that is reached first', () => {
+  it('label only the limiting resources', () => {
     const named = draw([2, 2, 8], [0, 1]).flatMap(({ data }) =>
       data.flatMap(({ label }) => (label?.show ? [label.formatter] : [])),
     )

@@ -84,7 +84,7 @@ describe('statistics', () => {
       },
     )
 
-    it('has an interval around the mean, and a consistent p-value', () => {
+    it('yields a confidence interval centered on the mean, and a matching p-value', () => {
       const values = [1, 2, 3, 4]
       const { mean, low, high } = meanInterval(values, 0.99)
       expect(mean).toBe(2.5)
@@ -183,7 +183,7 @@ describe('verdicts', () => {
   const count = (all: readonly MeasuredVerdict[], ...wanted: MeasuredVerdict[]): number =>
     all.filter((verdict) => wanted.includes(verdict)).length
 
-  describe('verdicts on simulated rounds', () => {
+  describe('on simulated rounds', () => {
     it('report no change for identical code', () => {
       const all = verdictsOf(1000, 1, 1)
       expect(count(all, 'slower', 'faster')).toBeLessThanOrEqual(10)

@@ -86,7 +86,7 @@ describe('tools', () => {
     /** In the capture, REDACTED replaces serial numbers and similar identifiers. */
     const xml = capture('nvidia-smi/580.159.04-h200/query-xml').stdout
 
-    describe('nvidia-smi -q -x', () => {
+    describe('the output of -q -x', () => {
       it('contains the driver and each GPU', () => {
         expect(parseNvidiaSmi(xml)).toEqual({
           driver: '580.159.04',
@@ -165,7 +165,7 @@ describe('tools', () => {
         expect(parseNvidiaSmi(hostile).gpus[0]?.name).toBe('&e;')
       })
 
-      it('that fails is treated as a missing GPU', () => {
+      it('with a failure message is treated as a missing GPU', () => {
         // Output of nvidia-smi on a machine without a loaded driver.
         const text =
           "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.\n"
@@ -279,10 +279,10 @@ describe('tools', () => {
     })
 
     // A regular expression that tries every start position would exceed the test's time limit.
-    describe('text of unrealistic size', () => {
+    describe('unusual numbers', () => {
       const digits = '1'.repeat(600_000)
 
-      it('with grouped digits is not parsed as its last group', () => {
+      it('with grouped digits are not parsed as their last group', () => {
         const { kernels } = parseNvccOutput(
           "ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 8 registers, 1.024 bytes smem\n",
         )
@@ -294,7 +294,7 @@ describe('tools', () => {
         ['in the properties of a kernel', `    ${digits} bytes stack, 8 bytes stack frame`],
         ['as a line of a source', `x.cu(${digits}): error: no`],
         ['as registers', `ptxas info    : Used ${digits} registers`],
-      ])('%s is skipped', (_, line) => {
+      ])('with 600,000 digits are skipped (%s)', (_, line) => {
         const { kernels, diagnostics } = parseNvccOutput(
           [
             "ptxas info    : Compiling entry function 'k' for 'sm_90'",
@@ -770,7 +770,7 @@ describe('the runner', () => {
       expect(parse(event)).toBeNull(),
     )
 
-    it('the parser returns null for an event with a number above all limits', () =>
+    it('the parser returns null for an event with a number that is too large for a double', () =>
       expect(
         parseRunnerLine(JSON.stringify({ ...timing, spread: 'x' }).replace('"x"', '1e999')),
       ).toBeNull())

@@ -261,7 +261,7 @@ describe('published figures', async () => {
   const session = await readSession(join(recordingsDir, 'seed-rtx3090-h200-1024'))
   const strides = session.rungs.filter(({ params }) => params['STRIDE'] !== undefined)
 
-  describe('the published figures of a parameter study', () => {
+  describe('of a parameter study', () => {
     const { columns, rows } = publishedFigures(session)!
 
     it('have every column of the author’s two tables', () => {

@@ -233,7 +233,7 @@ describe('nvcc', async () => {
     if (keeping) kept.save()
   })
 
-  describe('stored nvcc output of the shipped kernels', () => {
+  describe('stored output for the shipped kernels', () => {
     it('every rung of every ladder compiles with its parameters', async (test) => {
       const compiler = await kept.compiler()
       const planned = new Map(

@@ -197,7 +197,7 @@ describe('the launch probe', async () => {
 
   const nvcc = await findTool('nvcc')
   const shippedHeaders = join(shippedKernels, 'include')
-  describe.skipIf(nvcc === null)('the launch probe', () => {
+  describe.skipIf(nvcc === null)('with a real nvcc', () => {
     let probe = ''
     beforeAll(async () => {
       const [runner, probeSources] = await Promise.all(
