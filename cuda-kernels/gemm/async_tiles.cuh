@@ -70,7 +70,7 @@ struct AsyncTiles {
                         const float* b)
       : n(n), aCol(threadIdx.x % 8), bRow(threadIdx.x / (kThreads / kBK)), kLeft(kHere) {
     const int aRow = threadIdx.x / 8, bCol = threadIdx.x % (kThreads / kBK) * kWidthB;
-    // Past M, the last row is read instead. Out-of-range results are never stored.
+    // Past M, the last row of A is read instead. Out-of-range results are never stored.
 #pragma unroll
     for (int i = 0; i < kPassesA; ++i) {
       const int r = row0 + aRow + i * kRowsA;

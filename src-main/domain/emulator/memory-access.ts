@@ -229,8 +229,8 @@ export function checked(
 
 /**
  * Returns the order in which lanes write. The order determines which lane wins if several lanes
- * write the same address. Shared memory processes one wavefront of lanes at a time. Within a
- * wavefront, the first lane wins.
+ * write the same address. Shared memory processes one wavefront of lanes at a time, and the first
+ * lane of a wavefront wins.
  */
 export function storeOrder(space: Space, bytes: number): number[] {
   const all = Array.from({ length: lanes }, (_, lane) => lane)

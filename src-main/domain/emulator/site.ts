@@ -125,7 +125,7 @@ export interface Finding {
   thread: number
   block: number
   address: number
-  /** The second access in a race. */
+  /** The conflicting access in a data race. */
   other?: { at: number; write: boolean; thread: number }
 }
 

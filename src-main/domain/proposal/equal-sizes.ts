@@ -28,7 +28,9 @@ function orders(names: readonly string[]): string[][] {
   )
 }
 
-/** Maximum number of permutations to try. The number is limited because each trial is compiled. */
+/**
+ * Maximum number of permutations to try. Each permutation is compiled, so the number is limited.
+ */
 const mostOrders = 6
 
 const renamed = (proposal: Proposal, names: ReadonlyMap<string, string>): Proposal => {

@@ -78,7 +78,7 @@ export interface EndedJob {
   host: SessionHost | null
 }
 
-/** Pauses before reconnecting, in milliseconds. The last pause repeats. */
+/** Pauses before reconnecting, in milliseconds. The last pause is used for all later attempts. */
 const retriesMs = [500, 1000, 2000, 5000, 10_000, 30_000]
 /** Time in milliseconds in which a stopped job can save its results before it is killed. */
 const graceMs = 60_000

@@ -162,7 +162,9 @@ export class EmulatedRungs {
     return { measured, answer }
   }
 
-  /** Returns the first failed verification among all runs. */
+  /**
+   * Verifies the outputs of all runs, and returns the first failed verification if there is one.
+   */
   private verifiedAll(rung: ReadyRung, answer: EmulationAnswer, expected: Expectation): Verify {
     const all = [answer.outputs, ...answer.again].map((outputs) =>
       verified(this.of.plan.task, rung, { ...answer, outputs }, expected),

@@ -98,9 +98,9 @@ export const isKnown = (found: RungOccupancy | OccupancyGap): found is RungOccup
   typeof found !== 'string'
 
 /**
- * Returns the limits in the order of the limiters. The value is null for a resource that allows
- * more blocks than an SM can hold. Such a resource sets no limit, and its value would be outside
- * the axis.
+ * Returns the occupancy limits in the order of `occupancyLimiters`. The value is null for a
+ * resource that allows more blocks than an SM can hold. Such a resource sets no limit, and its
+ * value would be outside the axis.
  */
 export const drawnLimits = ({ limits }: Occupancy): (number | null)[] =>
   occupancyLimiters.map((limiter) => {

@@ -178,8 +178,8 @@ describe('tools', () => {
       })
 
       it('that is truncated or unrelated is rejected', () => {
-        expect(() => parseNvidiaSmi(xml.slice(0, 9000))).toThrow(/not complete output/)
-        expect(() => parseNvidiaSmi('<html></html>')).toThrow(/not complete output.*<html>/)
+        expect(() => parseNvidiaSmi(xml.slice(0, 9000))).toThrow(/not the complete output/)
+        expect(() => parseNvidiaSmi('<html></html>')).toThrow(/not the complete output.*<html>/)
       })
     })
 

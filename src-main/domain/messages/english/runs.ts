@@ -199,7 +199,7 @@ export const tools = {
   checkWithSmi: 'Check the driver with `nvidia-smi`.',
   smiNoGpu: 'nvidia-smi finds no GPU: {text}',
   checkModule: 'Check that the NVIDIA driver is installed and its kernel module is loaded.',
-  smiIncomplete: 'This is not complete output of nvidia-smi -q -x: {text}.',
+  smiIncomplete: 'This is not the complete output of nvidia-smi -q -x: {text}.',
   smiEnded: 'nvidia-smi exited with code {exitCode}',
   runnerExited: 'the runner exited with code {exitCode}',
   sanitizerNoReport: 'This is not a compute-sanitizer report: {text}.',
@@ -319,6 +319,6 @@ export const emulation = {
     'The rung’s host code uses the variable {name}, which its machine code does not contain.',
   referenceUnusable: 'The reference is unusable: {why}',
   referenceNaN: 'The reference leaves {place} NaN, or does not write it.',
-  noFile: '{path} is not a .npy file of {bytes} bytes of data.',
+  noFile: '{path} is not a .npy file with {bytes} bytes of data.',
   unknownType: 'The emulator cannot fill a buffer of the type {dtype}.',
 } as const
