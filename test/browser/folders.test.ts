@@ -317,7 +317,7 @@ describe('the editor', () => {
     await page.getByText('Builds for sm_90').waitFor()
   })
 
-  it('explains what is missing if there is neither a GPU nor a compiler, and cannot run the copy', async () => {
+  it('explains what is missing and disables Run if there is neither a GPU nor a compiler', async () => {
     const { setup } = await fakeMachine(['nvidia-smi', 'nvcc'])
     const { page } = await open(setup)
     await page.getByText('Neither a GPU nor nvcc was found here').waitFor()

@@ -430,7 +430,7 @@ describe('tools', () => {
         expect(parseNvccOutput(text).diagnostics).toEqual([error('syntax.cu', 3, 'expected a ";"')])
       })
 
-      it('a warning has no number, and does not affect the kernel that was built', () => {
+      it('a warning is stored without its number, and its kernel is still listed', () => {
         const { kernels, diagnostics } = parse('warning')
         expect(diagnostics).toEqual([
           {
@@ -475,7 +475,7 @@ describe('tools', () => {
         )
       })
 
-      it('numbered advice from ptxas is a note, but its statistics are not', () => {
+      it('numbered advice from ptxas is stored as a note, but ptxas statistics are not', () => {
         const { diagnostics, kernels } = parse('wgmma-serialized')
         expect(
           diagnostics.map(({ severity, message }) => `${severity} ${message.slice(0, 34)}`),

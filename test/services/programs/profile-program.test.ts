@@ -92,7 +92,7 @@ describe('a program', () => {
     expect(session.device).toMatchObject({ driver: answer!.driver, cudaDriver: answer!.cuda })
   })
 
-  it('gets its exact arguments, and its exit code is stored', async () => {
+  it('receives its exact arguments, and its exit code is stored', async () => {
     const { profile, output } = await setUp('twelve')
     const words = ['a b', '', '--kernel-name', '$HOME', "it's"]
     const { session } = await profile(['sh', '-c', 'printf "[%s]" "$@"; exit 7', 'sh', ...words])
@@ -297,7 +297,7 @@ describe('a program whose kernels wait for each other', () => {
       profile(command, { stuckAfterMs: 200, ...more })
   }
 
-  it('is timed by CUPTI with concurrent kernels, and has a reason for the missing counters', async () => {
+  it('is timed by CUPTI while its kernels run concurrently, and a warning explains the missing counters', async () => {
     const events: string[] = []
     const { session, trouble } = await (await stuck())({ emit: ({ type }) => events.push(type) })
     expect(events).toEqual(['preview', 'stuck', 'previewed'])

@@ -189,7 +189,7 @@ describe('builds', () => {
     const request = { rungs: ['11_block_128x256'], params: { BK: 32, STAGES: 4 } }
 
     it.each(['local', 'static:h200'])(
-      'end a run with no other rung before anything is launched (%s)',
+      'end the run before any launch if no other rung was requested (%s)',
       async (target) => {
         const machine = await fakeMachine()
         await machine.addFault('11_block_128x256', 'refused')
@@ -395,7 +395,7 @@ describe("a task's flags", async () => {
   }
 
   describe('the flags that a header turns on', () => {
-    it('are passed to the runner as the rung’s own case, even under ncu, and are stored in the session', async () => {
+    it('are passed to the runner as the rung’s own case, with and without ncu, and are stored in the session', async () => {
       const machine = await machineWithEpilogue()
       const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
       const calls = machine.calls('runner').filter(([, command]) => command === 'measure')
