@@ -330,9 +330,9 @@ function outcomeOf(
 }
 
 /**
- * Checks a submission and saves the attempt. Throws an error if canceled, or if something other
- * than the submission or a missing requirement causes a failure. The attempt's folder is created
- * atomically. If `out` exists, the folder gets a similar available name.
+ * Checks a submission and saves the attempt. Throws an error if the check is canceled, or if it
+ * fails for a reason other than the submission or a missing requirement. The attempt's folder is
+ * created atomically. If `out` exists, the folder gets a similar available name.
  */
 export async function checkLab(
   request: LabCheckRequest,
