@@ -199,8 +199,8 @@ async function packRaw(from: string, limitBytes: number): Promise<Buffer> {
 
 /**
  * Adds a session folder or a lab attempt's folder to the recordings under its own name. Replaces a
- * recording with the same name, even if the given folder is that recording. Returns the path for
- * the recording's folder, which may not exist.
+ * recording with the same name, even if the given folder is that recording. Returns the recording's
+ * path, at which no folder exists.
  */
 export async function keepRecording(
   folder: string,

@@ -132,8 +132,8 @@ async function run(
         '--no-first-run',
         // Use a separate profile, because the user's profile is private and may be locked.
         `--user-data-dir=${join(dir, 'profile')}`,
-        // Chromium's sandbox does not work for root. The document has no scripts, so the sandbox is
-        // not needed.
+        // Chromium's sandbox does not work for root. The document contains only this program's
+        // scripts, so the sandbox is not needed.
         ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
         ...argv(out),
         pathToFileURL(file).href + (files.hash ?? ''),

@@ -87,8 +87,8 @@ export const metricsIn = (argv: readonly string[]): ReadonlySet<string> =>
   new Set(argv[argv.indexOf('--metrics') + 1]?.split(','))
 
 /**
- * Restricts ncu to the runner, which launches every rung itself, so that ncu does not wait for
- * child processes that a rung left running.
+ * Restricts ncu to the runner's process, so that ncu does not wait for child processes that a rung
+ * left running. The runner launches every rung itself.
  */
 const ownProcess = ['--target-processes', 'application-only']
 

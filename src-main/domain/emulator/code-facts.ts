@@ -7,8 +7,8 @@ export const isNarrow = ({ operands, modifiers }: Instruction): boolean =>
   modifiers.some((word) => /^[US](8|16)$|^B?F16/.test(word))
 
 /**
- * Returns the minimum number of registers per thread, including the registers of multi-word
- * operands.
+ * Returns a number of registers per thread that is sufficient for all operands, including
+ * multi-word operands.
  */
 export function registersOf(code: readonly Instruction[]): number {
   let highest = 0

@@ -46,8 +46,8 @@ const renamed = (proposal: Proposal, names: ReadonlyMap<string, string>): Propos
 }
 
 /**
- * Returns one proposal for each permutation of the group's names in the shapes and the grid. The
- * first proposal equals the given proposal.
+ * Returns one proposal per permutation of the group's names in the shapes and the grid, up to
+ * `mostOrders` permutations. The first proposal equals the given proposal.
  */
 export const exchanged = (proposal: Proposal, group: readonly string[]): Proposal[] =>
   orders(group)

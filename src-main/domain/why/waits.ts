@@ -129,7 +129,9 @@ function largest(moves: readonly Move[], of: (move: Move) => number = amount): M
   return sorted.filter((move) => of(move) >= besideLargestMove * of(sorted[0]!)).slice(0, 2)
 }
 
-/** Returns the counters that affect these stall reasons and that changed in the given direction. */
+/**
+ * Returns the counters that affect the first stall reason and that changed in the given direction.
+ */
 export const feedsThatMoved = (a: Side, b: Side, waits: readonly Wait[], down: boolean): Move[] =>
   largest(movesOf(a, b, waits[0] ? feeds[waits[0].id] : [], down, leastFeed))
 
