@@ -103,8 +103,8 @@ export function readLibraryTimes(root: string, gpu: TimedGpu): LibraryTimes[] {
 }
 
 /**
- * Returns whether the rung is faster in every session for single launches, bursts and sustained
- * launches. Returns null if any of the three timing modes was not measured.
+ * Returns whether the rung is faster than the library in every session, for single launches, bursts
+ * and sustained launches. Returns null if any of the three timing modes was not measured.
  */
 export function isFaster({ cold, burst, sustained }: LibraryTimes): boolean | null {
   if (burst === null || sustained === null || cold.length === 0) return null

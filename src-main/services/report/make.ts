@@ -92,7 +92,10 @@ export async function makeReport(
   }
 }
 
-/** Throws an error if the user chose a part that the session does not have. */
+/**
+ * Throws an error if the user chose an unavailable chart, or a caption for a chart that the report
+ * does not contain.
+ */
 function checkAuthored(
   [{ session }]: Sessions,
   { charts, captions = {}, format }: MakeOptions,
@@ -110,8 +113,8 @@ function checkAuthored(
 }
 
 /**
- * Draws the charts with the Charts screen's code. By default, draws the usual charts for printed
- * reports if the session has times and a browser is installed.
+ * Draws the charts with the Charts screen's code. By default, draws the usual charts of a printed
+ * report, but only if a browser is installed and the session has data for them.
  */
 async function drawingsFor(
   { places, drawInPage }: MakeTools,
