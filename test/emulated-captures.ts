@@ -123,8 +123,8 @@ export function emulate(
 }
 
 /**
- * Figures for one kernel, summed over its launches as in ncu's report for a rung. Differences in
- * spin-wait loops are ignored.
+ * Figures for one launched kernel: totals over its instructions. Differences in spin-wait loops are
+ * ignored.
  */
 export interface KernelComparison {
   kernel: string

@@ -58,8 +58,8 @@ export function gpuOf(session: Session, rung: RungResult): Gpu | null {
 
 /**
  * Returns the launch that represents a rung with several launches. Metrics describe the
- * longest-running kernel, so the launch that matches the metrics is preferred. Without metrics,
- * returns the launch with the most registers per block.
+ * longest-running kernel, so the launch that matches the metrics is preferred. If no launch
+ * matches, returns the launch with the most registers per block.
  */
 function mainLaunch(rung: RungResult, found: readonly RungOccupancy[]): RungOccupancy | undefined {
   const registers = rung.metrics['registersPerThread']?.value
