@@ -111,7 +111,7 @@ const collecting = (cache: BuildCache, found: Map<string, ShippedBuild>): BuildC
 
 /**
  * Builds everything with this machine's nvcc and replaces the contents of `folder`. Returns the
- * builds that failed.
+ * failed builds, the number of builds, and their packed size.
  */
 export async function shipBuilds(
   kernels: string,

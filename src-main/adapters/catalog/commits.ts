@@ -17,10 +17,7 @@ export interface FileCommit {
   subject: string
   /** First paragraph of the commit's body, or an empty string. */
   body: string
-  /**
-   * Contents of the file and of its includes in the repository, by path. Empty if the commit
-   * removed the file.
-   */
+  /** Contents of the file and of its includes in the repository, by path. */
   texts: ReadonlyMap<string, string>
   /** The file's path in `texts`. */
   file: string
@@ -162,8 +159,9 @@ const same = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): b
   a.size === b.size && [...a].every(([path, text]) => b.get(path) === text)
 
 /**
- * Returns the file and its includes, by path in the repository. Includes that are not in the
- * repository belong to the compiler or to this program.
+ * Returns the file and its includes, by path in the repository. The result is empty if the commit
+ * removed the file. Includes that are not in the repository belong to the compiler or to this
+ * program.
  */
 async function textsAt(git: Git, commit: string, own: string): Promise<Map<string, string>> {
   const texts = new Map<string, string>()

@@ -63,7 +63,7 @@ export function diskError(
 
 export const pathExists = (path: string): Promise<boolean> => Promise.resolve(existsSync(path))
 
-/** Syncs a file or folder to disk. Ignores errors, because some systems cannot sync folders. */
+/** Syncs a file or folder to disk. Ignores errors from systems that cannot sync folders. */
 export async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {

@@ -97,7 +97,9 @@ export function useMatrixWords() {
     absent: t('evidence.absent'),
   })
 
-  /** The language is part of the key, because a rendered cell depends on it. */
+  /**
+   * The language is part of a rendered cell's key, because the cell's text depends on the language.
+   */
   const shownLanguage = () => language.value
 
   return {
