@@ -293,8 +293,8 @@ export interface CommandThere {
 }
 
 /**
- * Runs one of this program's commands on the machine. Forwards the command's notes and returns its
- * output.
+ * Runs one of this program's commands on the named machine. Forwards the command's notes and
+ * returns its output.
  */
 export async function runWords(
   folders: Pick<Folders, 'config'>,

@@ -174,7 +174,7 @@ describe('a program', () => {
     expect(session.program!.launches).toBe(14)
   })
 
-  it('profiled before and after a change has a comparison with the fused kernels and both totals', async () => {
+  it('profiled before and after a change yields a comparison that lists fused kernels and both totals', async () => {
     const { profile } = await setUp('before,none')
     const before = await profile(anything)
     // The second run profiled no kernels. The times of the first run are preserved.
