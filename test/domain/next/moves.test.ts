@@ -212,7 +212,7 @@ const cases: Case[] = [
 describe.each(cases)('the move $move', ({ move: id, applies, not, evidence }) => {
   const move = moveOf(id)!
 
-  it('applies if its cause takes time, and lists the counters that show the cause', async () => {
+  it('applies to a rung that loses time to its cause, and lists the counters that show the cause', async () => {
     const facts = await factsOfRung(...applies)
     const found = move.find(facts)
     expect(found).not.toBeNull()
