@@ -71,7 +71,7 @@ export const requests = {
   saveAnew: 'Save the file again, or change the task to match it.',
   running: 'A run is already in progress.',
   sanitizing: 'compute-sanitizer is running.',
-  wait: 'Wait for it to finish, or cancel it.',
+  wait: 'Wait for the current job to finish, or cancel it.',
   runOver: 'That run is no longer in progress.',
   runFailed: 'The run failed.',
   cancelled: 'The run was canceled.',
