@@ -18,7 +18,7 @@ export const requests = {
   noName: 'The task {task} has no size, scalar or option {name}.',
   names: 'The task has: {names}.',
   missing: '{name} is missing.',
-  give: 'Give {names}.',
+  give: 'Specify {names}.',
   impossible:
     'The sizes or values given for the task {task} are impossible because of its {place}. {text}',
   otherValues: 'Choose other values with --at.',
@@ -47,7 +47,7 @@ export const requests = {
   notTarget: '{target} is not a target.',
   targets: 'Targets: {targets}.',
   noGpu: 'There is no GPU named {gpu} in the built-in table.',
-  gpus: 'The GPUs are: {gpus}; or an architecture: {architectures}.',
+  gpus: 'Use one of the GPUs {gpus}, or one of the architectures {architectures}.',
   gpuNotListed: 'There is no GPU {gpu}: CUDA_VISIBLE_DEVICES is {listed}.',
   gpuMissing: 'There is no GPU {gpu}: the driver lists {count}.',
   gpuNumbers:
