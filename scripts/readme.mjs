@@ -78,8 +78,8 @@ async function writeFigures() {
 }
 
 /**
- * GitHub loads the images on every visit. The images therefore use the light theme, the smallest
- * supported window width, and small files.
+ * Visitors to the GitHub page download every image. The images therefore use the light theme, the
+ * smallest supported window width, and small files.
  */
 const limitBytes = 300_000
 

@@ -123,8 +123,8 @@ export function emulate(
 }
 
 /**
- * Figures for one kernel, summed over its launches as in ncu's report for a rung. Differences in
- * waiting loops are ignored.
+ * Figures for one launched kernel: totals over its instructions. Differences in spin-wait loops are
+ * ignored.
  */
 export interface KernelComparison {
   kernel: string
@@ -177,7 +177,7 @@ export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): 
   })
 }
 
-/** Returns the instructions whose counts differ from the GPU's. Waiting loops are excluded. */
+/** Returns the instructions whose counts differ from the GPU's, excluding spin-wait loops. */
 export const unequalOf = (kernels: readonly KernelComparison[]): string[] =>
   kernels.flatMap(({ kernel, totals }) =>
     counted

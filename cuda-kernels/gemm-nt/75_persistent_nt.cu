@@ -38,8 +38,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     klRegistersDown<40>();
     if (threadIdx.x == 0) {
       int s = 0, phase = 0;
-      // Alternates the direction along K. Each tile starts with the columns that the previous tile read last, because
-      // they are still in L2.
+      // Alternate the direction along K from tile to tile. Each tile starts with the columns that the previous tile
+      // read last, because they are still in L2.
       bool back = false;
       for (int tile = first; tile < order.count(); tile += stride, back = !back) {
         int row, col;

@@ -115,8 +115,8 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
 #pragma unroll
     for (int d = 0; d < kSteps; ++d) {
       if (d == kSteps - 1) {
-        // The last fragments of this stage are in registers. Every thread waits until the next stage has arrived.
-        // Afterwards no thread reads this stage, and copyStage may overwrite it.
+        // The last fragments of this stage are in registers. Every thread waits until the next stage has arrived. After
+        // this barrier, no thread reads the stage, so copyStage may overwrite it.
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads();
       }

@@ -4,7 +4,7 @@
 #include "thread_tile.cuh"
 
 inline const char* klRequireStages(const KlGemm* p, int sm, int sharedBytes) {
-  const bool small = sm == 86 || sm == 89 || sm >= 120;  // blocks have up to 99 KiB, compared with 163 on an A100
+  const bool small = sm == 86 || sm == 89 || sm >= 120;  // blocks have up to 99 KiB of shared memory (A100: 163)
   if (small && sharedBytes > 99 * 1024)
     return "its stages exceed the 99 KiB of shared memory that a block has here: lower BK or STAGES";
   return klRequireF32(p);
@@ -40,8 +40,8 @@ __device__ inline void awaitCopies() {
 
 // A thread's copies, tile by tile along K, from `kHere` columns of A and rows of B: all k of them, or a slice of K in
 // split-K. A is transposed in shared memory. Eight lanes copy eight adjacent elements of a row of A into eight rows of
-// the transposed tile. The padding shifts consecutive rows of that tile by 4 banks. The four rows of A that a warp
-// copies then fill the banks in between. With kWhole, m, n and k are multiples of the tile sizes and every row is
+// the transposed tile. The padding shifts consecutive rows of the transposed tile by 4 banks. A warp copies four rows
+// of A, whose elements fill these 4 banks. With kWhole, m, n and k are multiples of the tile sizes. Every row is then
 // 16-byte aligned, so B is copied in units of 16 bytes. Otherwise, all copies are 4 bytes wide and write zeros outside
 // the matrix.
 template <int kBM, int kBN, int kBK, int kThreads, bool kWhole>
@@ -70,7 +70,7 @@ struct AsyncTiles {
                         const float* b)
       : n(n), aCol(threadIdx.x % 8), bRow(threadIdx.x / (kThreads / kBK)), kLeft(kHere) {
     const int aRow = threadIdx.x / 8, bCol = threadIdx.x % (kThreads / kBK) * kWidthB;
-    // Past M, the last row is read instead. Out-of-range results are never stored.
+    // Past M, the last row of A is read instead. Out-of-range results are never stored.
 #pragma unroll
     for (int i = 0; i < kPassesA; ++i) {
       const int r = row0 + aRow + i * kRowsA;

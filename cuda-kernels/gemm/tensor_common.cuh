@@ -19,13 +19,13 @@ inline const char* klRequire16Bit(const KlGemm* p, int sm) {
   return p->dtype == KL_BF16 && sm < 80 ? "tensor cores take bf16 from compute capability 8.0 on" : nullptr;
 }
 
-// Calls `launch` with a value of the input type. The value only conveys the type.
+// Calls `launch` with a value of the input type. Only the type of this value matters.
 template <typename Launch>
 cudaError_t klWithInputType(const KlGemm* p, Launch launch) {
   return p->dtype == KL_BF16 ? launch(__nv_bfloat16()) : launch(__half());
 }
 
-// True if the target architecture can multiply this type. If not, the kernel body is empty, and kl_unsupported()
+// True if the target architecture can multiply this type. If false, the kernel body is empty, and kl_unsupported()
 // prevents its launch.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 template <typename T>

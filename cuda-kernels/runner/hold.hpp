@@ -1,4 +1,4 @@
-// Holds a stream until the host has enqueued all timed work. Host time then never falls between the two timing events.
+// Holds a stream until the host has enqueued all timed work, so that the timed interval contains no host time.
 #pragma once
 
 #include "errors.hpp"

@@ -1,5 +1,5 @@
 // kl-runner: loads, verifies and times rungs, or launches each rung once for a profiler or a sanitizer. README.md
-// describes the protocol.
+// describes the runner's protocol.
 #include "bursts.hpp"
 #include "cases.hpp"
 #include "ceilings.hpp"
@@ -24,7 +24,7 @@
 
 namespace {
 
-// Exits the runner when its owner process has ended. A killed supervisor then leaves no orphan on the GPU.
+// Exits the runner when its owner process has ended, so that a killed supervisor leaves no orphan on the GPU.
 void followOwner(pid_t owner) {
   std::thread([owner] {
 #ifdef SYS_pidfd_open
@@ -168,7 +168,7 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
         try {
           timeRung(rung, reference, args, stopwatch, nvml);
         } catch (const ReferenceFailed& failure) {
-          // The rung continues without a reference.
+          // Time the rung without the reference.
           reportFailure(*reference, failure.error);
           reference = nullptr;
           timeRung(rung, nullptr, args, stopwatch, nvml);

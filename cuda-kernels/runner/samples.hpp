@@ -20,8 +20,8 @@ class Samples {
   double spread() const { return (quantile(0.75) - quantile(0.25)) / median(); }
 
   // Returns whether the 95% confidence interval of the median has a half-width of at most 0.5% of the median. The
-  // interval is between two order statistics, so it assumes nothing about the distribution. The number of samples
-  // below the true median is binomial. The interval needs at least six samples.
+  // interval is between two order statistics, so it is valid for any distribution. The number of samples below the true
+  // median is binomial. The interval needs at least six samples.
   bool settled(long long minimum) const {
     if (count() < minimum) return false;
     const long long below = lowRank(count());

@@ -32,7 +32,7 @@ class Stopwatch {
  public:
   Stopwatch(const Device& device, bool cold) : flush_(cold ? std::make_unique<L2Flush>(device) : nullptr) {
     Streams::self();
-    // The stream blocks on the default stream, so launches on the default stream are timed too.
+    // The stream synchronizes with the default stream, so launches on the default stream are timed too.
     check(cudaStreamCreate(&stream_), "cudaStreamCreate");
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
@@ -63,7 +63,7 @@ class Stopwatch {
     double cycles;  // -1 if unknown
   };
 
-  // Times one launch. Returns nothing if the launch reached the GPU late. `meanwhile` is called while the launch runs.
+  // Times one launch. Returns nothing if the hold ended before the launch. `meanwhile` is called while the launch runs.
   std::optional<Sample> sample(const Rung& rung, const std::function<void()>& meanwhile = {}) {
     LaunchFacts& known = facts(rung);
     rung.resetInOuts(stream_);  // untimed
@@ -80,8 +80,8 @@ class Stopwatch {
   }
 
   // Returns the milliseconds per launch of kBurstLaunches consecutive launches on a rested GPU. Returns nothing if the
-  // launches reached the GPU late. Inout buffers are filled only before the burst, so nothing runs between the
-  // launches.
+  // hold ended before all launches were enqueued. Inout buffers are filled only before the burst, so nothing runs
+  // between the launches.
   std::optional<double> burst(const Rung& rung) {
     LaunchFacts& known = facts(rung);
     rung.resetInOuts(stream_);
@@ -90,8 +90,8 @@ class Stopwatch {
     return row(rung, known, kBurstLaunches);
   }
 
-  // Returns the milliseconds per launch of `launches` consecutive launches, or nothing if the launches reached the GPU
-  // late.
+  // Returns the milliseconds per launch of `launches` consecutive launches, or nothing if the hold ended before all
+  // launches were enqueued.
   std::optional<double> row(const Rung& rung, int launches, const std::function<void()>& meanwhile = {}) {
     rung.resetInOuts(stream_);
     return row(rung, facts(rung), launches, meanwhile);

@@ -47,7 +47,7 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
   return cudaGetLastError();
 }
 
-// Computes the same result on the host, for emulation.
+// Computes the reference result on the host, for emulation.
 extern "C" void kl_reference_host(const KlReference* p) {
   for (long long row = 0; row < p->ROWS; ++row) {
     const long long first = row * p->COLS, end = first + p->COLS;

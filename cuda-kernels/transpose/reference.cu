@@ -18,7 +18,7 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
   return cudaGetLastError();
 }
 
-// Computes the same result on the host, for emulation.
+// Computes the reference result on the host, for emulation.
 extern "C" void kl_reference_host(const KlReference* p) {
   for (long long row = 0; row < p->ROWS; ++row)
     for (long long col = 0; col < p->COLS; ++col) p->y[col * p->ROWS + row] = p->x[row * p->COLS + col];

@@ -4,9 +4,9 @@
  * A recording has a row in sessions.jsonl, without the path of the ladder folder. The recording's
  * raw output is compressed as raw/<name>.jsonl.br, and its sources are in sources.jsonl. ncu's
  * report is omitted, because a replay does not read it. The folder deep/ is omitted, because its
- * content is parsed again from the raw output. A lab attempt is stored in the same way in labs/,
- * with a row in labs/attempts.jsonl. The attempt's lab.cu is omitted, because the session contains
- * the same text.
+ * content is parsed again from the raw output. A lab attempt is stored like a recording, but in
+ * labs/ and with a row in labs/attempts.jsonl. The attempt's lab.cu is omitted, because the session
+ * contains the same text.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -199,8 +199,8 @@ async function packRaw(from: string, limitBytes: number): Promise<Buffer> {
 
 /**
  * Adds a session folder or a lab attempt's folder to the recordings under its own name. Replaces a
- * recording with the same name, even if the given folder is that recording. Returns the path for
- * the recording's folder, which may not exist.
+ * recording with the same name, even if the given folder is that recording. Returns the recording's
+ * path, at which no folder exists.
  */
 export async function keepRecording(
   folder: string,

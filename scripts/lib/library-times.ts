@@ -1,6 +1,7 @@
 /**
  * Compares the best rung of each ladder with the vendor library, for single launches, bursts and
- * sustained launches. The data comes from the documents that test/gpu/timing.mjs printed on a GPU.
+ * sustained launches. The data comes from JSON documents that test/gpu/timing.mjs printed on
+ * machines with GPUs.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -102,8 +103,8 @@ export function readLibraryTimes(root: string, gpu: TimedGpu): LibraryTimes[] {
 }
 
 /**
- * Returns whether the rung is faster in every session for single launches, bursts and sustained
- * launches. Returns null if any of the three timing modes was not measured.
+ * Returns whether the rung is faster than the library in every session, for single launches, bursts
+ * and sustained launches. Returns null if any of the three timing modes was not measured.
  */
 export function isFaster({ cold, burst, sustained }: LibraryTimes): boolean | null {
   if (burst === null || sustained === null || cold.length === 0) return null

@@ -56,8 +56,8 @@ const bestOf = (session: Session): Session['rungs'][number] | undefined =>
     .sort((a, b) => a.timing!.medianMs - b.timing!.medianMs)[0]
 
 /**
- * Formats scalars that differ from the task's defaults, such as `, causal 1`. Such scalars
- * distinguish recordings of the same size.
+ * Formats scalars that differ from the task's defaults, such as `, causal 1`, to distinguish
+ * recordings of the same size.
  */
 const unusual = ({ problem, ladder }: Session): string =>
   Object.entries(problem?.scalars ?? {})

@@ -19,7 +19,7 @@ import { root } from './project.mjs'
  * @property {string} ready selector that appears once the screen is ready
  * @property {(page: Page, words: Words) => Promise<unknown>} [act]
  * @property {Record<string, 'hang' | 'fail'>} [calls] calls to the core that hang or fail
- * @property {string[]} [report] session and options of a report to show instead
+ * @property {string[]} [report] session and options of an HTML report to show instead of the app
  * @property {string} [faults] faults of the fake tools; if set, the screen uses fake tools
  */
 

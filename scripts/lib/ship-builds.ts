@@ -93,7 +93,7 @@ const collecting = (cache: BuildCache, found: Map<string, ShippedBuild>): BuildC
   async slot(inputs) {
     const slot = await cache.slot(inputs)
     const note = async (kept: NonNullable<typeof slot.kept>): Promise<void> => {
-      // Omit folders of this machine, because they do not exist on other machines.
+      // Omit this machine's folders, because they do not exist on other machines.
       const argv = ['nvcc', ...inputs.flags, '-o', inputs.output]
       const artifact = await readFile(slot.artifact)
       found.set(buildKey(inputs), { kept: { ...kept, argv }, artifact })
@@ -111,7 +111,7 @@ const collecting = (cache: BuildCache, found: Map<string, ShippedBuild>): BuildC
 
 /**
  * Builds everything with this machine's nvcc and replaces the contents of `folder`. Returns the
- * builds that failed.
+ * failed builds, the number of builds, and their packed size.
  */
 export async function shipBuilds(
   kernels: string,

@@ -73,7 +73,7 @@ describe('rows of marks', () => {
     expect(drawn.map(({ name }) => name)).toEqual(['DRAM'])
   })
 
-  it('label only the limit that is reached first', () => {
+  it('label only the limiting resources', () => {
     const named = draw([2, 2, 8], [0, 1]).flatMap(({ data }) =>
       data.flatMap(({ label }) => (label?.show ? [label.formatter] : [])),
     )
@@ -150,11 +150,11 @@ describe('label positions', () => {
     expect(places).toEqual([0, 20, 40, 99])
   })
 
-  it('share the available room if there is not enough', () => {
+  it('share the available space if not all labels fit', () => {
     expect(spreadLabels([0, 0, 0], 50, 0, 60)).toEqual([0, 30, 60])
   })
 
-  it('on an axis end at a round number', () => {
+  it('use an axis that ends at a round number', () => {
     expect([0.83, 1.09, 51.2, 100].map(niceEnd)).toEqual([1, 1.2, 60, 100])
     expect(niceEnd(0)).toBe(1)
   })

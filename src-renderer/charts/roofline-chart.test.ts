@@ -69,7 +69,8 @@ describe('a roofline', () => {
     const apart = rooflineChart({ ...spec, paths: [{ ...dram, points }], climb: [] })(palette, size)
     expect(rungJoins(apart)).toEqual([])
     expect(seriesOf(apart)[1]!.data).toHaveLength(5)
-    // One point is next to the middle of the segment. The other points are past the segment's ends.
+    // The first point is next to the middle of the segment. The other points are past one end of
+    // the segment.
     expect(distanceToLine([5, 3], [0, 0], [10, 0])).toBe(3)
     expect(distanceToLine([13, 4], [0, 0], [10, 0])).toBe(5)
     expect(distanceToLine([3, 4], [0, 0], [0, 0])).toBe(5)
@@ -89,15 +90,15 @@ describe('a roofline', () => {
   })
 
   it('gives labels in capitals enough room', () => {
-    // These minimum widths were measured in a browser. With a smaller estimate, the label would
-    // overlap its neighbor.
+    // The expected widths were measured in a browser. If `widthOf` returned a smaller width, the
+    // label would overlap its neighbor.
     expect(widthOf('55 WGMMA and TMA')).toBeGreaterThanOrEqual(112)
     expect(widthOf('illicit')).toBeLessThan(36)
   })
 
   it('leaves a gap between labels in the same row', () => {
     const room = { left: 0, right: 262, top: 0, bottom: 60 }
-    // The second point has room only on its left, and the first label ends there.
+    // The second point has room only on its left, where the first label ends.
     const marks = [
       { x: 200, y: 30, texts: ['14'] },
       { x: 245, y: 30, texts: ['16'] },
@@ -157,8 +158,8 @@ describe('a roofline', () => {
     })
     const sideOf = ([ax, ay, bx, by]: Line, x: number, y: number) =>
       Math.sign((bx - ax) * (y - ay) - (by - ay) * (x - ax))
-    // Leader lines of coinciding points share their start. Lines with a shared start do not count
-    // as crossing.
+    // Leader lines of coinciding points start at the same position. These lines do not count as
+    // crossing.
     const cross = (a: Line, b: Line) =>
       sideOf(a, b[0], b[1]) * sideOf(a, b[2], b[3]) < 0 &&
       sideOf(b, a[0], a[1]) * sideOf(b, a[2], a[3]) < 0

@@ -7,7 +7,7 @@ import { createChart, type Chart } from './echarts'
 import { isUnzoomed, type ZoomState } from './zoom'
 import { shownValues, withZoom } from './zoom-axes'
 
-/** A chart and the option that it shows. Each redraw creates a new object. */
+/** A chart and the option that it shows. Each redraw creates a new `DrawnChart`. */
 export interface DrawnChart {
   chart: Chart
   option: ChartOption

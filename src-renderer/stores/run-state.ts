@@ -189,8 +189,8 @@ export function applyMessage(state: RunState | null, message: RunMessage): Appli
 }
 
 /**
- * Returns the state after all messages of a history. Stops at the first gap, which the next message
- * then reports.
+ * Returns a run's state after all messages of a history. Stops before the first missing message.
+ * The next message that arrives after the replay reports the gap.
  */
 export function replay(messages: readonly RunMessage[]): RunState | null {
   let state: RunState | null = null

@@ -1,7 +1,7 @@
 /**
  * A CodeMirror source editor that shows compiler messages at their lines. The editor is in a shadow
- * root, because CodeMirror adopts style sheets there. In the document, CodeMirror would add a
- * <style> element, which the content security policy blocks.
+ * root, where CodeMirror adopts style sheets. In the document, CodeMirror would add a <style>
+ * element, which the content security policy blocks.
  */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/language'
@@ -102,7 +102,7 @@ export function createCodeEditor(root: ShadowRoot, options: CodeEditorOptions): 
       highlightActiveLineGutter(),
       highlightSelectionMatches(),
       search({ top: true }),
-      // Escape followed by Tab leaves the editor. CodeMirror otherwise uses Tab for indenting.
+      // Escape followed by Tab leaves the editor, because Tab alone indents the code.
       keymap.of([
         ...defaultKeymap,
         ...searchKeymap,

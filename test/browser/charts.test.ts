@@ -57,7 +57,7 @@ describe('charts', async () => {
     })
   })
 
-  it('open with the first chart that has data, and the keyboard reaches all other charts', async () => {
+  it('open with the first chart that has data, and all charts can be opened with the keyboard', async () => {
     const { page } = await harness.visit(route(card))
     await page.getByRole('heading', { name: 'Occupancy limiters' }).waitFor()
     await page.getByRole('link', { name: 'Waves and tail' }).focus()
@@ -187,7 +187,7 @@ describe('charts', async () => {
       expect(svg.split('>barrier<').length - 1).toBe(1)
     })
 
-    it('share one filter with the ladder, which keeps its pinned rungs', async () => {
+    it('share one filter with the ladder, whose pinned rungs and columns survive a reload', async () => {
       const { page, faults } = await harness.open(route(climb, 'stalls'))
       const { rungs } = await get(climb)
       await page.getByPlaceholder('Find a rung').fill('warp tile')
@@ -243,7 +243,7 @@ describe('charts', async () => {
     })
   })
 
-  it('combine sessions of several sizes, one session per size, and omit a deselected session', async () => {
+  it('combine one session per size, and omit deselected sessions', async () => {
     const { page } = await open(climb, 'sweep')
     const words = () => page.locator('.chart-host').getAttribute('aria-label')
     await expect.poll(words).toContain('1024³')
@@ -335,7 +335,7 @@ describe('the instruction mix', () => {
     expect(text).toMatch(/FP32 operations:\s*2\.15 GFLOP/)
     expect(text).toContain('of the product')
     await expect.poll(() => details.getByRole('img', { name: /FP32 89\.2/ }).count()).toBe(1)
-    // Unlike the card level, the deep profile gives a verdict.
+    // The deep profile includes a verdict, but a card profile does not.
     expect(text).toContain('The last wave')
     expect(faults).toEqual([])
   })

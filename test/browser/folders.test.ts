@@ -183,11 +183,11 @@ it("one click adds a sweep's winner to the folder as a variant", async () => {
   expect(await readFile(join(path, 'ladder.yaml'), 'utf8')).toMatch(/b-tuned.*TILE: 64/s)
   await winner.getByRole('link', { name: 'Open the ladder folder' }).click()
   await file(page, 'ladder.yaml').waitFor()
-  // Return to the list of sweeps. Adding the winner a second time uses another name.
+  // Return to the list of sweeps. Adding the winner a second time uses a different name.
   await page.goBack()
   await winner.getByRole('button', { name: 'Add as a variant' }).click()
   await winner.getByText('b-tuned2 was added to the ladder.').waitFor()
-  // The UI must report the failure and keep the button.
+  // If b.cu does not declare TILE, the UI must report the failure and keep the button.
   await page.reload()
   await writeFile(join(path, 'b.cu'), rungText('b'))
   await winner.getByRole('button', { name: 'Add as a variant' }).click()
@@ -317,7 +317,7 @@ describe('the editor', () => {
     await page.getByText('Builds for sm_90').waitFor()
   })
 
-  it('explains what is missing if there is neither a GPU nor a compiler, and cannot run the copy', async () => {
+  it('explains what is missing and disables Run if there is neither a GPU nor a compiler', async () => {
     const { setup } = await fakeMachine(['nvidia-smi', 'nvcc'])
     const { page } = await open(setup)
     await page.getByText('Neither a GPU nor nvcc was found here').waitFor()
@@ -401,7 +401,7 @@ describe("the user's editor", () => {
     expect(faults).toEqual([])
   })
 
-  it('is reported as missing next to its command', async () => {
+  it('is reported as missing if it does not exist', async () => {
     const { page } = await line('/nowhere/editor')
     await button(page).click()
     await page.getByText('The editor /nowhere/editor was not found.').waitFor()

@@ -369,7 +369,7 @@ it('a rung that cannot run is reported with the reason and a remedy', async () =
       '06_textures',
       'y[i] = tex1Dfetch<float>(texture, i)',
       launch(0),
-      /does not know \/\*0[0-9a-f]{3}\*\/ TLD \(.*06_textures\.cu:9\)/,
+      /stopped at \/\*0[0-9a-f]{3}\*\/ TLD \(.*06_textures\.cu:9\)/,
     ],
   ] as const
   for (const [id, each, launched] of rungs) {

@@ -9,7 +9,7 @@ export interface Reader {
   seeds: () => (string | Uint8Array)[]
   /** Complete files, which are used for only a few inputs. */
   large?: () => (string | Uint8Array)[]
-  /** Returns the parsed value. A non-finite number in the value is a bug. */
+  /** Returns the parsed value. A non-finite number in the parsed value is a bug. */
   read: (input: never) => unknown
   /** Matches a library's error for damaged input, if the reader passes the error on. */
   says?: RegExp

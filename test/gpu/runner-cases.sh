@@ -2,7 +2,7 @@
 # Tests the runner on a GPU with nvcc. Builds the runner, rungs of the built-in task, and the small
 # tasks of runner-cases/, and compares the runner's output with the expected output. Some cases must
 # pass. In the other cases, the runner must find one fault of each kind. Run this script manually.
-# Prints one line per expectation, and exits with 1 if an expectation is not met. Tests without a
+# Prints one line per expectation, and exits with 1 if an expectation is not met. Tests that need no
 # GPU run first. If there is no GPU, the other tests are skipped and the exit code is 3.
 #
 #     bash runner-cases.sh [folder to build in]

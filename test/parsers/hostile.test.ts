@@ -64,7 +64,7 @@ const tables = {
 }
 
 describe.each(Object.entries(tables))('%s', (_name, text) => {
-  it('truncated at any point gives exactly the launches before the cut, unchanged', async () => {
+  it('truncated at any point yields exactly the launches before the cut, unchanged', async () => {
     const { launches: whole } = await stream(text)
     const random = generator(11)
     const cuts = Array.from({ length: 40 }, () => random(text.length))
@@ -102,8 +102,8 @@ it('the raw page of a live ncu, even if truncated or altered, is parsed or rejec
     try {
       expectSound(parseNcuRawCsv(damaged).launches)
     } catch (error) {
-      // The CSV library itself reports unbalanced quotes. A run keeps its times despite such an
-      // error.
+      // The CSV library itself reports unbalanced quotes. A run keeps its times even if ncu's CSV
+      // is damaged.
       expect(String(error)).toMatch(/KernelLadderError|CsvError|Quote|Delimiter/i)
     }
   }
@@ -240,7 +240,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('cannot be read')])
   })
 
-  it('no row of units has a reason instead of each figure whose unit prefix is ambiguous', async () => {
+  it('no row of units has a reason in place of every figure with an ambiguous unit prefix', async () => {
     const { launches } = await stream(
       `${header},"${metric}","launch__registers_per_thread","l1tex__t_sectors.sum"\n${launch},"2.5","32","10"\n`,
     )
@@ -265,7 +265,7 @@ describe('a table with', () => {
     expect(launches[0]!.metrics['value']).toBeUndefined()
   })
 
-  it('no quotes is parsed without an unterminated last line, whose last figure may be truncated', async () => {
+  it('no quotes is parsed without an unterminated last line, because its last figure may be truncated', async () => {
     const rows = ['0;7;tile;(32, 1, 1);(4, 1, 1);12,5', '1;7;tile;(32, 1, 1);(4, 1, 1);12']
     const { launches, notes } = await stream(
       ['ID;Process ID;Kernel Name;Block Size;Grid Size;a__b.avg', ';;;;;ns', ...rows].join('\n'),

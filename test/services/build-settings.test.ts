@@ -46,13 +46,13 @@ describe('a ladder with `build`', () => {
     expect(rung(session, 'b').buildWords).toEqual([
       ...['-std=c++20', '--use_fast_math', '-maxrregcount=64', '-DN=4', '-lcuda'],
     ])
-    // The rungs' speed flags do not apply to references.
+    // Optimization flags of the rungs, such as --use_fast_math, do not apply to references.
     const reference = builtAs(machine, 'reference.cu')[0]!
     expect(reference).toContain('-DN=4')
     expect(reference).not.toContain('--use_fast_math')
   })
 
-  it('shows different flags of two rungs in the table and before the causes', async () => {
+  it('shows the flags in the table and before the causes if two rungs have different flags', async () => {
     const { run } = await setUp('{ std: c++20 }')
     const { session } = await run()
     const table = sessionText(session)

@@ -17,10 +17,7 @@ export interface FileCommit {
   subject: string
   /** First paragraph of the commit's body, or an empty string. */
   body: string
-  /**
-   * Contents of the file and of its includes in the repository, by path. Empty if the commit
-   * removed the file.
-   */
+  /** Contents of the file and of its includes in the repository, by path. */
   texts: ReadonlyMap<string, string>
   /** The file's path in `texts`. */
   file: string
@@ -34,8 +31,8 @@ interface FileHistory {
 }
 
 /**
- * Returns a rung's header as of a commit. Old headers may be invalid in the current format. Files
- * from other repositories have no header.
+ * Returns a rung's header as of a commit. Headers in old commits may not match the current format.
+ * Files from other repositories have no header.
  */
 export function headerAt(commit: FileCommit, task: Task): RungHeader {
   const text = commit.texts.get(commit.file)!
@@ -162,8 +159,9 @@ const same = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): b
   a.size === b.size && [...a].every(([path, text]) => b.get(path) === text)
 
 /**
- * Returns the file and its includes, by path in the repository. Includes that are not in the
- * repository belong to the compiler or to this program.
+ * Returns the file and its includes, by path in the repository. The result is empty if the commit
+ * removed the file. Includes that are not in the repository belong to the compiler or to this
+ * program.
  */
 async function textsAt(git: Git, commit: string, own: string): Promise<Map<string, string>> {
   const texts = new Map<string, string>()

@@ -63,7 +63,7 @@ export function diskError(
 
 export const pathExists = (path: string): Promise<boolean> => Promise.resolve(existsSync(path))
 
-/** Syncs a file or folder to disk. Ignores errors, because some systems cannot sync folders. */
+/** Syncs a file or folder to disk. Ignores errors from systems that cannot sync folders. */
 export async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
@@ -77,7 +77,7 @@ export async function sync(path: string): Promise<void> {
 
 /**
  * Creates a folder and its missing parents, one at a time. Node's recursive mkdir hangs on file
- * systems such as /proc. Such file systems return ENOENT for a folder that they refuse to create.
+ * systems that return ENOENT when they refuse to create a folder, such as /proc.
  */
 export async function makeFolder(path: string): Promise<void> {
   if (await pathExists(path)) return

@@ -8,8 +8,8 @@ export interface JsonFile<T> {
   /** Returns the file's value, or `empty` if the file is missing or damaged. */
   read(): Promise<T>
   /**
-   * Replaces the value with the value that `next` returns. After a crash, the file contains either
-   * the old or the new value.
+   * Replaces the value with the return value of `next`. After a crash, the file contains either the
+   * old or the new value.
    */
   change(next: (value: T) => T): Promise<T>
 }

@@ -17,8 +17,8 @@ export interface Machine {
   /** The machine's build cache. */
   readonly cache: BuildCache
   /**
-   * The machine's folders, each with the placeholder that replaces its path in stored text. Longer
-   * paths come first.
+   * The machine's folders, longest path first, each with the placeholder that replaces its path in
+   * stored text.
    */
   readonly aliases: readonly PathAlias[]
   /** Returns the text of a file on the machine, or null if the file is unreadable. */
@@ -49,7 +49,7 @@ export interface HostMachine extends Machine {
   readonly folders: Folders
 }
 
-/** The program's files and the host's machine. Each host creates one Setup and passes it down. */
+/** The program's files and the local machine. Each host creates one Setup and passes it down. */
 export interface Setup {
   assets: Assets
   machine: HostMachine

@@ -16,8 +16,8 @@ import { placesInPdf, stablePdf } from '../../parsers/report/pdf'
 
 export interface PrintOptions {
   /**
-   * Whether to print only to locate the headings. A draft omits tags and the outline, which take
-   * half of the printing time.
+   * Whether the PDF is a draft, which is used only to locate the headings. A draft omits tags and
+   * the outline, which take half of the printing time.
    */
   draft?: boolean
 }
@@ -132,8 +132,8 @@ async function run(
         '--no-first-run',
         // Use a separate profile, because the user's profile is private and may be locked.
         `--user-data-dir=${join(dir, 'profile')}`,
-        // Chromium's sandbox does not work for root. The document has no scripts, so the sandbox is
-        // not needed.
+        // Chromium's sandbox does not work for root. The document contains only this program's
+        // scripts, so the sandbox is not needed.
         ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
         ...argv(out),
         pathToFileURL(file).href + (files.hash ?? ''),
@@ -189,7 +189,7 @@ export const printPdf: PdfPrinter = (html, { draft = false } = {}) =>
 /** Resolution of a printed image in dpi. */
 const dotsPerInch = 300
 
-/** Renders an SVG as a PNG for print. The size is in CSS pixels. */
+/** Renders an SVG as a PNG for print. The width and height are in CSS pixels. */
 export const drawPng = (
   svg: string,
   { width, height }: { width: number; height: number },

@@ -50,11 +50,11 @@ const failed = (shell: Shell, what: string, { lines, stderr }: ShellResult): Ker
       )
 }
 
-/** Size limits for responses, which are lists and short messages. */
+/** Time and size limits for responses, which are lists and short messages. */
 const answerLimits = { timeoutMs: 15 * 60_000, outputLimit: 32 * 2 ** 20 }
 /**
  * Maximum time in milliseconds for which a script may print nothing. A script that receives data
- * over a slow connection may be silent for minutes. Other scripts respond within seconds.
+ * over a slow connection may be silent for minutes. All other scripts respond within seconds.
  */
 const silenceMs = 60_000
 

@@ -2,8 +2,8 @@
  * Runs main() from a user's file in a sandbox, with a replacement for the CUDA runtime
  * (cuda-kernels/probe/program.cpp).
  *
- * The program can compute and read the files in its folder. The program cannot write files, open
- * connections, or start other programs.
+ * The program can only run computations and read files in its folder. The sandbox prevents the
+ * program from writing files, opening connections, and starting other programs.
  */
 import { chmod, copyFile, mkdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -29,7 +29,7 @@ interface DraftStore {
 
 export const newDraftId = (): string => `draft-${randomBytes(8).toString('hex')}`
 
-/** This process's last save, by folder. */
+/** The promise of this process's last save, by folder. */
 const turns = new Map<string, Promise<unknown>>()
 
 export function draftStore(folder: string): DraftStore {

@@ -72,7 +72,7 @@ export function launchedKernels(
 }
 
 /**
- * Inspects a cubin that was built elsewhere. Returns the cubin's architecture and whether it
+ * Inspects a cubin that this program did not build. Returns the cubin's architecture and whether it
  * contains kernels, or the reason why the cubin is unreadable.
  */
 export function inspectCubin(
@@ -108,7 +108,7 @@ export const kernelsOf = (modules: readonly MachineCode[]): PtxasKernel[] =>
     })),
   )
 
-/** Returns the build result for kernels that were built elsewhere. */
+/** Returns the build result for kernels that this program did not build. */
 export const builtElsewhere = (
   kernels: readonly PtxasKernel[],
 ): Omit<Build, 'seconds' | 'cached'> => ({

@@ -87,8 +87,8 @@ export const metricsIn = (argv: readonly string[]): ReadonlySet<string> =>
   new Set(argv[argv.indexOf('--metrics') + 1]?.split(','))
 
 /**
- * Restricts ncu to the runner, which launches every rung itself. Otherwise, ncu would wait for
- * child processes that a rung left running.
+ * Restricts ncu to the runner's process, so that ncu does not wait for child processes that a rung
+ * left running. The runner launches every rung itself.
  */
 const ownProcess = ['--target-processes', 'application-only']
 
@@ -136,8 +136,8 @@ export async function ncuVersion(
 }
 
 /**
- * Returns environment variables that set a private temporary folder. In the shared folder, another
- * user's lock file would stop ncu.
+ * Returns environment variables that set a private temporary folder. In the system's temporary
+ * folder, another user's lock file would stop ncu.
  */
 const temporaryIn = (scratch: Scratch | null): Record<string, string> =>
   scratch ? { TMPDIR: scratch.path } : {}

@@ -60,7 +60,7 @@ export const isProbed = (flags: readonly string[]): boolean =>
 
 /**
  * An empty CUDA runtime (an ld script) for relocatable device code. nvcc links relocatable code
- * only together with a runtime. The probe provides the runtime's functions.
+ * only together with a runtime. The launch probe provides the functions of the CUDA runtime.
  */
 export const emptyRuntime = {
   path: 'rdc/libcudart.so',

@@ -18,7 +18,7 @@ export interface Comparability {
    */
   refusals: AnyMessage[]
   /**
-   * Differences between the sessions other than the code. Each entry may explain a difference in
+   * Differences between the sessions, apart from their code. Each entry may explain a difference in
    * the figures.
    */
   warnings: AnyMessage[]
@@ -71,8 +71,8 @@ const predictedFor = ({ target }: OnGpu): string | null =>
   target && isPredicted(target) ? (gpuOfTarget(target)?.name ?? null) : null
 
 /**
- * Returns whether the times of two sessions can be ranked. The GPU and the L2 contents must not
- * differ.
+ * Returns whether the times of two sessions can be ranked. Both sessions must use the same GPU and,
+ * if known, the same L2 setting (cold or warm).
  */
 export const areTimesRanked = (a: Measured, b: Measured): boolean => {
   const [left, right] = [a.settings.cacheState, b.settings.cacheState]
@@ -80,8 +80,8 @@ export const areTimesRanked = (a: Measured, b: Measured): boolean => {
 }
 
 /**
- * Returns a warning if the L2 contents differ, because such times are not ranked. The suggested
- * command remeasures with a cold L2.
+ * Returns a warning if the two sessions had different L2 states, because their times are then not
+ * ranked. The suggested command remeasures with a cold L2.
  */
 function cacheStateWarning(a: Session, b: Session): AnyMessage[] {
   const [left, right] = [a, b].map(({ settings }) => settings.cacheState)
@@ -146,8 +146,8 @@ export const ratioWarnings = (session: Session): AnyMessage[] =>
   session.rungs.flatMap((rung) => ratioWarning(session, rung) ?? [])
 
 /**
- * Returns a list with one statement if two rungs with the same name compute different results.
- * Otherwise the list is empty.
+ * Returns one statement if two rungs with the same name compute different results, and an empty
+ * list if they compute the same results.
  */
 export const otherwiseComputed = (task: Task | null, a: RungResult, b: RungResult): AnyMessage[] =>
   computeTheSame(a, b)

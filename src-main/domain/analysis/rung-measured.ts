@@ -1,7 +1,7 @@
 /**
  * Measurements of a ladder rung, and of the step from the previous rung to this rung. The
- * measurements are computed from the recordings on every request. Nothing is stored or written into
- * the measured source.
+ * measurements are computed from the recordings on every request, and are neither stored nor
+ * written into the rung's source file.
  */
 import { z } from 'zod'
 import { compareRungs, type MetricDelta } from './compare'
@@ -56,8 +56,8 @@ export const RungMeasured = z.object({
     .object({ to: Identifier, ratio: z.number(), alone: z.string().nullable() })
     .nullable(),
   /**
-   * The metrics that the header expects to change. If the tensor pipe is busy, its utilization is
-   * added. If no other metric is listed, the FMA pipe's utilization is added.
+   * The metrics that the header expects to change, and the tensor pipe's utilization if the pipe is
+   * busy. If no other metric is listed, the list contains the FMA pipe's utilization.
    */
   steps: z.array(MeasuredStep),
   /** Ids of this rung and the previous rung if their code has changed since the measurement. */

@@ -7,8 +7,8 @@ export const isNarrow = ({ operands, modifiers }: Instruction): boolean =>
   modifiers.some((word) => /^[US](8|16)$|^B?F16/.test(word))
 
 /**
- * Returns the minimum number of registers per thread, including the registers of multi-word
- * operands.
+ * Returns a number of registers per thread that is sufficient for all operands, including
+ * multi-word operands.
  */
 export function registersOf(code: readonly Instruction[]): number {
   let highest = 0
@@ -22,7 +22,7 @@ export function registersOf(code: readonly Instruction[]): number {
           : 0
       if (index !== zeroRegister) highest = Math.max(highest, index)
     }
-  // A multi-word operand names only its first register. A warpgroup product uses up to 128
+  // A multi-word operand names only its first register. An operand of a warpgroup MMA has up to 128
   // registers.
   const words = code.some(({ mnemonic }) => mnemonic === 'HGMMA' || mnemonic === 'QGMMA') ? 128 : 8
   return Math.min(highest + words, 256)

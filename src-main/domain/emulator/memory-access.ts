@@ -43,8 +43,8 @@ export function countCost(at: Site, cost: Cost): void {
 }
 
 /**
- * Returns a cache of the wavefronts in L1's data stage. L1 stores its lines in the same banks as
- * shared memory.
+ * Returns a cost cache that counts an instruction's wavefronts in L1's data stage. L1 stores its
+ * lines in the same banks as shared memory.
  */
 const bankPatterns = (kind: 'load' | 'store' | 'atomic', bytes: number) =>
   patternsOf([periodOf('global')], (mask, addresses) => ({
@@ -124,8 +124,7 @@ export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'gene
 
 /**
  * Returns whether the address is in a register pair. The disassembler omits `.64` for addresses
- * without a descriptor. The omission of `.64` affects compare-and-swap, generic stores, and every
- * access on sm_75.
+ * without a descriptor: in compare-and-swap, in generic stores, and in every access on sm_75.
  */
 const isPair = ({ width, descriptor, uniform }: MemoryOperand): boolean =>
   width === 64 || (descriptor === null && uniform === null)
@@ -230,8 +229,8 @@ export function checked(
 
 /**
  * Returns the order in which lanes write. The order determines which lane wins if several lanes
- * write the same address. Shared memory processes one wavefront of lanes at a time. Within a
- * wavefront, the first lane wins.
+ * write the same address. Shared memory processes one wavefront of lanes at a time, and the first
+ * lane of a wavefront wins.
  */
 export function storeOrder(space: Space, bytes: number): number[] {
   const all = Array.from({ length: lanes }, (_, lane) => lane)

@@ -61,7 +61,7 @@ export interface EmulatorState {
   constant(bank: number, offset: number): number
   /**
    * Returns a view of the bytes at a generic address that points to global memory or to the
-   * parameters. Returns null if the address points elsewhere.
+   * parameters. Returns null for any other address.
    */
   generic(low: number, high: number, bytes: number): DataView | null
   /** Returns a function that reads the named special register, or null if the name is unknown. */
@@ -125,14 +125,14 @@ export interface Finding {
   thread: number
   block: number
   address: number
-  /** The second access in a race. */
+  /** The conflicting access in a data race. */
   other?: { at: number; write: boolean; thread: number }
 }
 
 /**
  * A view of an instruction, used to create the function that executes it. Every accessor records
- * which part of the instruction it reads. `finish` stops the kernel if any part was not read. The
- * created function must read the instruction only through this view.
+ * which part of the instruction it reads. `finish` stops the kernel if any part of the instruction
+ * was not read. The created function must read the instruction only through this view.
  */
 export class Site {
   readonly operands: Operands
@@ -227,7 +227,7 @@ export class Site {
     if (unused !== null) this.unknown(unused)
   }
 
-  /** Returns a site for the same instruction without a destination register. Comparisons use it. */
+  /** Returns a site for the same instruction without a destination register, for comparisons. */
   compares(): Site {
     return new Site(this.instruction, this.index, this.machine, false, this.uses)
   }

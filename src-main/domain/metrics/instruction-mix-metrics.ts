@@ -4,10 +4,10 @@
  *
  * The categories count only predicated-on threads. Category counts are displayed relative to 32
  * lanes per warp instruction (`instructions`). The remainder consists of inactive lanes and of
- * instructions outside these categories. Examples of such instructions are HMMA and HGMMA
- * (recordings.test.ts). Half- and double-precision instructions are also outside these categories,
- * because their counters are not collected. On an H200, the remainder is 0.1% to 1.6% for the rungs
- * of gemm-fp32 (test/captures/ncu, `standard-mix`).
+ * instructions outside these categories, such as HMMA and HGMMA (recordings.test.ts). Half- and
+ * double-precision instructions are also outside these categories, because their counters are not
+ * collected. On an H200, the remainder is 0.1% to 1.6% for the rungs of gemm-fp32
+ * (test/captures/ncu, `standard-mix`).
  */
 import type { MetricDefinition } from './metric-definition'
 

@@ -11,7 +11,10 @@ export interface ProgramPart {
   totalMsAfter: (speedup: number) => number
 }
 
-/** Returns a kernel's share of its program's time, or null for a ladder's rung. */
+/**
+ * Returns a kernel's part of its program's total time. Returns null for a ladder's rung, or if the
+ * program has only one kernel.
+ */
 export function programPart(session: Session, rung: RungResult): ProgramPart | null {
   const totalMs = climbs(session) ? null : totalProfiledMs(session)
   const share = shareOfTotal(rung, totalMs)

@@ -44,8 +44,8 @@ export class Meetings {
   }
 
   /**
-   * Releases all waiting warps. Returns false if no warp was waiting. The trace lists the lanes of
-   * a warp sequentially. Waiting lanes can therefore precede the lanes that they wait for.
+   * Releases all waiting warps. Returns false if no warp was waiting. The trace lists a warp's
+   * lanes one after another, so waiting lanes can precede the lanes that they wait for.
    */
   releaseAll(): boolean {
     const waiting = [...this.meetings.values()].filter((meeting) => meeting.waiting.length > 0)

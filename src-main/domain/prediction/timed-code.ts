@@ -1,7 +1,6 @@
 /**
  * Machine code with timing information. Each instruction has a pipe, the time for which it occupies
- * the pipe, and the time until its result is available. The compiler's control bits are also
- * included.
+ * the pipe, the time until its result is available, and the compiler's control bits.
  */
 import { zeroRegister, type Instruction, type Operand } from '../sass/instruction'
 import { lineBytes } from './memory-units'
@@ -42,8 +41,9 @@ export type Action =
   /** Commits a group of asynchronous copies. */
   | { readonly kind: 'copy-group' }
   /**
-   * Runs a WGMMA for `cycles` on the tensor core of each sub-core. The product's result is complete
-   * `drain` cycles later. With `commits`, the instruction also commits a WGMMA group.
+   * Runs a WGMMA for `cycles` on the tensor core of each sub-core. The WGMMA's result is complete
+   * `drain` cycles after the tensor cores finish. With `commits`, the instruction also commits a
+   * WGMMA group.
    */
   | {
       readonly kind: 'warpgroup'
@@ -82,7 +82,7 @@ export interface TimedInstruction {
   readonly accesses: boolean
   /** Number of shared-memory wavefronts if there are no bank conflicts. */
   readonly leastWavefronts: number
-  /** Source registers. Empty if the instruction's pipe reads its registers later. */
+  /** Source registers. Empty if the instruction's pipe does not read its registers at issue. */
   readonly reads: readonly RegisterRead[]
   /** Constant-memory lines that the operands use. */
   readonly constants: readonly string[]

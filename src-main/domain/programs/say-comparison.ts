@@ -135,7 +135,7 @@ export function sayErrors(
   })
 }
 
-/** Maximum number of fusions to describe. The list of changes shows all fusions. */
+/** Maximum number of fusions to describe. The comparison's list of changes shows all fusions. */
 const mostSaid = 12
 
 export const sayRefusal = (reasons: readonly AnyMessage[]): AnyMessage[] => [

@@ -28,7 +28,9 @@ function orders(names: readonly string[]): string[][] {
   )
 }
 
-/** Maximum number of permutations to try. The number is limited because each trial is compiled. */
+/**
+ * Maximum number of permutations to try. Each permutation is compiled, so the number is limited.
+ */
 const mostOrders = 6
 
 const renamed = (proposal: Proposal, names: ReadonlyMap<string, string>): Proposal => {
@@ -44,8 +46,8 @@ const renamed = (proposal: Proposal, names: ReadonlyMap<string, string>): Propos
 }
 
 /**
- * Returns one proposal for each permutation of the group's names in the shapes and the grid. The
- * first proposal is unchanged.
+ * Returns one proposal per permutation of the group's names in the shapes and the grid, up to
+ * `mostOrders` permutations. The first proposal equals the given proposal.
  */
 export const exchanged = (proposal: Proposal, group: readonly string[]): Proposal[] =>
   orders(group)
@@ -56,8 +58,8 @@ export const exchanged = (proposal: Proposal, group: readonly string[]): Proposa
 const most = 128
 
 /**
- * Returns two sets of sizes in which the group's sizes have unequal values. The second set reverses
- * the order of the values.
+ * Returns two sets of sizes in which the group's sizes have unequal values. The second set has the
+ * group's values in reverse order.
  */
 export function unequalSizes(
   { sizes, block }: Proposal,
@@ -103,7 +105,7 @@ export const keptEqual = (proposal: Proposal, group: readonly string[]): Proposa
   equal: [...proposal.equal, [...group]],
 })
 
-/** Returns the proposal with these sizes marked as guesses. Used if no trial was possible. */
+/** Returns the proposal with these sizes marked as guesses, because no trial was possible. */
 export const marked = (proposal: Proposal, group: readonly string[]): Proposal => ({
   ...proposal,
   sizes: proposal.sizes.map((size) =>

@@ -62,8 +62,8 @@ function profiled(session: Session): AnyMessage | undefined {
 }
 
 /**
- * Summarizes a session from an emulated GPU, which has no times. Returns undefined for other
- * sessions.
+ * Summarizes a session from an emulated GPU, which has no times. Returns undefined for sessions
+ * from other targets.
  */
 function emulated({ target, rungs }: Session): AnyMessage | undefined {
   if (!isEmulated(target)) return undefined
@@ -72,7 +72,10 @@ function emulated({ target, rungs }: Session): AnyMessage | undefined {
   return message('summary.emulated', { ok, total: rungs.length, gpu })
 }
 
-/** Returns the rung with the shortest predicted time, or undefined if there are no predictions. */
+/**
+ * Describes the rung with the shortest predicted time. Returns undefined if there are no
+ * predictions.
+ */
 function bestPredicted({ rungs, ladder, target }: Session): AnyMessage | undefined {
   const timed = rungs.flatMap(({ id, title, status, predicted }) =>
     predicted && status === 'ok' && id !== ladder.reference ? [{ id, title, predicted }] : [],
@@ -199,10 +202,10 @@ interface Summary {
   claim: AnyMessage | null
   /**
    * The first and last rung of the chain of steps, and the ratio of their times. Null if there is
-   * no such chain.
+   * no chain of steps.
    */
   climb: AnyMessage | null
-  /** The three largest steps, each with its explanation. */
+  /** The three largest speedups, each with its explanation. */
   jumps: Statement[][]
   /** Rungs that are slower than the previous rung, or equally fast within the noise. */
   unpaid: Statement[][]

@@ -13,8 +13,8 @@ const escapeHtml = (line: string): string =>
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-    // Insert an empty comment to prevent mentions, issue references and email links. Backslashes do
-    // not prevent such links.
+    // Insert an empty comment to prevent mentions, issue references and email links, which
+    // backslashes do not prevent.
     .replace(/@(?=\w)/g, '@<!-- -->')
     .replace(/#(?=\d)/g, '#<!-- -->')
     .replace(/:(?=\/\/)/g, '&#58;')

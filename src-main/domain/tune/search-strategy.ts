@@ -1,8 +1,9 @@
 /**
  * Search strategies, which decide which points a sweep tries and in which order.
  *
- * A strategy proposes points and receives their times. Several points may be in progress. No point
- * is proposed twice. The same seed and the same times lead to the same proposals.
+ * A strategy proposes points and receives their times. Several proposed points may be waiting for
+ * their times. No point is proposed twice. The same seed and the same times lead to the same
+ * proposals.
  */
 import {
   pointKey,
@@ -27,7 +28,7 @@ export interface Strategy {
   tell(point: Point, ms: number | null): void
 }
 
-/** Maximum number of points for an exhaustive search. Larger spaces use another strategy. */
+/** Maximum number of points for an exhaustive search. Larger spaces use local search by default. */
 export const exhaustiveLimit = 2000
 
 /** Returns a generator of random numbers in [0, 1) (mulberry32). */
@@ -42,7 +43,7 @@ function seededRandom(seed: number): () => number {
 }
 
 /**
- * Maximum number of consecutive draws without a new allowed point. After that many draws, the
+ * Maximum number of consecutive draws without a new allowed point. When this limit is reached, the
  * remaining points are proposed in order.
  */
 const maxDraws = 2000
@@ -127,7 +128,7 @@ interface Timed {
 /**
  * Greedy iterated local search. The search tries all neighbors of a point and continues from the
  * best neighbor. If no neighbor is better, the search restarts from the best point with two values
- * changed. If that point is not available, the search restarts from a random point.
+ * changed. If the changed point is not available, the search restarts from a random point.
  */
 function local(space: Space, seed: number, start: Point | null): Strategy {
   const draws = new Draws(space, seed)
@@ -246,8 +247,8 @@ export function makeStrategy(
 }
 
 /**
- * Returns a strategy that proposes these points first. The original strategy receives the time of
- * such a point when it proposes the point itself.
+ * Returns a strategy that proposes these points first. If the original strategy later proposes one
+ * of these points, it receives the known time.
  */
 function withFirst(own: Strategy, first: readonly Point[]): Strategy {
   const queue = [...new Map(first.map((point) => [pointKey(point), point])).values()]

@@ -81,10 +81,7 @@ const timeOf = (result: T4Results['results'][number]): number => {
   return runtimes.length > 0 ? Math.min(...runtimes) : Infinity
 }
 
-/**
- * Returns the valid configurations of a T4 file that have these parameters, fastest first. Other
- * configurations are ignored.
- */
+/** Returns the valid configurations of a T4 file that have these parameters, fastest first. */
 export const pointsOfT4 = ({ results }: T4Results, names: readonly string[]): Point[] =>
   results
     .filter(({ invalidity }) => invalidity === 'correct')

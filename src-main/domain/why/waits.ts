@@ -129,7 +129,9 @@ function largest(moves: readonly Move[], of: (move: Move) => number = amount): M
   return sorted.filter((move) => of(move) >= besideLargestMove * of(sorted[0]!)).slice(0, 2)
 }
 
-/** Returns the counters that affect these stall reasons and that changed in the given direction. */
+/**
+ * Returns the counters that affect the first stall reason and that changed in the given direction.
+ */
 export const feedsThatMoved = (a: Side, b: Side, waits: readonly Wait[], down: boolean): Move[] =>
   largest(movesOf(a, b, waits[0] ? feeds[waits[0].id] : [], down, leastFeed))
 
@@ -145,7 +147,7 @@ const detail: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Returns the work counters of a unit with the largest changes. Includes detail counters, and bank
+ * Returns a unit's work counters with the largest changes. Includes detail counters, and bank
  * conflicts if they make up at least half of a change.
  */
 export function workThatMoved(a: Side, b: Side, { work }: Unit, down: boolean): Move[] {
@@ -189,7 +191,8 @@ export function overlapThatMoved(a: Side, b: Side, { id }: Unit, busier: boolean
 export function cardFeedsThatMoved(a: Side, b: Side, busier: boolean): Move[] {
   const loads = Math.max(valueOf(a, 'sharedLoads') ?? 0, valueOf(b, 'sharedLoads') ?? 0)
   const moves = movesOf(a, b, shared, busier, leastFeed)
-  // Changes that are negligible relative to the number of shared loads do not affect stalls.
+  // Ignore changes that are small relative to the number of shared loads, because they do not
+  // affect stalls.
   return largest(moves.filter((move) => amount(move) >= leastFeed * loads))
 }
 

@@ -18,9 +18,9 @@ const readerGone = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
 let refused: Error | null = null
 
 /**
- * Keeps the program running if nobody reads its output. A run is then still saved and returns its
- * own exit code. If stdout rejects the text, for example on a full disk, `checkOutput` reports the
- * error.
+ * Keeps the program running if nobody reads its output, so that a run is still saved and returns
+ * its own exit code. If stdout rejects the text, for example on a full disk, `checkOutput` reports
+ * the error.
  */
 export function outliveReaders(): void {
   // If stderr fails, there is no way to report the failure.
@@ -48,8 +48,8 @@ export async function checkOutput(): Promise<void> {
 }
 
 /**
- * Prints a command's only JSON document. For scripts, each statement also contains its English
- * text.
+ * Prints a command's only JSON document. Adds the English text to each statement, so that scripts
+ * need no message templates.
  */
 export function printJson<Fields extends z.ZodRawShape>(
   { version }: DocumentKind<Fields>,
@@ -108,6 +108,6 @@ export function remedyLines(remedy: Statement | undefined): string[] {
 
 export function printError({ kind, message, remedy }: ErrorShape): void {
   note(problemText(inEnglish(message), kind === 'internal' ? 'internal error' : 'error'))
-  // A remedy with a location is another error, so print it as one.
+  // A remedy line with a source location is itself an error, so print it as one.
   for (const then of remedyLines(remedy)) note(placed.test(then) ? problemText(then) : `  ${then}`)
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
  * The entry point of the command in the npm package. The entry point enables Node.js's compile
- * cache if this Node.js version has one. The one-file program cannot use the cache, because Node.js
- * compiles the file before any of its code runs.
+ * cache if this Node.js version has one. The single-file program cannot use the cache, because
+ * Node.js compiles the file before any of its code runs.
  */
 import * as nodeModule from 'node:module'
 import { join } from 'node:path'

@@ -3,8 +3,8 @@
  *
  * The report stores every value in a base unit but does not name the unit. Like ncu, this module
  * derives the unit from the metric's name. Most names follow the scheme
- * `<where>__<what>.<rollup>.<rate>`. A table, verified against ncu's output, lists the other names.
- * Unknown names get no unit, because units are never guessed.
+ * `<where>__<what>.<rollup>.<rate>`. A table, verified against ncu's output, lists the names
+ * outside this scheme. Unknown names get no unit, because units are never guessed.
  */
 
 /** Counted unit, by the part of the metric name that implies this unit. */

@@ -57,7 +57,8 @@ export const isNcuRep = (bytes: Uint8Array): boolean =>
  * Limits on the number of invalid entries and the number of metrics per launch.
  *
  * After too many invalid entries, parsing stops, because a gigabyte of invalid entries would take
- * minutes. A launch has a few thousand metrics. Many more metrics would exhaust the memory.
+ * minutes. A launch has a few thousand metrics. The limit prevents a damaged report from exhausting
+ * the memory.
  */
 const maxUnreadable = 10_000
 const maxMetrics = 100_000
@@ -257,7 +258,7 @@ function readResult(place: Place, state: State): void {
   }
 }
 
-/** Adds the duration of another launch. Returns null if any launch has no duration. */
+/** Adds a launch's duration to the sum. Returns null if any launch has no duration. */
 function addMs(sum: number | null, entry: Uint8Array, strings: readonly string[]): number | null {
   try {
     const ns = sum === null ? null : metricIn(entry, (index) => strings[index] === durationName)
@@ -283,7 +284,7 @@ function readSource(place: Place, state: State): void {
     // Some sources are repeated without their code, so keep the longest version.
     if (place.length > (state.sources.get(id)?.length ?? 0)) state.sources.set(id, place)
   } catch {
-    // Ignore unreadable machine code. The launches still have counters.
+    // Ignore unreadable machine code, because the launches' counters are readable without it.
   }
 }
 
@@ -336,8 +337,8 @@ function toMetrics(
   for (const { name: index, value } of results) {
     const name = state.strings[index]
     if (name === undefined) state.unnamed += 1
-    // Breakdown and group metrics define the layout of ncu's pages. Such metrics are lists of
-    // metrics, not numbers.
+    // Ignore breakdown and group metrics, which define the layout of ncu's pages. The values of
+    // these metrics are lists, not numbers.
     else if (!/^(breakdown|group):/.test(name))
       metrics[name] = { ...toFigure(value), unit: unitOf(name) }
   }
@@ -355,7 +356,7 @@ function toFigure(value: MessageOf<'Value'> | undefined): Omit<NcuValue, 'unit'>
 /**
  * Returns the open ranges in NVTX's default domain that contain the launch, in opening order.
  * Push/pop ranges must be on the launching thread, but start/end ranges can be on any thread.
- * Libraries use other NVTX domains.
+ * Ignores the other NVTX domains, which libraries use.
  */
 function openRanges({
   nvtx,

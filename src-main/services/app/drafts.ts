@@ -214,7 +214,7 @@ const planFor = (catalog: Catalog, session: Session, ladder: string, rung: strin
     profile: 'none',
   })
 
-/** Returns a plan for the draft, or the error if the draft's header is invalid. */
+/** Returns a plan for the draft, or a failed build result if the draft's header is invalid. */
 function planOf(
   catalog: Catalog,
   session: Session,

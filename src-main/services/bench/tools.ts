@@ -64,8 +64,8 @@ export const hasGpu = async (machine: Machine): Promise<boolean> =>
   (await machine.toolbox(null).locate('nvidia-smi')) !== null
 
 /**
- * Returns the error unchanged unless it is about a missing GPU. In that case, returns an error
- * whose remedy also lists the targets that need no GPU.
+ * If the error is about a missing GPU, returns an error whose remedy also lists the targets that
+ * need no GPU. Returns any other error unchanged.
  */
 export function orOtherTarget(error: unknown): unknown {
   const { kind, message: why, remedy } = toErrorShape(error)

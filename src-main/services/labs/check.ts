@@ -213,15 +213,15 @@ async function gatherLocal(
 const launchMetrics = new Set(['wavesPerSm', 'theoreticalOccupancy'])
 
 /**
- * Whether a check depends on how well launches fill the GPU. Such a check is evaluated at the lab's
- * full size.
+ * Whether a check depends on how well launches fill the GPU and must therefore be evaluated at the
+ * lab's full size.
  */
 const judgesLaunches = ({ checks }: Lab): boolean =>
   checks.some((check) => check.kind === 'metric' && launchMetrics.has(check.metric))
 
 /**
- * Collects evidence without a GPU. If the target predicts times, the evidence includes times from
- * the timing model. Other targets have no times.
+ * Collects evidence without a GPU. The evidence includes times only if the target predicts them
+ * with the timing model.
  */
 async function gatherEmulated(
   request: LabCheckRequest,
@@ -330,9 +330,9 @@ function outcomeOf(
 }
 
 /**
- * Checks a submission and saves the attempt. Throws an error if canceled, or if something other
- * than the submission or a missing requirement causes a failure. The attempt's folder is created
- * atomically. If `out` exists, the folder gets a similar available name.
+ * Checks a submission and saves the attempt. Throws an error if the check is canceled, or if it
+ * fails for a reason other than the submission or a missing requirement. The attempt's folder is
+ * created atomically. If `out` exists, the folder gets a similar available name.
  */
 export async function checkLab(
   request: LabCheckRequest,

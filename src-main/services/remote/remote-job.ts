@@ -33,7 +33,7 @@ export interface NamedMachine {
   shell: Shell
 }
 
-/** Returns ssh options to add to the user's configuration. Only tests set such options. */
+/** Returns ssh options to add to the user's configuration. Only tests set these options. */
 export const sshOptions = (): string[] =>
   (process.env.KERNEL_LADDER_SSH_OPTIONS ?? '').split('\n').filter(Boolean)
 
@@ -78,13 +78,13 @@ export interface EndedJob {
   host: SessionHost | null
 }
 
-/** Pauses before reconnecting, in milliseconds. The last pause repeats. */
+/** Pauses before reconnecting, in milliseconds. The last pause is used for all later attempts. */
 const retriesMs = [500, 1000, 2000, 5000, 10_000, 30_000]
 /** Time in milliseconds in which a stopped job can save its results before it is killed. */
 const graceMs = 60_000
 const clockTolerance = 120
 
-/** Probes the machine. Copies the program and Node.js to the machine if they are missing there. */
+/** Probes the machine. Copies the program and Node.js to the machine unless it has them. */
 export async function prepare(
   { shell, entry }: NamedMachine,
   { signal, onNotice }: Pick<RemoteOptions, 'signal' | 'onNotice'>,
@@ -234,7 +234,8 @@ async function followJob(
 }
 
 /**
- * Returns the reason that a job has no result. For a Slurm job, the scheduler may know the reason.
+ * Returns the reason that a job has no result. For a Slurm job, the result includes the scheduler's
+ * reason if there is one.
  */
 function whyEnded(name: string, job: StartedJob, lines: readonly string[]): Statement {
   const why = job.ending()?.statement ?? null
@@ -287,15 +288,13 @@ export interface CommandThere {
    * Returns the command's arguments, given its job folder and the remote path of the sent folder.
    */
   words: (job: string, folder: string | null) => readonly string[]
-  /**
-   * Name of the file that the command writes in its job folder. The file is copied back afterward.
-   */
+  /** Name of a file that the command writes to its job folder and that is copied back afterward. */
   file?: string
 }
 
 /**
- * Runs one of this program's commands on the machine. Forwards the command's notes and returns its
- * output.
+ * Runs one of this program's commands on the named machine. Forwards the command's notes and
+ * returns its output.
  */
 export async function runWords(
   folders: Pick<Folders, 'config'>,

@@ -1,6 +1,7 @@
 /**
  * Draws charts from the Charts screen as images. A browser on this machine opens an HTML report and
- * runs the screen's code. Therefore, the result matches the images that the screen saves.
+ * runs the Charts screen's code. The result therefore matches the images that the Charts screen
+ * saves.
  */
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { inputError } from '../../domain/errors'
@@ -70,8 +71,8 @@ function checkChoice(chart: ChartId, choice: string, session: Session): void {
 export const isDrawnWord = (word: string): boolean => isChartId(chartWord(word).chart)
 
 /**
- * Throws an error if the session has no data for a chart. A bar chart needs the throughput or a
- * counter that at least one rung has.
+ * Throws an error if a chart or its option is not available for the session. A bar chart needs the
+ * throughput or a counter that at least one rung has.
  */
 export function checkCharts(words: readonly string[], session: Session): void {
   const counters = [...new Set(session.rungs.flatMap(({ metrics }) => Object.keys(metrics)))]
@@ -117,8 +118,8 @@ interface DrawTools {
 }
 
 /**
- * Draws the named charts. A chart is null if the session has no data for that chart. `said` is the
- * page's explanation for missing charts.
+ * Draws the named charts. A chart is null if the session has no data for that chart. `problem` is
+ * the page's explanation for missing charts.
  */
 export async function drawCharts(
   { places, drawInPage }: DrawTools,

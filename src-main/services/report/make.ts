@@ -63,7 +63,7 @@ interface MadeReport {
 type Advised = OpenedSession & { next?: Record<string, Next> }
 type Sessions = readonly [Advised] | readonly [Advised, Advised]
 
-/** Formats that print the first suggested step per rung or include all advice. */
+/** Report formats with advice: the first suggested step per rung, or all suggested steps. */
 const advisedFormats: readonly ReportFormat[] = ['md', 'pdf', 'html']
 
 /** Creates a report on one session or on a comparison of two sessions. */
@@ -92,7 +92,10 @@ export async function makeReport(
   }
 }
 
-/** Throws an error if the user chose a part that the session does not have. */
+/**
+ * Throws an error if the user chose an unavailable chart, or a caption for a chart that the report
+ * does not contain.
+ */
 function checkAuthored(
   [{ session }]: Sessions,
   { charts, captions = {}, format }: MakeOptions,
@@ -110,8 +113,8 @@ function checkAuthored(
 }
 
 /**
- * Draws the charts with the Charts screen's code. By default, draws the usual charts for printed
- * reports if the session has times and a browser is installed.
+ * Draws the charts with the Charts screen's code. By default, draws the usual charts of a printed
+ * report, but only if a browser is installed and the session has data for them.
  */
 async function drawingsFor(
   { places, drawInPage }: MakeTools,
@@ -127,8 +130,7 @@ async function drawingsFor(
   const choice = rungs === undefined ? {} : { rungs }
   const found = await drawCharts({ places, drawInPage }, opened, words, choice).catch(
     (error: unknown) => {
-      // The desktop app can print without an installed browser, but such a report has no drawn
-      // charts.
+      // The desktop app can print without an installed browser, but cannot draw charts without one.
       if (!charts && error instanceof KernelLadderError && error.kind === 'missing') return null
       throw error
     },
@@ -204,8 +206,8 @@ const bytesAnswer = (name: string, mediaType: string, bytes: Uint8Array): Report
 })
 
 /**
- * Returns a file name without an extension. The id of a session from another user can be any
- * string.
+ * Returns a report's file name without its extension. Replaces special characters, because the id
+ * of a session from another user can be any string.
  */
 function fileName(opened: readonly OpenedSession[]): string {
   const ids = opened.map(({ session }) =>

@@ -235,7 +235,7 @@ export const timeTable = (rungs: readonly ComparedRung[]): Table => ({
   rows: rungs.map((rung) => [code(rung.a.id), ...timeTexts(rung).map(plain)]),
 })
 
-/** Returns only the counters that changed. The CSV also contains the other counters. */
+/** Returns only the counters that changed. The CSV contains all counters. */
 export const movedCounters = ({ comparison }: ComparedRung): MetricDelta[] =>
   comparison.metrics.filter(({ verdict }) => !['same', 'unknown'].includes(verdict))
 

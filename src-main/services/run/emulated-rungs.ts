@@ -29,14 +29,14 @@ import { wrongness } from './wrongness'
 const progressMs = 10_000
 
 /**
- * Maximum number of warp instructions per additional problem. Problems that need more instructions
- * are skipped.
+ * Maximum number of warp instructions per additional problem. Problems above this limit are
+ * skipped.
  */
 const mostFurther = 5e7
 
 /**
- * A problem other than the emulated problem. For some rungs, launches at this problem are reported
- * only if the rung's results are correct for the problem.
+ * A problem whose launches are reported instead of the emulated problem's launches. The rungs in
+ * `verified` must also return correct results for this problem.
  */
 export interface LaunchesAt {
   problem: Problem
@@ -162,7 +162,9 @@ export class EmulatedRungs {
     return { measured, answer }
   }
 
-  /** Returns the first failed verification among all runs. */
+  /**
+   * Verifies the outputs of all runs, and returns the first failed verification if there is one.
+   */
   private verifiedAll(rung: ReadyRung, answer: EmulationAnswer, expected: Expectation): Verify {
     const all = [answer.outputs, ...answer.again].map((outputs) =>
       verified(this.of.plan.task, rung, { ...answer, outputs }, expected),

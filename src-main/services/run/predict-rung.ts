@@ -20,8 +20,8 @@ const refused: Readonly<Record<Refusal, (detail: string) => Statement>> = {
 }
 
 /**
- * Returns the predicted time. `problem` is set if the predicted problem differs from the session's
- * problem.
+ * Returns the predicted time, or the reason why there is none. `problem` is set if the predicted
+ * problem differs from the session's problem.
  */
 export function predictedTime(
   answer: PredictionAnswer,

@@ -24,7 +24,7 @@ export interface RungOccupancy {
 export type OccupancyGap =
   /** No launch was recorded, so the block size and the registers are unknown. */
   | 'notProfiled'
-  /** No launch has known resources per block. */
+  /** The resources that a block uses are unknown for every launch. */
   | 'noResources'
   | 'noDevice'
   | 'unknownGpu'
@@ -36,8 +36,8 @@ interface Gpu {
 }
 
 /**
- * Returns the GPU's SM count and compute capability. For an import, both values are read from its
- * counters. For a build, the target GPU determines both values.
+ * Returns the GPU's SM count and compute capability: from the session's device, from the target of
+ * a build, or from the counters of an import.
  */
 export function gpuOf(session: Session, rung: RungResult): Gpu | null {
   if (session.device) return session.device
@@ -58,8 +58,8 @@ export function gpuOf(session: Session, rung: RungResult): Gpu | null {
 
 /**
  * Returns the launch that represents a rung with several launches. Metrics describe the
- * longest-running kernel, so the launch that matches the metrics is preferred. Without metrics,
- * returns the launch with the most registers per block.
+ * longest-running kernel, so the launch that matches the metrics is preferred. If no launch
+ * matches, returns the launch with the most registers per block.
  */
 function mainLaunch(rung: RungResult, found: readonly RungOccupancy[]): RungOccupancy | undefined {
   const registers = rung.metrics['registersPerThread']?.value
@@ -98,8 +98,9 @@ export const isKnown = (found: RungOccupancy | OccupancyGap): found is RungOccup
   typeof found !== 'string'
 
 /**
- * Returns the limits in the order of the limiters. A resource that allows more blocks than an SM
- * can hold sets no limit, so its value is null. The value would also be outside the axis.
+ * Returns the occupancy limits in the order of `occupancyLimiters`. The value is null for a
+ * resource that allows more blocks than an SM can hold. Such a resource sets no limit, and its
+ * value would be outside the axis.
  */
 export const drawnLimits = ({ limits }: Occupancy): (number | null)[] =>
   occupancyLimiters.map((limiter) => {

@@ -32,8 +32,8 @@ export function pairedStep(
 }
 
 /**
- * Returns the last pair that was timed in both sessions. Without such a pair, returns the last rung
- * of each session.
+ * Returns the last pair that was timed in both sessions, or the last pair if none was timed. If
+ * there are no pairs, returns the last rung of each session.
  */
 export function pairAcross(a: Session, b: Session, compared: Pairs): [string, string] | null {
   const timed = compared.pairs.filter(({ ratio }) => ratio !== null)

@@ -1,4 +1,4 @@
-/** The two compared rungs and their data. The rungs are in one session or two. */
+/** The two compared rungs and their data. The rungs are in one or two sessions. */
 import { computed, watch } from 'vue'
 import { compareRungs } from '../../../src-main/domain/analysis/compare'
 import { asCompiled } from '../../../src-main/domain/ladder/rung'
@@ -135,8 +135,8 @@ export function useComparePair(address: () => PairAddress) {
   })
 
   /**
-   * Data for the machine code view, or undefined while loading. Each side can lack parts of the
-   * data.
+   * Data for the machine code view, or undefined while loading. Either side may be missing some of
+   * the data.
    */
   const machine = computed<{ a: MachineRung; b: MachineRung } | undefined>(() => {
     const shown = pair.value

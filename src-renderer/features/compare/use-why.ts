@@ -26,8 +26,8 @@ export function useWhy(known: () => Known | undefined) {
     async (sources) => {
       hunks.value = sources?.a.deep || sources?.b.deep ? undefined : null
       if (!sources || hunks.value === null) return
-      // Load this module on demand, because it includes CodeMirror, and nothing else here needs
-      // CodeMirror.
+      // Load this module on demand, because it includes CodeMirror, which nothing else in this file
+      // needs.
       const { sourceHunks } = await import('./source-hunks')
       if (known()?.sources !== sources) return
       const side = ({ text, file }: SourceSide) => withoutHeader(text, file)

@@ -39,7 +39,7 @@ export function useFolderFiles() {
     order.value = [...named, ...[...files.keys()].filter((name) => !named.includes(name))]
   }
 
-  /** Clears the list of files. Call this function when another folder is opened. */
+  /** Clears the list of files. Call this function when the user opens a different folder. */
   function clear(): void {
     files.clear()
     order.value = []
@@ -93,8 +93,8 @@ export function useFolderFiles() {
 }
 
 /**
- * Prevents users from leaving unsaved files by accident. After an attempt to leave, the returned
- * ref contains the function that leaves anyway.
+ * Prevents users from leaving unsaved files by accident. If the user tries to leave, the returned
+ * ref contains a function that leaves the page anyway.
  */
 export function useLeaveGuard(dirty: Readonly<Ref<readonly string[]>>): Ref<(() => void) | null> {
   const router = useRouter()

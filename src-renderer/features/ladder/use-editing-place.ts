@@ -1,6 +1,6 @@
 /**
- * The place to edit a rung, or null for no link. Only the core knows whether a ladder folder still
- * exists.
+ * The place to edit a rung, or null if the rung gets no edit link. Only the core knows whether a
+ * ladder folder still exists.
  */
 import { computed, shallowRef, watch, type Ref } from 'vue'
 import type { EditingPlace } from '../../../src-main/contract/drafts'
@@ -15,8 +15,8 @@ export function useEditingPlace(
 ): Readonly<Ref<EditingPlace | null>> {
   const app = useAppStore()
   /**
-   * Whether the rung can be edited. Only rungs compiled from source can be copied, and a report has
-   * no program to copy them.
+   * Whether the rung can be edited. Editing copies the rung's source, so it requires a rung that
+   * was compiled from source. An HTML report cannot copy files.
    */
   const editable = computed(
     () =>

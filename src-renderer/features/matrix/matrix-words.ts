@@ -22,8 +22,8 @@ export function useMatrixWords() {
   const unit = (row: MatrixRow): string => wordsAt(`unit.${row.unit}`) ?? row.unit
 
   /**
-   * Returns a metric's meaning. For ncu metrics, refers to ncu's documentation, because only their
-   * names are known here.
+   * Returns a metric's meaning. For ncu metrics, refers to ncu's documentation, because this
+   * program stores only the names of these metrics.
    */
   const meaning = ({ id, source }: MatrixRow): string => {
     if (source === 'registry') return metricMeaning(id) ?? ''
@@ -97,7 +97,9 @@ export function useMatrixWords() {
     absent: t('evidence.absent'),
   })
 
-  /** The language is part of the key, because a rendered cell depends on it. */
+  /**
+   * The language is part of a rendered cell's key, because the cell's text depends on the language.
+   */
   const shownLanguage = () => language.value
 
   return {

@@ -19,8 +19,8 @@ const what = ({ ladder, problem, deviceName }: SessionSummary): string =>
   ].join('\n')
 
 /**
- * Returns the session with the highest level that is at least `level` and above the session's own
- * level. If several sessions match, returns the newest session.
+ * Returns the session with the highest profile level, which must be at least `level` and above the
+ * level of session `ref`. If several sessions match, returns the newest session.
  */
 export function deeperSession(
   list: readonly SessionSummary[],

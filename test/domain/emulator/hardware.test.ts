@@ -12,7 +12,8 @@ import {
 } from '../../emulated-captures'
 import { countersPath, linesOf, rowsOf } from '../../../scripts/lib/emulation-table'
 
-// The emulator's worker also sets this V8 flag. Node versions after 20 do not need the flag.
+// Node.js 20 needs this V8 flag, which the emulator's worker also sets. Later versions of Node.js
+// do not need the flag.
 if (process.version.startsWith('v20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
 /** Lines of the counter table in the docs, without the padding that the formatter adds. */

@@ -47,7 +47,7 @@ describe('the backtest', () => {
     expect(scoreOf(groups.all).inRange).toBeGreaterThanOrEqual(0.85)
   })
 
-  it('has ranges with a median width of at most 1.65', () => {
+  it('predicts ranges whose upper end is at most 1.65 times the lower end (median)', () => {
     expect(scoreOf(groups.all).medianWidth).toBeLessThanOrEqual(1.65)
   })
 

@@ -1,6 +1,6 @@
 /**
- * Uses recordings to test when each move applies. A move must apply to the rung before the step
- * that made the move. A move must not apply to a rung without the cause that the move removes.
+ * Uses recordings to test when each move applies. A move must apply to a rung that was later
+ * improved by this move. A move must not apply to a rung without the cause that the move removes.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -212,7 +212,7 @@ const cases: Case[] = [
 describe.each(cases)('the move $move', ({ move: id, applies, not, evidence }) => {
   const move = moveOf(id)!
 
-  it('applies if its cause takes time, and lists the counters that show the cause', async () => {
+  it('applies to a rung that loses time to its cause, and lists the counters that show the cause', async () => {
     const facts = await factsOfRung(...applies)
     const found = move.find(facts)
     expect(found).not.toBeNull()

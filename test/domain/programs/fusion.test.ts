@@ -248,7 +248,7 @@ describe('kernels with equal names', () => {
 })
 
 describe('invalid input', () => {
-  it('from different GPUs gives reasons and no ratio', () => {
+  it('from different GPUs has no ratios, and the answer explains why', () => {
     const [a, b] = [program('a', chain), program('b', whole)]
     const found = compareSessions(a, { ...b, device: { ...b.device!, name: 'NVIDIA T4' } })
     expect(found.comparable.ok).toBe(false)
@@ -262,7 +262,7 @@ describe('invalid input', () => {
     [[], whole],
     [whole, []],
     [[], []],
-  ])('without any kernels gives a message that identifies the empty session', (a, b) => {
+  ])('without any kernels has an answer that identifies the empty session', (a, b) => {
     const { answer, comparable, pairs, fused } = compare(a, b)
     expect([comparable.ok, pairs, fused]).toEqual([false, [], []])
     expect(answer.map(inEnglish).join(' ')).toContain('has no kernels')

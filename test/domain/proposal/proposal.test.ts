@@ -195,7 +195,7 @@ describe('a proposed ladder', () => {
     expect(both.buffers[0]!.access).toBe('inout')
   })
 
-  it('has one element per block in a buffer with one result per block', () => {
+  it('sizes a buffer with one result per block by the number of blocks', () => {
     const [x, y, , max] = launch.parameters
     const results = { ...y!, pointer: { ...y!.pointer!, bytes: 4 * 391 } }
     const { buffers, sizes } = propose({ ...launch, parameters: [x!, results, max!] })

@@ -84,7 +84,7 @@ describe('statistics', () => {
       },
     )
 
-    it('has an interval around the mean, and a consistent p-value', () => {
+    it('yields a confidence interval centered on the mean, and a matching p-value', () => {
       const values = [1, 2, 3, 4]
       const { mean, low, high } = meanInterval(values, 0.99)
       expect(mean).toBe(2.5)
@@ -183,7 +183,7 @@ describe('verdicts', () => {
   const count = (all: readonly MeasuredVerdict[], ...wanted: MeasuredVerdict[]): number =>
     all.filter((verdict) => wanted.includes(verdict)).length
 
-  describe('verdicts on simulated rounds', () => {
+  describe('on simulated rounds', () => {
     it('report no change for identical code', () => {
       const all = verdictsOf(1000, 1, 1)
       expect(count(all, 'slower', 'faster')).toBeLessThanOrEqual(10)
@@ -231,7 +231,7 @@ describe('verdicts', () => {
       oldCycles: cycles.map((value) => value && value / 2),
     })
 
-    it('has the mean log ratio of its rounds, and each round’s ratio is the median over its blocks', () => {
+    it('averages the log ratios of its rounds, using the median ratio of each round’s blocks', () => {
       const rounds = [round([2, 2, 2, 2, 90, 90], [1, 1, 1, 1, 1, 1]), round([8, 8], [1, 1])]
       expect(timeRatio(rounds)?.ratio).toBeCloseTo(4)
       expect(timeRatio(rounds.slice(1))).toBeNull()
@@ -258,7 +258,7 @@ describe('verdicts', () => {
       expect(spreadOfSameCode([[]])).toBeNull()
       expect(thresholdPercent(0.5, spread)).toBe(spread)
       // The threshold is derived from the rung's own interval. A 20 % change in one of two rounds
-      // gives an interval of hundreds of percent.
+      // results in an interval of hundreds of percent.
       expect(thresholdOf(usual, 0.5)).toBeCloseTo(2, 6)
       expect(thresholdOf(quietest, 0.5)).toBe(0.5)
       expect(thresholdOf(worst, 0.5)).toBeGreaterThan(100)

@@ -1,7 +1,7 @@
 /**
  * Compares our disassembler with NVIDIA's. The encodings are from `cuobjdump -sass` of CUDA 13.0 on
  * five architectures. The encodings cover every rung, lab, and template, and kernels that use most
- * of CUDA C++. test/gpu/sass-pairs.mjs collects them.
+ * of CUDA C++. test/gpu/sass-pairs.mjs collects the encodings.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,9 +17,7 @@ interface Pair {
   architecture: number
   address: number
   words: Words
-  /**
-   * Number of encodings of the same kind. The number is set only for the first pair of each kind.
-   */
+  /** Number of encodings of the same kind, set only for the first pair of each kind. */
   count: number
   text: string
 }

@@ -1,4 +1,4 @@
-// Computes y = alpha * x + y in place, for x and y of rows × cols. REFERENCE builds the reference in host memory. With
+// Computes y = alpha * x + y in place, for x and y of rows × cols. REFERENCE builds the host-memory reference. With
 // ONES, every x is 1. With LEAVES, the last element is skipped. FAULT selects the fault of a rung.
 #include "kl_abi.h"
 

@@ -1,4 +1,4 @@
-// Counts byte values exactly, starting at zero: counts[values[i]] += 1. REFERENCE builds the reference in host memory.
+// Counts byte values exactly, starting at zero: counts[values[i]] += 1. REFERENCE builds the host-memory reference.
 #include "kl_abi.h"
 
 #ifdef REFERENCE

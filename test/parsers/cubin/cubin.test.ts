@@ -29,7 +29,7 @@ describe('a library', () => {
   it('may itself be a cubin, or contain no cubin', () => {
     expect(cubinsOf(hopper)).toEqual([hopper])
     const hostOnly = library.slice()
-    // Rename the section of the fatbin.
+    // Rename the fatbin's section.
     const at = Buffer.from(hostOnly).indexOf('.nv_fatbin\0')
     hostOnly[at] = 'x'.charCodeAt(0)
     expect(cubinsOf(hostOnly)).toEqual([])
@@ -79,7 +79,7 @@ describe('a kernel', () => {
     expect(lines.length).toBeGreaterThan(20)
     expect(constants.map(({ bank, bytes }) => [bank, bytes.length])).toEqual([[0, 0x228]])
     expect(relocations).toEqual([])
-    // Before sm_90, shared memory starts at 0.
+    // Before sm_90, a kernel's shared memory starts at address 0.
     expect(everything(codes.ampere)).toMatchObject({ sharedBytes: 28, parameters: { base: 0x160 } })
   })
 
@@ -284,7 +284,7 @@ describe('damaged machine code', () => {
     ).toBe('The machine code is for sm_100, whose encoding is unknown.')
   })
 
-  it('never causes another error or a hang when bytes are changed or removed', () => {
+  it('causes only the expected errors, and never a hang, when bytes are changed or removed', () => {
     let state = 12345
     const random = (below: number): number => {
       state = (state * 1103515245 + 12345) % 2 ** 31

@@ -86,7 +86,7 @@ describe('tools', () => {
     /** In the capture, REDACTED replaces serial numbers and similar identifiers. */
     const xml = capture('nvidia-smi/580.159.04-h200/query-xml').stdout
 
-    describe('nvidia-smi -q -x', () => {
+    describe('the output of -q -x', () => {
       it('contains the driver and each GPU', () => {
         expect(parseNvidiaSmi(xml)).toEqual({
           driver: '580.159.04',
@@ -111,7 +111,7 @@ describe('tools', () => {
         })
       })
 
-      it('counts the programs that compute on a GPU, but not programs that draw', () => {
+      it('counts compute processes, but not processes that only draw', () => {
         const program = (type: string, name: string): string =>
           `<process_info><pid>7</pid><type>${type}</type><process_name>${name}</process_name></process_info>`
         const listing = [
@@ -165,7 +165,7 @@ describe('tools', () => {
         expect(parseNvidiaSmi(hostile).gpus[0]?.name).toBe('&e;')
       })
 
-      it('that fails is treated as a missing GPU', () => {
+      it('with a failure message is treated as a missing GPU', () => {
         // Output of nvidia-smi on a machine without a loaded driver.
         const text =
           "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.\n"
@@ -178,8 +178,8 @@ describe('tools', () => {
       })
 
       it('that is truncated or unrelated is rejected', () => {
-        expect(() => parseNvidiaSmi(xml.slice(0, 9000))).toThrow(/not complete output/)
-        expect(() => parseNvidiaSmi('<html></html>')).toThrow(/not complete output.*<html>/)
+        expect(() => parseNvidiaSmi(xml.slice(0, 9000))).toThrow(/not the complete output/)
+        expect(() => parseNvidiaSmi('<html></html>')).toThrow(/not the complete output.*<html>/)
       })
     })
 
@@ -279,10 +279,10 @@ describe('tools', () => {
     })
 
     // A regular expression that tries every start position would exceed the test's time limit.
-    describe('text of unrealistic size', () => {
+    describe('unusual numbers', () => {
       const digits = '1'.repeat(600_000)
 
-      it('with grouped digits is not parsed as its last group', () => {
+      it('with grouped digits are not parsed as their last group', () => {
         const { kernels } = parseNvccOutput(
           "ptxas info    : Compiling entry function 'k' for 'sm_90'\nptxas info    : Used 8 registers, 1.024 bytes smem\n",
         )
@@ -294,7 +294,7 @@ describe('tools', () => {
         ['in the properties of a kernel', `    ${digits} bytes stack, 8 bytes stack frame`],
         ['as a line of a source', `x.cu(${digits}): error: no`],
         ['as registers', `ptxas info    : Used ${digits} registers`],
-      ])('%s is skipped', (_, line) => {
+      ])('with 600,000 digits are skipped (%s)', (_, line) => {
         const { kernels, diagnostics } = parseNvccOutput(
           [
             "ptxas info    : Compiling entry function 'k' for 'sm_90'",
@@ -430,7 +430,7 @@ describe('tools', () => {
         expect(parseNvccOutput(text).diagnostics).toEqual([error('syntax.cu', 3, 'expected a ";"')])
       })
 
-      it('a warning has no number, and does not affect the kernel that was built', () => {
+      it('a warning is stored without its number, and its kernel is still listed', () => {
         const { kernels, diagnostics } = parse('warning')
         expect(diagnostics).toEqual([
           {
@@ -475,7 +475,7 @@ describe('tools', () => {
         )
       })
 
-      it('numbered advice from ptxas is a note, but its statistics are not', () => {
+      it('numbered advice from ptxas is stored as a note, but ptxas statistics are not', () => {
         const { diagnostics, kernels } = parse('wgmma-serialized')
         expect(
           diagnostics.map(({ severity, message }) => `${severity} ${message.slice(0, 34)}`),
@@ -737,7 +737,7 @@ describe('the runner', () => {
     })
   })
 
-  describe('a line that is not from the runner is null', () => {
+  describe('the parser returns null for a line that is not from the runner', () => {
     it.each([
       ['words', 'end no error'],
       ['nothing', ''],
@@ -749,7 +749,7 @@ describe('the runner', () => {
       ['a name that every object has', '{"event":"constructor"}'],
       ['a list', '[{"event":"done"}]'],
       ['null', 'null'],
-    ])('a line with %s is null', (_, line) => expect(parseRunnerLine(line)).toBeNull())
+    ])('a line with %s', (_, line) => expect(parseRunnerLine(line)).toBeNull())
   })
 
   describe('a known event with an invalid shape is treated as rung output', () => {
@@ -766,14 +766,16 @@ describe('the runner', () => {
       ['a progress of nothing', { event: 'progress' }],
       ['a device without a name', { event: 'device' }],
       ['launches without kernels', { event: 'launches', rung: 'a' }],
-    ])('an event with %s is null', (_, event) => expect(parse(event)).toBeNull())
+    ])('the parser returns null for an event with %s', (_, event) =>
+      expect(parse(event)).toBeNull(),
+    )
 
-    it('an event with a number above all limits is null', () =>
+    it('the parser returns null for an event with a number that is too large for a double', () =>
       expect(
         parseRunnerLine(JSON.stringify({ ...timing, spread: 'x' }).replace('"x"', '1e999')),
       ).toBeNull())
 
-    it('an event with endlessly nested lists is null', () =>
+    it('the parser returns null for an event with endlessly nested lists', () =>
       expect(parseRunnerLine(`{"event":"timing","rung":${'['.repeat(200_000)}`)).toBeNull())
   })
 

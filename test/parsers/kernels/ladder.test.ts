@@ -74,7 +74,11 @@ describe('shipped ladders', () => {
         { scalars: { gamma: 1 } },
         /no size, scalar or option "gamma"/,
       ],
-      ['a size too few', { sizes: [{ m: 1, n: 1 }] }, /sizes\[0\]: k is missing\. Give m, n and k/],
+      [
+        'a size too few',
+        { sizes: [{ m: 1, n: 1 }] },
+        /sizes\[0\]: k is missing\. Specify m, n and k/,
+      ],
       [
         'a rung’s choice that is none',
         { rungs: [{ id: 'a', options: { dtype: 'fp8' } }] },

@@ -1,6 +1,6 @@
 /**
- * Tests profiling of a program with the fake ncu. The fake actually runs the program, and uses
- * kernels from ncu's output on an H200.
+ * Tests profiling of a program with the fake ncu. The fake ncu runs the program, but reports
+ * kernels from real ncu output on an H200.
  */
 import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -92,7 +92,7 @@ describe('a program', () => {
     expect(session.device).toMatchObject({ driver: answer!.driver, cudaDriver: answer!.cuda })
   })
 
-  it('gets its exact arguments, and its exit code is stored', async () => {
+  it('receives its exact arguments, and its exit code is stored', async () => {
     const { profile, output } = await setUp('twelve')
     const words = ['a b', '', '--kernel-name', '$HOME', "it's"]
     const { session } = await profile(['sh', '-c', 'printf "[%s]" "$@"; exit 7', 'sh', ...words])
@@ -132,7 +132,8 @@ describe('a program', () => {
     const { profile } = await setUp('twelve', { FAKE_PROCESSES: '4500' })
     const { session } = await profile(['sh', '-c', 'exit 7'])
     expect(said(session.warnings).join()).toContain('Only the first 5000 launches were timed')
-    // Later ncu output is neither stored nor needed. The last lines show how the program ended.
+    // ncu's output after these launches is not stored, except for the last lines, which show how
+    // the program ended.
     expect(session.program).toMatchObject({ launches: 5000, exitCode: 7 })
     expect(session.rungs).toHaveLength(7)
   })
@@ -173,7 +174,7 @@ describe('a program', () => {
     expect(session.program!.launches).toBe(14)
   })
 
-  it('profiled before and after a change has a comparison with the fused kernels and both totals', async () => {
+  it('profiled before and after a change yields a comparison that lists fused kernels and both totals', async () => {
     const { profile } = await setUp('before,none')
     const before = await profile(anything)
     // The second run profiled no kernels. The times of the first run are preserved.
@@ -296,7 +297,7 @@ describe('a program whose kernels wait for each other', () => {
       profile(command, { stuckAfterMs: 200, ...more })
   }
 
-  it('is timed by CUPTI with concurrent kernels, and has a reason for the missing counters', async () => {
+  it('is timed by CUPTI while its kernels run concurrently, and a warning explains the missing counters', async () => {
     const events: string[] = []
     const { session, trouble } = await (await stuck())({ emit: ({ type }) => events.push(type) })
     expect(events).toEqual(['preview', 'stuck', 'previewed'])

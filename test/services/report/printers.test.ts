@@ -54,7 +54,7 @@ describe('printers', () => {
       expect(fenced('````\nx', 'diff')).toBe('`````diff\n````\nx\n`````')
     })
 
-    it("shows the source of an emulated session's counts, and has no time columns", () => {
+    it('shows where the counts of an emulated session come from, and omits time columns', () => {
       const { session, sources } = recording()
       const emulated: Sample = {
         sources,
@@ -76,7 +76,7 @@ describe('printers', () => {
       expect(latex).not.toMatch(/Rung & What & Time/)
     })
 
-    it('has every part, tables with consistent columns, and a collapsible diff for each step', () => {
+    it('has all sections, tables with consistent columns, and a collapsible diff for each step', () => {
       const text = report(recording(), { format: 'md' }, noPrivates)
       expect(text.match(/^## .*/gm)).toEqual([
         '## Summary',
@@ -92,7 +92,7 @@ describe('printers', () => {
       expectTables(text)
     })
 
-    it('lists rungs without a result with the reason and diagnostics, and explains missing figures in footnotes', () => {
+    it('lists the reason and diagnostics of each rung without a result, and explains missing figures in footnotes', () => {
       const text = report(withTroubles(), { format: 'md' }, noPrivates)
       expect(text).toContain('**wrong.** 7 of 16 differ.')
       expect(text).toContain('```text\ngemm/03_shared_tile.cu:12: error: expected a ";"\n```')
@@ -185,7 +185,7 @@ describe('printers', () => {
       expect(of('', 'gpu')?.value).toContain('NVIDIA H200')
     })
 
-    it('in wide form has one row per rung, with the units in the column names, and the provenance', () => {
+    it('in wide form has one row per rung with its provenance, and has units in the column names', () => {
       const rows = read(report(recording(), { format: 'csv', wide: true }, noPrivates))
       expect(rows).toHaveLength(7)
       expect(rows[6]).toMatchObject({
@@ -197,7 +197,7 @@ describe('printers', () => {
       })
     })
 
-    it('preserves every text, and no cell is a formula', () => {
+    it('preserves every text without turning a cell into a formula', () => {
       const text = csvTable(['n', 'text'], [...hostile.map((one) => [-1.5, one]), [-2, null]])
       const rows = read(text)
       expect(rows.map(({ n }) => n)).toEqual([...hostile.map(() => '-1.5'), '-2'])
@@ -261,7 +261,7 @@ describe('published figures', async () => {
   const session = await readSession(join(recordingsDir, 'seed-rtx3090-h200-1024'))
   const strides = session.rungs.filter(({ params }) => params['STRIDE'] !== undefined)
 
-  describe('the published figures of a parameter study', () => {
+  describe('of a parameter study', () => {
     const { columns, rows } = publishedFigures(session)!
 
     it('have every column of the author’s two tables', () => {
@@ -291,7 +291,7 @@ describe('published figures', async () => {
       expect([tiled.ours[1], tiled.theirs[1]]).toEqual(['256', '–'])
     })
 
-    it('are included for the rungs in a report, and are not scrubbed', () => {
+    it('remain in a scrubbed session, but only for its remaining rungs', () => {
       const [first] = strides
       const told = withRungs(
         scrubSession(session, (text) => text.replaceAll('stride', 'x')),
@@ -387,7 +387,7 @@ describe('parsing by other programs', () => {
   })
 
   describe('the accompanying pictures', () => {
-    it('are complete SVGs without executable text', () => {
+    it('are well-formed SVGs without scripts', () => {
       for (const sample of all())
         for (const { name, text } of reportPictures([sample], {}, noPrivates)) {
           expect(name).toMatch(/^\w+\.svg$/)

@@ -32,7 +32,7 @@ import { buildLaunchProbe, buildRunner } from '../../../src-main/services/bench/
 import { inParallel } from '../../../src-main/services/bench/in-parallel'
 import { probeLaunches } from '../../../src-main/adapters/tools/launch-probe'
 
-/** The stored outputs include the builds, because these tests run the builds. */
+/** Stored nvcc outputs, including the built programs, because these tests run the programs. */
 const keptBuilt = await keptNvcc('built', { artifacts: true })
 afterAll(() => {
   if (keeping) keptBuilt.save()
@@ -76,7 +76,7 @@ describe('builds', () => {
       )
     })
 
-    it('starts with the longest source, which would otherwise delay the end', async () => {
+    it('compiles the longest source first, because it would otherwise finish last', async () => {
       const machine = await fakeMachine()
       await machine.editRung('03_shared_tile', (text) => `${text}\n// ${'long '.repeat(10_000)}\n`)
       const log = eventLog()
@@ -189,7 +189,7 @@ describe('builds', () => {
     const request = { rungs: ['11_block_128x256'], params: { BK: 32, STAGES: 4 } }
 
     it.each(['local', 'static:h200'])(
-      'end a run with no other rung before anything is launched (%s)',
+      'end the run before any launch if no other rung was requested (%s)',
       async (target) => {
         const machine = await fakeMachine()
         await machine.addFault('11_block_128x256', 'refused')
@@ -233,7 +233,7 @@ describe('nvcc', async () => {
     if (keeping) kept.save()
   })
 
-  describe('stored nvcc output of the shipped kernels', () => {
+  describe('stored output for the shipped kernels', () => {
     it('every rung of every ladder compiles with its parameters', async (test) => {
       const compiler = await kept.compiler()
       const planned = new Map(
@@ -321,7 +321,7 @@ describe('nvcc', async () => {
       else expect(event).toMatchObject({ event: 'error', kind: 'no-device' })
     })
 
-    it('accepts the arguments for every case: with flags, with an input buffer, and with another type', async (test) => {
+    it('accepts the arguments for every case: with flags, with an input buffer, and with a different type', async (test) => {
       const runner = await orSkip(test, builtRunner())
       const rungs = [
         { id: 'a', artifact: '/none.so', flags: [] },
@@ -367,7 +367,7 @@ describe('nvcc', async () => {
       }
       const { artifact, build } = await buildRung(real, plan, good, '90')
       expect(artifact).not.toBeNull()
-      // A build of correct code gives the stored output.
+      // A build of correct code returns the same result as the stored nvcc output.
       const { build: told } = await buildRung(await kept.compiler(), plan, good, '90')
       expect({ ...build, seconds: 0 }).toEqual({ ...told, seconds: 0 })
     })
@@ -395,7 +395,7 @@ describe("a task's flags", async () => {
   }
 
   describe('the flags that a header turns on', () => {
-    it('give the rung its own case, even under ncu, and are stored in the session', async () => {
+    it('are passed to the runner as the rung’s own case, with and without ncu, and are stored in the session', async () => {
       const machine = await machineWithEpilogue()
       const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
       const calls = machine.calls('runner').filter(([, command]) => command === 'measure')
@@ -416,7 +416,7 @@ describe("a task's flags", async () => {
       expect(rung(session, '01_naive').flags).toEqual([])
     })
 
-    it('are passed to the probe without a GPU', async () => {
+    it('are passed to the launch probe in a run without a GPU', async () => {
       const machine = await machineWithEpilogue(['nvidia-smi', 'ncu'])
       await machine.run({ target: 'static:h200', rungs: ['01_naive', '02_coalesced'] })
       const flagged = machine
@@ -464,8 +464,8 @@ describe("a task's flags", async () => {
             probe: probe.artifact,
             rung: planned.rung.id,
             library: artifact!,
-            // Neither m nor n is a multiple of the tile size. The size of a row of n elements is
-            // still a multiple of 16 bytes.
+            // Neither m nor n is a multiple of the tile size. However, the size of a row of n
+            // elements is a multiple of 16 bytes.
             task,
             own: caseOf(gemmProblem(1000, 1004, 256), { flags }),
             gpu: buildGpu('h200')!,

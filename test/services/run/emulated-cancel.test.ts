@@ -42,7 +42,7 @@ async function stoppedBench(): Promise<{ bench: EmulationSettings; library: stri
 
 const cancelled = { kind: 'cancelled', message: expect.stringMatching(/canceled/i) as string }
 
-it('^C while the reference computes cancels the run, without an error about the reference', async () => {
+it('^C during the reference computation cancels the run, without an error about the reference', async () => {
   const { bench, library } = await stoppedBench()
   const own = caseOf(gemmProblem(16))
   const buffers = await sharedFills(bench, () => ({ bench, library }))(own, '01_naive', 0)

@@ -197,7 +197,7 @@ describe('the launch probe', async () => {
 
   const nvcc = await findTool('nvcc')
   const shippedHeaders = join(shippedKernels, 'include')
-  describe.skipIf(nvcc === null)('the launch probe', () => {
+  describe.skipIf(nvcc === null)('with a real nvcc', () => {
     let probe = ''
     beforeAll(async () => {
       const [runner, probeSources] = await Promise.all(
@@ -359,7 +359,7 @@ describe('the launch probe', async () => {
     }
 
     // The expected results are from an H200 (`launches` in test/gpu/instructions/counters.cu). The
-    // extents are from CUDA's documentation.
+    // maximum grid and block extents are from CUDA's documentation.
     it.each([
       ['1,1,1', '32,1,1', 48 * 1024, 0, null],
       ['1,1,1', '32,1,1', 48 * 1024 + 4, 0, 'cudaErrorInvalidValue: 49156 bytes of dynamic'],

@@ -10,7 +10,7 @@ export const comparison = {
   fusedUntimed: `Fused: ${became}: {a} → {b}.`,
   splitUntimed: `Split: ${became}: {a} → {b}.`,
   moreFused:
-    '{left, plural, one{{left} more fusion or split} other{{left} more fusions and splits}} changed the time less.',
+    '{left, plural, one{{left} more fusion or split} other{{left} more fusions and splits}} had a smaller effect on the time.',
   total: 'In total, {a} → {b}, {ratio} of the time.',
   untimed: 'Not everything was timed, so there is no ratio.',
   rungs:

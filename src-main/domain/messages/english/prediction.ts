@@ -4,7 +4,7 @@ export const prediction = {
   about:
     'Times are predicted for {gpu} at {at} by the model {model} and the parameters {parameters}, with a cold L2. None was measured.',
   notValidated:
-    'The parameters of {gpu} are from published values. Predictions with them were never compared with measured times, so the ranges are wider.',
+    'The parameters of {gpu} are from published values. Predictions with these parameters were never compared with measured times, so the ranges are wider.',
   checkedAt: 'Results were checked at {at}, not at {of}.',
   counted:
     'The timing model predicts stalls and cycles. Counters come from the emulator; no GPU was used.',
@@ -12,7 +12,7 @@ export const prediction = {
   sampled: 'Extrapolated from eight blocks of each launch.',
   noGpuParameters: 'The timing model has no parameters for {gpu}.',
   gpusWithParameters:
-    'The model has parameters for: {gpus}. `kernel-ladder machine calibrate` adds a GPU.',
+    'The model has parameters for: {gpus}. To add a GPU, run `kernel-ladder machine calibrate`.',
   spins:
     'Not predicted: the kernel’s blocks wait for each other, so its time depends on the order of blocks.',
   uneven:

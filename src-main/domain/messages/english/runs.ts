@@ -18,7 +18,7 @@ export const requests = {
   noName: 'The task {task} has no size, scalar or option {name}.',
   names: 'The task has: {names}.',
   missing: '{name} is missing.',
-  give: 'Give {names}.',
+  give: 'Specify {names}.',
   impossible:
     'The sizes or values given for the task {task} are impossible because of its {place}. {text}',
   otherValues: 'Choose other values with --at.',
@@ -47,7 +47,7 @@ export const requests = {
   notTarget: '{target} is not a target.',
   targets: 'Targets: {targets}.',
   noGpu: 'There is no GPU named {gpu} in the built-in table.',
-  gpus: 'The GPUs are: {gpus}; or an architecture: {architectures}.',
+  gpus: 'Use one of the GPUs {gpus}, or one of the architectures {architectures}.',
   gpuNotListed: 'There is no GPU {gpu}: CUDA_VISIBLE_DEVICES is {listed}.',
   gpuMissing: 'There is no GPU {gpu}: the driver lists {count}.',
   gpuNumbers:
@@ -55,13 +55,13 @@ export const requests = {
   noRecordingOfLadder: 'There is no recording of the ladder {ladder}.',
   otherLadder: '{recording} is not a recording of the ladder {ladder}.',
   otherSize: '{ladder} was not recorded at {sizes}.',
-  sizeNeedsGpu: 'The recordings are: {recordings}. Another size requires a GPU: --target local.',
+  sizeNeedsGpu: 'The recordings are: {recordings}. Other sizes require a GPU: use --target local.',
   otherValue: '{recording} was recorded with {name} = {recorded}, not {value}.',
-  valueNeedsGpu: 'Another value requires a GPU: --target local.',
+  valueNeedsGpu: 'Other values require a GPU: use --target local.',
   noParameterRecorded: 'No rung of {recording} has a parameter named {name}.',
   seeParameters: 'See `kernel-ladder ladders --json` for the parameters of each rung.',
   otherParameter: '{recording} was recorded with {name}={recorded}, not {value}.',
-  parametersNeedGpu: 'Other parameters require a GPU: --target local.',
+  parametersNeedGpu: 'Other parameters require a GPU: use --target local.',
   sanitizerNotRecorded: 'The output of compute-sanitizer was not recorded.',
   useGpu: 'Run compute-sanitizer on a machine with an NVIDIA GPU.',
   referenceAlone: 'The ladder {ladder} has no rung besides its reference.',
@@ -71,7 +71,7 @@ export const requests = {
   saveAnew: 'Save the file again, or change the task to match it.',
   running: 'A run is already in progress.',
   sanitizing: 'compute-sanitizer is running.',
-  wait: 'Wait for it to finish, or cancel it.',
+  wait: 'Wait for the current job to finish, or cancel it.',
   runOver: 'That run is no longer in progress.',
   runFailed: 'The run failed.',
   cancelled: 'The run was canceled.',
@@ -157,7 +157,7 @@ export const tools = {
   probeEnded: 'the probe exited with code {exitCode}: {text}',
   probeLacks:
     'it calls {name}, which requires a GPU: remove the call, or run on a GPU (--target local)',
-  probeLibrary: 'it calls {name}, whose library runs only on a GPU: run it there (--target local)',
+  probeLibrary: 'it calls {name}, whose library runs only on a GPU: run on a GPU (--target local)',
   hostExited: 'its host code exited with code {exitCode} before it returned{text}',
   hostCrashed: 'its host code crashed with {signal}{text}',
   hostSilent: 'its host code did not return within {seconds} s',
@@ -199,7 +199,7 @@ export const tools = {
   checkWithSmi: 'Check the driver with `nvidia-smi`.',
   smiNoGpu: 'nvidia-smi finds no GPU: {text}',
   checkModule: 'Check that the NVIDIA driver is installed and its kernel module is loaded.',
-  smiIncomplete: 'This is not complete output of nvidia-smi -q -x: {text}.',
+  smiIncomplete: 'This is not the complete output of nvidia-smi -q -x: {text}.',
   smiEnded: 'nvidia-smi exited with code {exitCode}',
   runnerExited: 'the runner exited with code {exitCode}',
   sanitizerNoReport: 'This is not a compute-sanitizer report: {text}.',
@@ -273,7 +273,7 @@ export const emulation = {
     'The emulator does not support compute capability {computeCapability}, which {gpu} has.',
   architectures: 'The emulator supports compute capability 7.5 to 9.0: {gpus}.',
   otherArchitecture:
-    'The memory access rules were measured on compute capability 9.0. The differences on compute capability {computeCapability} are unknown.',
+    'The memory access rules were measured on compute capability 9.0. How the rules differ on compute capability {computeCapability} is unknown.',
   notVerifiedAt:
     '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:
@@ -289,7 +289,7 @@ export const emulation = {
   fromHost: 'the reference on this machine',
   fromEmulated: 'the reference, also emulated',
   fromRung: 'the rung {rung}, emulated as well',
-  unknownInstruction: 'The emulator does not know {instruction}{where}, so it stopped there.',
+  unknownInstruction: 'The emulator stopped at {instruction}{where}, which it does not support.',
   callsOut:
     'The rung calls a function outside its kernel{where}, such as malloc or a function in another file, which is not emulated.',
   illegalAddress: 'The rung accesses memory outside its buffers{where}.',
@@ -297,7 +297,8 @@ export const emulation = {
     '{rung} reads a clock. The emulator does not model time: its clocks count the instructions that a block has executed.',
   tooLong:
     'The rung was stopped after {limit} million warp instructions{where}; it may never finish.',
-  deadlock: 'Block {block} waits forever{where}: a barrier that some of its threads never reach.',
+  deadlock:
+    'Block {block} waits forever{where}, because some of its threads never reach a barrier.',
   memory: 'The rung needs more memory than the emulator has: {detail}.',
   assert: 'Assertion `{what}` failed{where}, thread {thread} of block {block}.',
   stack:
@@ -316,8 +317,8 @@ export const emulation = {
     'The rung’s host code passes {bytes} bytes of arguments to {name}, which expects {expected}.',
   noSuchVariable:
     'The rung’s host code uses the variable {name}, which its machine code does not contain.',
-  referenceUnusable: 'The reference cannot be used here: {why}',
+  referenceUnusable: 'The reference is unusable: {why}',
   referenceNaN: 'The reference leaves {place} NaN, or does not write it.',
-  noFile: '{path} is not a .npy file of {bytes} bytes of data.',
+  noFile: '{path} is not a .npy file with {bytes} bytes of data.',
   unknownType: 'The emulator cannot fill a buffer of the type {dtype}.',
 } as const

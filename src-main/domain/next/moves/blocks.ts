@@ -12,8 +12,8 @@ import { message } from '../../messages/message'
  */
 const many = 20
 /**
- * Sectors per request. If there are more than `scattered` sectors, each lane reads its own row. If
- * adjacent lanes read adjacent elements, there are `aligned` sectors.
+ * Sectors per request. With more than `scattered` sectors per request, each lane reads its own row.
+ * With `aligned` sectors, adjacent lanes read adjacent elements.
  */
 const scattered = 17
 const aligned = 4

@@ -8,8 +8,8 @@ import { counters, waiting } from '../evidence'
 import type { Facts } from '../facts'
 
 /**
- * Sectors per request if each lane accesses 16 contiguous bytes. Higher counts mean scattered
- * accesses at any width.
+ * Sectors per request if each lane accesses 16 contiguous bytes. A higher value means that the
+ * accesses are scattered, whatever their width.
  */
 const widest = 16
 /** Sectors per request for contiguous 4-byte accesses. */
@@ -66,8 +66,8 @@ export const coalesce: Move = {
 }
 
 /**
- * Returns the remaining fraction of the traffic. Stores have the same weight as loads only in a
- * memory-bound task, because other tasks store few results.
+ * Returns the fraction of the traffic that remains after coalescing. Stores have the same weight as
+ * loads only in a memory-bound task, because other tasks store few results.
  */
 function reachOf({ boundBy }: Facts, loads: number, stores: number, ideal: number): number {
   const after = Math.min(loads, ideal) + Math.min(stores, ideal)
@@ -87,8 +87,8 @@ const sum = (
 ): number => code.reduce((total, { [of]: value }) => total + (value ?? 0), 0)
 
 /**
- * Returns the minimum remaining fraction of DRAM traffic. The traffic cannot drop below the bytes
- * that the task must move.
+ * Returns the minimum fraction of the DRAM traffic that remains after coalescing. The traffic
+ * cannot drop below the bytes that the task must move.
  */
 function leastTraffic({ leastBytes, value }: Facts): number {
   const now = value('dramBytes')

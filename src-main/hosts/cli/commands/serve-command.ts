@@ -16,8 +16,8 @@ export interface ServeOptions {
 
 /**
  * Calls `gone` when the pipe or socket behind stdin closes. A lost ssh connection without a
- * terminal sends no signal, but closes the pipe behind stdin. A terminal sends SIGHUP instead. The
- * stdin of a service is /dev/null, which never closes.
+ * terminal sends no signal, but closes the pipe behind stdin. With a terminal, a lost connection
+ * sends SIGHUP. The stdin of a service is /dev/null, which never closes.
  */
 function onInputClosed(gone: () => void): void {
   // Node.js replaces a closed stdin with /dev/null, so file descriptor 0 always exists.

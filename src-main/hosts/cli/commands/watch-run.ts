@@ -91,8 +91,8 @@ export async function watchRun(
         }
         throw error
       })
-      // The first round has no previous result to compare with. If nothing was timed, print the
-      // table.
+      // Print the table if there is no previous result to compare with (first round) or if nothing
+      // was timed.
       if (rounds === 0 || !can(session.target).times) printText(sessionText(session))
       if (folder !== null) note(`Saved in ${shownPath(folder)}`)
       for (const error of [faults.missing, faults.unsaved]) if (error) printError(error)

@@ -1,6 +1,4 @@
-/**
- * Copies a file and its headers into a ladder folder. The include paths remain valid in the folder.
- */
+/** Copies a file and its headers into a ladder folder, so that the include paths remain valid. */
 import { copyFile, mkdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { headerName, shownPath } from '../../../adapters/catalog/ladder-folder'
