@@ -43,8 +43,8 @@ export interface Emulation {
    */
   kernels: Kernel[]
   /**
-   * Out-of-bounds and misaligned accesses. With `checks`, also races and reads of uninitialized
-   * memory.
+   * Out-of-bounds and misaligned accesses. With `checks`, the list also contains races and reads of
+   * uninitialized memory.
    */
   findings: Finding[]
   /** Reason why a launch stopped early; null if all launches completed. */

@@ -222,7 +222,7 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
   const setup = await setUp()
   const core = createCore(machine ? { ...setup, machine } : setup, { host: 'web' })
   const start = (port: number) => startWebHost({ core, rendererDir, port })
-  // Fall back to another port, because another harness or program may use the first host's port.
+  // If another program already uses the usual port, let the system choose one.
   const host = await start(usualPort).catch(() => start(0))
   if (usualPort === 0) usualPort = Number(new URL(host.origin).port)
   const [browser, cookie] = await Promise.all([sharedBrowser(), signIn(host)])

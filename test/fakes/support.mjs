@@ -39,8 +39,8 @@ const definitions = (words) =>
     .join(' ')
 
 /**
- * Returns the name of the rung recorded for a source and its parameters, or the source's own name
- * if there is no such rung.
+ * Returns the name of the rung recorded for a source and its parameters. If none was recorded,
+ * returns the source's own name.
  */
 export function recordedVariant(source, words) {
   const found = rowsOf(usual).find(

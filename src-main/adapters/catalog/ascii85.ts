@@ -4,8 +4,8 @@
  */
 
 /**
- * Character code of the first character in the alphabet of 85. All 85 characters are ASCII, and
- * none is a line break.
+ * Character code of the first of the 85 characters, which are consecutive ASCII characters. None is
+ * a line break.
  */
 const first = 33
 const base = 85

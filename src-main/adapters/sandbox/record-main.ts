@@ -70,8 +70,8 @@ export async function recordMain(call: MainCall): Promise<RecordedMain> {
   const limits = limitsFor(call.seconds)
   const owned = await ownFolder(await realpath(tmpdir()), 'kernel-ladder-main')
   try {
-    // The sandbox mounts its views as the root user of a user namespace. File permissions treat
-    // this root as a different user, so other users must be able to enter the folder.
+    // The sandbox mounts its views as the root user of a user namespace. File permissions treat the
+    // namespace's root as a different user, so other users must be able to enter the folder.
     await chmod(owned.path, 0o711)
     const [view, work] = [join(owned.path, 'view'), join(owned.path, 'work')]
     for (const path of [view, work]) await mkdir(path)

@@ -27,7 +27,7 @@ export const rungFlags = (sm: string): string[] => [
 
 /**
  * Returns the flags for a rung that consists of PTX or machine code. With these flags, nvcc writes
- * a single container of machine code. The container is embedded in the rung's library.
+ * a fatbin, which is embedded in the rung's library.
  */
 export const ptxFlags = (sm: string): string[] => [
   ...['-fatbin', '-Xptxas', '-v', '-gencode', `arch=compute_${sm},code=sm_${sm}`],

@@ -232,8 +232,8 @@ function decide(a: RungResult | undefined, b: RungResult | undefined, terms: Ter
 }
 
 /**
- * Combines verdicts. The check fails if any rung is slower or broken. Otherwise, it is unresolved
- * if any rung is undecided. A pass requires at least one decided time.
+ * Combines verdicts. The check fails if any rung is slower or broken. Otherwise, it passes if no
+ * rung is unresolved and at least one rung is faster or unchanged.
  */
 export function foldVerdicts(verdicts: readonly RungVerdict[]): CheckVerdict {
   const some = (...wanted: RungVerdict[]): boolean =>

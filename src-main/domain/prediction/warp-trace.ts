@@ -86,7 +86,7 @@ export interface BlockTrace {
 
 export interface LaunchTrace {
   readonly blocks: readonly BlockTrace[]
-  /** For each meeting (barrier) and phase, the number of arrivals that complete the phase. */
+  /** For each barrier and phase, the number of arrivals that complete the phase. */
   readonly arrivals: readonly (readonly number[])[]
 }
 

@@ -21,7 +21,7 @@ function bytesOf(units: readonly Unit[]): number | null {
 
 /**
  * Minimum ratio of L2 bytes at which two kernels count as doing different amounts of work. The
- * bytes of launches with the same work differ by a few percent. A fusion of nine kernels that
+ * byte counts of launches that do the same work differ by a few percent. A fusion of nine kernels that
  * rereads one array adds about 10 % to the bytes. A kernel that also rewrites its input adds more
  * bytes, because it does more work.
  */

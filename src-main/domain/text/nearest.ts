@@ -57,7 +57,8 @@ export function askMeant(word: string, known: readonly string[]): string {
 }
 
 /**
- * Returns a remedy. If there is a similar name, the remedy starts with a suggestion of this name.
+ * Returns a remedy. If a known name is similar to the word, the remedy starts by suggesting that
+ * name.
  */
 export function meantOr(word: string, known: readonly string[], remedy: Statement): Statement {
   const suggestion = meant(word, known)

@@ -67,8 +67,8 @@ export function beginScale(code: Code, scale: number, addend: number, leastNorma
 const [bias, highShift] = [1023, 20]
 
 /**
- * Pushes 2 ** `bits` divided by the powers of two in `value`. Subtracting exponents is much faster
- * than dividing.
+ * Pushes 2 ** `bits` divided by each lane of the vector `value`. All lanes must be powers of two,
+ * so exponents can be subtracted, which is much faster than division.
  */
 function pushInverse(code: Code, value: number, bits: number): void {
   const high = (2 * bias + bits) * 2 ** highShift
