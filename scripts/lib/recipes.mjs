@@ -130,7 +130,7 @@ export const recipes = [
       edit.replace(`${folder}/lab.md`, 'title: Coalescing\n', () => `title: ${title}\n`)
       edit.replace(
         `${folder}/lab.md`,
-        'Swap two indices, change nothing else, and the kernel is many times as fast. Find out why before you do it.',
+        'Swapping two indices makes the kernel many times faster. Find out why before you swap them.',
         () => summary,
       )
       edit.replace(`${folder}/lab.md`, 'order: 1\n', () => 'order: 17\n')
