@@ -194,7 +194,7 @@ describe.skipIf(!mayMount)('a disk that fills up during a run', () => {
     })
   })
 
-  it('that also holds the session store: the session stays in the temporary folder', async () => {
+  it('that also holds the session store leaves the session in the temporary folder', async () => {
     await small(300, async (disk, { env }) => {
       const ended = await run(ladder, { ...env, KERNEL_LADDER_DATA: disk })
       expect(ended.code).toBe(1)
@@ -235,7 +235,7 @@ describe('a reader that disconnects', () => {
       child.on('exit', done)
     })
 
-  it('does not stop the run: the session is saved, and the exit code shows that a rung failed', async () => {
+  it('does not stop the run from saving its session and reporting a failed rung', async () => {
     const { store, env } = await machine()
     expect(await readBriefly(short, { ...env, FAKE_FAULTS: '02_coalesced=wrong' })).toBe(1)
     const [name, ...others] = await readdir(store)

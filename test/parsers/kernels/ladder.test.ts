@@ -411,13 +411,13 @@ describe('ladder.yaml', () => {
       },
     )
 
-    it('reports a misspelled key, but not also as a missing key', () => {
+    it('reports a misspelled key only once, not also as missing', () => {
       const told = faultsOf(text.replace('fill: {', 'fil: {'))
       expect(told).toMatch(/no key "fil"/)
       expect(told.trim().split('\n')).toHaveLength(1)
     })
 
-    it('with a wrong name in the first entry of `at` has one fault, although other entries inherit the name', () => {
+    it('has one fault for a wrong name that other entries of `at` inherit', () => {
       const told = faultsOf(text.replace('- { ROWS: 4096,', '- { ROW: 4096,'))
       expect(told).toMatch(/^lab\/ladder\.yaml:32:\d+: [^\n]+\n[^\n]*$/)
     })

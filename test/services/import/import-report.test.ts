@@ -65,7 +65,7 @@ describe('a report', () => {
     expect(Object.keys(first!.ncuMetrics!)).toHaveLength(299)
   })
 
-  it('is stored next to the session, and the session warns about missing data', async () => {
+  it('is stored next to the session, which warns about missing data', async () => {
     const { run } = await setUp()
     const { session, folder } = await run(captured)
     expect(await readFile(join(folder, 'profile.ncu-rep'))).toEqual(await readFile(captured))
@@ -90,7 +90,7 @@ describe('a report', () => {
   })
 })
 
-describe('a report with its code', () => {
+describe('becomes recommendations, sources, and instructions and lines with counters', () => {
   const import1 = async () => {
     const { run } = await setUp(ncuReport('five-kernels'), 'five.ncu-rep')
     return run()
@@ -286,7 +286,7 @@ describe("ncu's CSV", () => {
 })
 
 describe('kernels as a ladder', () => {
-  it('have the requested order and the requested names', async () => {
+  it('have the requested order and names', async () => {
     const { run, file } = await setUp(ncuCapture('no-nvtx'))
     const { session } = await run(file, {
       order: ['03_scale', '00_tile_kernel'],

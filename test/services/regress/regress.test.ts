@@ -72,7 +72,7 @@ function git(folder: string, ...args: string[]): string {
 }
 
 describe('a regression check against a session', () => {
-  it('reports unchanged code as the same, although it was rebuilt', async () => {
+  it('reports unchanged code as the same even after a rebuild', async () => {
     const machine = await withBaseline()
     const report = await start(machine)
     expect(report).toMatchObject({
@@ -98,7 +98,7 @@ describe('a regression check against a session', () => {
     expect(new Set(libraries.map((word) => word.split('=')[1])).size).toBe(3 * rungs.length)
   })
 
-  it('reports that a time difference between identical machine code is not caused by the code', async () => {
+  it('attributes no time difference to the code if the machine code is identical', async () => {
     const machine = await withBaseline()
     setEnv({ FAKE_NEW_SLOWER: '1.03' })
     const report = await start(machine)
@@ -136,7 +136,7 @@ describe('a regression check against a session', () => {
     expect(row(await start(machine, only), '90_python').verdict).toBe('slower')
   })
 
-  it('finds slower rungs, which it measures twice, and faster rungs', async () => {
+  it('finds faster and slower rungs, and measures slower rungs twice', async () => {
     const machine = await withBaseline()
     await slow(machine, '02_coalesced', 1.02)
     await slow(machine, '03_shared_tile', 0.9)

@@ -205,7 +205,7 @@ describe('a PDF in a format other than Chromium’s', () => {
   })
 })
 
-describe('the same pages printed twice', () => {
+describe('pages printed twice', () => {
   it("have the same bytes, regardless of the browser's element numbering", () => {
     const from = (first: number): Uint8Array =>
       Buffer.from(
@@ -283,7 +283,7 @@ describe("this machine's browser", () => {
     return path
   }
 
-  it('is reported as missing if none is found, or if the browser that the user chose is missing', async () => {
+  it('is reported as missing if none is found or the chosen browser is missing', async () => {
     setEnv({ PATH: '', KERNEL_LADDER_PATH_ONLY: '1', KERNEL_LADDER_CHROMIUM: '', CHROME_PATH: '' })
     setEnv({ CHROMIUM_PATH: '' })
     await expect(printPdf('x')).rejects.toMatchObject({

@@ -116,7 +116,7 @@ describe('a rung with a fault', () => {
     expect(check(report, '01_naive', 'memcheck').status).toBe('clean')
   })
 
-  it('with a crashed check is not reported as clean, and the partial report is stored', async () => {
+  it('is not reported as clean if the check crashes after a partial report', async () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'sanitizer-cut')
     const report = await start(machine, { tools: ['memcheck'] })

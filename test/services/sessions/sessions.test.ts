@@ -58,7 +58,7 @@ const days = (count: number, sketch: Sketch): Sketch[] =>
 const of = ({ series }: History, rung: string) => series.filter((one) => one.rung === rung)
 
 describe('a history', () => {
-  it('finds the first session in which a rung became slower, and whether its source changed', async () => {
+  it('shows when a rung became slower, and whether its source changed', async () => {
     const { read } = await store(
       ...days(9, {}),
       ...days(8, { times: { '01_naive': 1.02 }, source: 'f'.repeat(64) }),
@@ -86,7 +86,7 @@ describe('a history', () => {
     expect(series!.changes[0]!.relative).toBeCloseTo(1, 2)
   })
 
-  it('separates environments, sizes, and parameters, and does not compare sessions across them', async () => {
+  it('never compares sessions with different environments, sizes, or parameters', async () => {
     const { read } = await store(
       ...days(9, {}),
       ...days(9, {
@@ -164,7 +164,7 @@ describe('a history', () => {
   })
 })
 
-it('the history is empty, without an error, for a ladder without a timed session', async () => {
+it('a ladder without a timed session has an empty history, not an error', async () => {
   const { setup } = await store(...days(2, {}))
   const none = await findHistory(setup, 'reduction')
   expect(none).toMatchObject({ ladders: ['gemm-fp32'], history: { series: [], unreadable: [] } })
@@ -315,7 +315,7 @@ describe('an uploaded file', () => {
     expect(await summary()).toMatchObject({ ref, kind: 'imported', rungCount: 3 })
   })
 
-  it('that is an HTML report of a live run on another machine is listed as imported, with its problem', async () => {
+  it("that is another machine's HTML report of a live run is listed as imported, with its problem", async () => {
     const { core } = await setUp()
     const sample = recording()
     sample.session.target = { kind: 'live', name: 'local' }
@@ -327,7 +327,7 @@ describe('an uploaded file', () => {
     expect(await core.call('sessions.get', { ref })).toEqual(sample.session)
   })
 
-  it('that is not a report is rejected with an error that contains only the file name, and leaves no files', async () => {
+  it('that is not a report leaves no files, and the error shows only its name', async () => {
     const { core, store, folder } = await setUp()
     const dir = await tempDir()
     const path = join(dir, 'holiday.jpg')
