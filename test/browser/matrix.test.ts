@@ -98,7 +98,7 @@ describe('a large table', () => {
         }),
       )
 
-  it('reuses the elements of rows that scroll out of view for new rows, and restores the reading order', async () => {
+  it('reuses the elements of hidden rows for new rows, and restores the reading order', async () => {
     const { page, faults } = await harness.visit(`/session/${large}/ladder`)
     const ladder = grids.ladder({ rungs: 200 })
     await openView(page, harness.origin, large, ladder)

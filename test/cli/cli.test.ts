@@ -201,7 +201,7 @@ describe('a command exits with 3 and prints a remedy', () => {
     expect(existsSync(join(session!, 'session.json'))).toBe(true)
   })
 
-  it('for each missing item if the command is doctor', async () => {
+  it('for each missing item in the output of doctor, as text and as JSON', async () => {
     const env = { PATH: '/nonexistent' }
     const text = await run(['doctor'], env)
     expect(text.code).toBe(3)

@@ -96,7 +96,7 @@ describe.skipIf(!mayUnshare)('a program in a container that shares the store', (
       env: { ...process.env, KERNEL_LADDER_PATH_ONLY: '1', ...env },
     }).status
 
-  it('does not touch the folder that a run outside the container is writing', async () => {
+  it('does not touch the folder of a run outside the container', async () => {
     const shared = await machine()
     const { store, env } = shared
     const running = startHanging(shared)
@@ -205,7 +205,7 @@ describe.skipIf(!mayMount)('a disk that fills up during a run', () => {
     })
   })
 
-  it('that cannot hold the first files of a run is reported before anything runs', async () => {
+  it('is reported before anything runs if even the first files do not fit', async () => {
     await small(40, async (disk, { env }) => {
       const ended = await run([...ladder, '--out', join(disk, 'x')], env)
       expect([ended.code, savedIn(ended)]).toEqual([1, ''])

@@ -247,7 +247,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   })
   afterAll(() => own.close())
 
-  it.concurrent('runs a ladder as a job, and the session names the node', async () => {
+  it.concurrent('runs a ladder as a job and stores the node in the session', async () => {
     const { code, stdout, stderr } = await runBundle([...words, 'kl', '--json'], own.env)
     expect(code, stderr).toBe(0)
     const document = JSON.parse(stdout) as { session: string; rungs: { status: string }[] }
@@ -318,7 +318,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'monitors an array of 40 tasks: one fails, one is preempted, and one has no output',
+    'monitors 40 tasks, of which one fails, one is preempted, and one has no output',
     { tags: ['thorough'] },
     async () => {
       const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))

@@ -334,7 +334,7 @@ describe('a rung in a session', () => {
     return { machine, path, core, place }
   }
 
-  it('from a ladder folder is edited in place, even while the ladder file has a fault', async () => {
+  it('from a ladder folder is edited in place, even if the ladder file has a fault', async () => {
     const { path, place } = await ran()
     expect(await place()).toEqual({ at: 'folder', path, file: 'b.cu' })
     await writeFile(join(path, 'ladder.yaml'), 'id: [')

@@ -41,7 +41,7 @@ describe('the runner', () => {
 })
 
 describe("ncu's report", () => {
-  it("is written to the machine's folder, and copied from there", async () => {
+  it("is written to the machine's folder and then copied to this machine", async () => {
     const taken: string[] = []
     const asked: string[][] = []
     const toolbox = recording().toolbox(null)

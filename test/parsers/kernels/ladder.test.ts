@@ -16,7 +16,7 @@ import { parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
 import { ladderSchema } from '../../../src-main/domain/ladder/ladder-document'
 import { parseLadderFile } from '../../../src-main/parsers/kernels/ladder-file'
 
-describe('shipped ladders', () => {
+describe('built-in files', () => {
   const tasks = new Map([['gemm', gemm]])
   const ladder = {
     schema: 2,
@@ -172,7 +172,7 @@ describe('ladder.yaml', () => {
     throw new Error('It was accepted.')
   }
 
-  describe('a ladder document', () => {
+  describe('a document', () => {
     it.each(readdirSync(templates))('from the template %s is valid', (name) => {
       const source = readFileSync(join(templates, name, 'ladder.yaml'), 'utf8')
       const { task, ladder } = parseLadderDocument(source, name)
@@ -458,7 +458,7 @@ describe('the published schema', () => {
   const root = join(import.meta.dirname, '../../..')
   const templates = join(root, 'resources/templates')
 
-  describe('the ladder.yaml schema', () => {
+  describe('for ladder.yaml', () => {
     const check = new Ajv2020({ strict: false }).compile(ladderSchema())
 
     it.each(readdirSync(templates))('accepts the template %s, and rejects unknown keys', (name) => {

@@ -156,7 +156,7 @@ describe('metric lists', () => {
     })
   })
 
-  describe('a rung with kernels that take 401408 and 4928 ns', () => {
+  describe('a rung with kernels of 401408 and 4928 ns', () => {
     const metrics = toMetrics(twoKernels, 'card')
 
     it('adds counts', () => {
@@ -278,7 +278,7 @@ describe('metric lists', () => {
   })
 })
 
-describe('failure detection', () => {
+describe('diagnosis', () => {
   describe('no failure is reported', () => {
     it.each(['launches-two-rungs', 'set-full', 'no-nvtx'])('for the successful run %s', (name) =>
       expect(recognizeNcuFailure(ncuCapture(name), 0)).toBeNull(),

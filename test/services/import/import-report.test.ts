@@ -90,13 +90,13 @@ describe('a report', () => {
   })
 })
 
-describe('becomes recommendations, sources, and instructions and lines with counters', () => {
+describe('a report with its code', () => {
   const import1 = async () => {
     const { run } = await setUp(ncuReport('five-kernels'), 'five.ncu-rep')
     return run()
   }
 
-  it('becomes sources, instructions, and lines with their counters, and recommendations', async () => {
+  it('becomes sources, recommendations, and instructions and lines with counters', async () => {
     const { session, folder } = await import1()
     expect(session.settings.profile).toBe('deep')
     expect(session.rungs.map(({ file }) => file)).toEqual([

@@ -287,7 +287,7 @@ describe('a regression check against a git revision', () => {
     return machine
   }
 
-  it('finds slowdowns in the working tree, and changes neither the tree nor the index', async () => {
+  it('finds slowdowns in the working tree without changing the tree or the index', async () => {
     const machine = await repository()
     const before = git(machine.kernelsDir, 'status', '--porcelain')
     const report = await start(machine, { against: 'HEAD' })

@@ -370,7 +370,7 @@ describe('output formats', () => {
     })
   })
 
-  describe('the origin of two sessions side by side', () => {
+  describe('the origin of two sessions', () => {
     it("has each rung's source hash in every format, or both hashes if they differ", () => {
       const after = recording()
       after.session.rungs.at(-1)!.sourceHash = 'f'.repeat(64)

@@ -247,7 +247,7 @@ describe('a report on one session', () => {
     })
   })
 
-  describe('the command to reproduce the session', () => {
+  describe('the reproduction command', () => {
     it('contains the rungs, the size, and the level', () => {
       expect(reproduceCommand(recording().session)).toBe(
         'kernel-ladder run --ladder gemm-fp32 --rungs 00_cublas,01_naive,02_coalesced,03_shared_tile,04_thread_tile_1d,05_thread_tile_2d,06_float4 --size 4096 --profile card --warm',

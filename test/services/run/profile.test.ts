@@ -25,7 +25,7 @@ import { readDeep } from '../../../src-main/adapters/sessions/deep-profiles'
 import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
 
 describe('profiling', () => {
-  it('profiles the marked launches of all rungs with one ncu process, without controlling clocks', async () => {
+  it('uses one ncu process for the marked launches of all rungs, without controlling clocks', async () => {
     const machine = await fakeMachine()
     await machine.run()
     const profiling = machine.calls('ncu').filter((call) => !call.includes('--version'))
@@ -246,7 +246,7 @@ describe('profiling', () => {
     })
   })
 
-  describe('with an ncu that profiles nothing if one requested metric is unsupported', () => {
+  describe('with a metric that ncu does not support', () => {
     const settings = { idleSeconds: 2, busyWaitsMs: [5] }
     const asked = (machine: Awaited<ReturnType<typeof fakeMachine>>) =>
       machine
@@ -292,7 +292,7 @@ describe('profiling', () => {
       expect(third).toBeUndefined()
     })
 
-    it('does not retry forever if ncu reports a metric that was not requested', async () => {
+    it('is not retried forever if ncu reports a metric that was not requested', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'unknown-metric' })
       const { missing } = await machine.run({}, { settings })
@@ -407,7 +407,7 @@ describe('the deep level', () => {
     })
   })
 
-  describe('a deep profile on disk', () => {
+  describe('a profile on disk', () => {
     const saved = async () => {
       const { deep } = await profiled(recordedToolbox(await recording()))
       const draft = await draftSession(join(await tempDir(), 'session'))

@@ -292,7 +292,7 @@ describe('sessions outside the store', () => {
     },
   )
 
-  it('include a folder given on the command line, which is not deleted because it belongs to the user', async () => {
+  it('include a folder given on the command line, which only the user may delete', async () => {
     const { core, ref } = await setUp({ mounted: true })
     await expect(core.call('sessions.delete', { ref })).rejects.toThrow('your own folder')
   })
