@@ -264,7 +264,7 @@ describe('rungs from two sessions', () => {
   const across = (other: string, a: string, b = a) =>
     `${compareRoute(ref, a, b)}?with=${encodeURIComponent(other)}`
 
-  it('that solve the same problem are shown side by side, with any other differences between the sessions', async () => {
+  it('that solve the same problem are shown side by side, with other session differences', async () => {
     const other = 'recorded:gemm-3xtf32-h200-4096'
     const { page, faults } = await harness.open(across(other, '06_float4', '62_tf32x3_wgmma'))
     await page.locator('.cm-mergeView').waitFor()

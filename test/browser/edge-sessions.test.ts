@@ -289,7 +289,7 @@ describe('messages', () => {
     await expect.poll(() => row.innerText()).toContain('emulated H200')
   })
 
-  it('for emulated counts include a mark in the matrix, as described in the legend', async () => {
+  it('for emulated counts include a mark in the matrix and its meaning in the legend', async () => {
     const { page } = await harness.visit('/session/counts-alone/matrix')
     const cell = page.locator('[role="gridcell"].emulated').first()
     await cell.waitFor()

@@ -125,7 +125,7 @@ describe('labs with fake tools', () => {
 
   describe('lab grade', () => {
     it(
-      'grades submissions of every kind correctly, and no submission affects another',
+      'grades submissions of every kind correctly and independently',
       { tags: ['thorough'] },
       async () => {
         const { dir, lab, solution, starter, env } = await labMachine()

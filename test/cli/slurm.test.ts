@@ -288,7 +288,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'distinguishes queued jobs from held jobs, prints the reason, and removes the job on ^C',
+    'prints why a job is queued or held, and removes the job on ^C',
     { tags: ['thorough'] },
     async () => {
       const run = start([...words, 'closed'], own.env, bundle)
@@ -401,7 +401,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'distributes the grading of a folder over tasks, with the teacher’s own lab',
+    'distributes the grading of a folder with the teacher’s own lab over tasks',
     { tags: ['thorough'] },
     async () => {
       const lab = join(own.dir, 'own-coalescing')

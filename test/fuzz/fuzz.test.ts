@@ -25,7 +25,7 @@ describe('every reader', () => {
 describe('the fuzzer', () => {
   const count = (most: number) => (tally: Tally) => tally.inputs >= most
 
-  it('reproduces an input from its seed and number, and creates different inputs from different values', () => {
+  it('creates a reproducible and different input for each seed and number', () => {
     const [reader] = readers
     expect(inputOf(reader!, 3, 40)).toEqual(inputOf(reader!, 3, 40))
     const all = Array.from({ length: 50 }, (_, at) => String(inputOf(reader!, 3, at + 10)))

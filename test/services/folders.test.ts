@@ -108,7 +108,7 @@ describe('an opened folder', () => {
     expect(await readFile(join(machine.dir, 'private'), 'utf8')).toBe('mine')
   })
 
-  it('is remembered, is marked as missing after its removal, and can be forgotten', async () => {
+  it('is remembered until it is forgotten, and is marked as missing after its removal', async () => {
     const { machine, path, core } = await machineWith()
     await open(core, path)
     const list = async () => (await core.call('folders.list', {})).folders
@@ -367,7 +367,7 @@ describe('a rung in a session', () => {
     expect(await core.call('drafts.place', { session, rung: '01_naive' })).toEqual({ at: 'copy' })
   })
 
-  it('from an imported report cannot be edited, and the message explains how to get a ladder', async () => {
+  it('from an imported report cannot be edited, and gets instructions to create a ladder', async () => {
     const { core } = await machineWith()
     const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
     const { ref } = await core.importFile(report)

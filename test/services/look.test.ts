@@ -71,7 +71,7 @@ describe('the counters of a copy', () => {
     await core.close()
   })
 
-  it('are missing for a copy whose kernel fails, and the reason contains the source line', async () => {
+  it('are missing if the kernel fails, with a reason that contains the source line', async () => {
     const { core, edited } = await opened()
     const answer = await core.call(
       'drafts.counters',

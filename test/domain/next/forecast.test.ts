@@ -20,7 +20,7 @@ describe('the outcome of a forecast', () => {
     expect(outcomeOf(null, { id: '03_tile', ms: 1 }, { id: '03_tile_copy', ms: 1 })).toBeNull()
   })
 
-  it('can be parsed from text, and invalid text is rejected', () => {
+  it('can be parsed only from valid text', () => {
     expect(parseForecast(JSON.stringify(forecast))).toEqual(forecast)
     for (const text of ['', '{', '{"move":1}', 'null']) expect(parseForecast(text)).toBeNull()
   })

@@ -159,7 +159,7 @@ describe('compatibility', () => {
   })
 
   describe('an upgrader', () => {
-    it('accepts any value, and does not modify it in place', () => {
+    it('accepts any value without modifying it in place', () => {
       const values = [null, 7, 'x', [], {}, [[{}]], { rungs: [null, 7, { metrics: [1] }] }]
       for (const format of Object.values(formats))
         for (const value of values) {

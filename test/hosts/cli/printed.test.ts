@@ -72,7 +72,7 @@ describe('reasons', () => {
   })
 
   describe('show', () => {
-    it("has one line per step, and has each step's causes in its JSON document", async () => {
+    it("has one line per step, and each step's causes in JSON", async () => {
       const { stdout } = await runHere('show', recorded)
       expect(stdout).toMatch(
         /\n {2}09_register_prefetch, 1\.20× as fast as 08_warp_tile: The FMA pipe/,

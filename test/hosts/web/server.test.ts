@@ -309,7 +309,7 @@ describe('access', () => {
         expect(answer.body).not.toContain('id="app"')
       })
 
-      it('a call is rejected with a Reply and does not reach the core', async () => {
+      it('a call gets a rejection Reply without reaching the core', async () => {
         const answer = await at.call('app.info', '{}', { cookie: undefined })
         expect(answer.status).toBe(401)
         expect(json(answer)).toEqual({
@@ -448,7 +448,7 @@ describe('access', () => {
         expect(await at.raw(`GET / HTTP/1.1\r\n${own}${close}`)).toMatch(/^HTTP\/1.1 200/)
       })
 
-      it('is checked in upgrade requests, which are never granted', async () => {
+      it('is checked even in upgrade requests, which are never granted', async () => {
         const upgrade = 'Connection: Upgrade, close\r\nUpgrade: websocket\r\n'
         for (const host of ['evil.example', `127.0.0.1:${at.host.port}`]) {
           const text = await at.raw(`GET /events HTTP/1.1\r\nHost: ${host}\r\n${upgrade}\r\n`)
@@ -529,7 +529,7 @@ describe('access', () => {
     })
 
     describe('every response', () => {
-      it('has the security headers, and no header that allows access from other origins', async () => {
+      it('has the security headers, but none that allows access from other origins', async () => {
         const answers = [
           await at.ask('/', { headers: { cookie } }),
           await at.ask('/assets/index-Ab3_x-9Z.js', { headers: { cookie } }),
@@ -773,7 +773,7 @@ describe('access', () => {
         expect(text).not.toContain(secret)
       })
 
-      it('a bad address gets the same response if the user is not signed in', async () => {
+      it('an invalid address gets the same response without signing in', async () => {
         expect((await at.ask('/%ZZ')).status).toBe(400)
       })
 
@@ -781,7 +781,7 @@ describe('access', () => {
         expect((await get('/alias.svg')).headers['content-type']).toContain('image/svg+xml')
       })
 
-      it('a very long address is rejected, and the server keeps running', async () => {
+      it('a very long address is rejected without stopping the server', async () => {
         expect((await rawGet(`/${'a'.repeat(17_000)}`)).status).toBe(431)
         expect((await get('/')).status).toBe(200)
       })

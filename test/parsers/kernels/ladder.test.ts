@@ -180,7 +180,7 @@ describe('ladder.yaml', () => {
       expect(Task.parse(task)).toEqual(task)
     })
 
-    it('from the example in docs/guides/ladders.md is valid, and so are the headers of its rungs', () => {
+    it("from the example in docs/guides/ladders.md is valid, including its rungs' headers", () => {
       const docs = readFileSync(join(templates, '../../docs/guides/ladders.md'), 'utf8')
       const files = new Map(
         [...docs.matchAll(/^`([\w.]+)`\n\n```\w+\n([^]*?)^```/gm)].map(([, name, text]) => [
@@ -435,7 +435,7 @@ describe('ladder.yaml', () => {
       expect(faultsOf(bomb.join('\n'))).toMatch(/Anchors and aliases/)
     })
 
-    it('with thousands of keys is rejected, and only the first faults are listed', () => {
+    it('with thousands of keys is rejected with a list of only the first faults', () => {
       const repeated = faultsOf('task: 1\n'.repeat(5000))
       expect(repeated).toMatch(/2:1: The key "task" is repeated; it first appears on line 1/)
       expect(repeated.split('is repeated')).toHaveLength(21)

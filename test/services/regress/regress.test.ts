@@ -157,7 +157,7 @@ describe('a regression check against a session', () => {
     expect(notes).toContain('Measuring 02_coalesced again…')
   })
 
-  it('stores the variation in the times of identical code, and ignores smaller changes', async () => {
+  it('ignores changes within the stored time variation of identical code', async () => {
     const machine = await withBaseline()
     await slow(machine, '02_coalesced', 1.02)
     await start(machine)
@@ -172,7 +172,7 @@ describe('a regression check against a session', () => {
     expect((await start(machine, { calibrate: true })).thresholdPercent).toBe(0.5)
   })
 
-  it('fails a rung that broke, and times the other rungs', async () => {
+  it('fails a broken rung but still times the other rungs', async () => {
     const machine = await withBaseline()
     await machine.addFault('01_naive', 'wrong')
     await machine.addFault('03_shared_tile', 'compile-error')
@@ -345,7 +345,7 @@ describe('a regression check against a git revision', () => {
 })
 
 describe('the printed report', () => {
-  it('has the worst rungs at the top, and escapes markup and invalid characters', async () => {
+  it('lists the worst rungs first, with markup and invalid characters escaped', async () => {
     const machine = await withBaseline()
     await slow(machine, '03_shared_tile', 1.05)
     await machine.addFault('01_naive', 'wrong')

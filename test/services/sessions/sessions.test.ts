@@ -135,7 +135,7 @@ describe('a history', () => {
     expect(of(history, '01_naive')[0]!.changes).toEqual([])
   })
 
-  it('rejects a ladder that has no sessions, and a rung that is in no session', async () => {
+  it('rejects a ladder or rung that has no sessions', async () => {
     const { read } = await store({})
     await expect(read({ ladder: 'scan' })).rejects.toMatchObject({ kind: 'input' })
     await expect(read({ rungs: ['nope'] })).rejects.toMatchObject({
@@ -221,7 +221,7 @@ describe('a name', () => {
 })
 
 describe('a deleted session', () => {
-  it('moves from the list to the trash, and is restored completely with its name', async () => {
+  it('moves to the trash, from which it can be restored completely with its name', async () => {
     const { core, ref, folder, summary } = await setUp()
     await core.call('sessions.rename', { ref, title: 'mine' })
     const session = await core.call('sessions.get', { ref })
