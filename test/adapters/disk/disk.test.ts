@@ -123,7 +123,7 @@ describe('the user’s folders', () => {
     [{ KERNEL_LADDER_DATA: '', XDG_DATA_HOME: '/shared' }, '/shared/kernel-ladder'],
     [{ KERNEL_LADDER_DATA: '/mine', XDG_DATA_HOME: '/shared' }, '/mine'],
     [{ KERNEL_LADDER_DATA: 'mine', XDG_DATA_HOME: '/shared' }, join(process.cwd(), 'mine')],
-  ])('with the environment %j, store sessions in %s', (env, folder) => {
+  ])('with the environment %j store sessions in %s', (env, folder) => {
     setEnv(env)
     expect(userFolders().sessions).toBe(join(folder, 'sessions'))
   })

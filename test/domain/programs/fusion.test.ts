@@ -175,7 +175,7 @@ describe('a kernel replaced by several kernels, one with the same name,', () => 
   })
 })
 
-it('a kernel that was renamed and launched one more time is replaced, not split', () => {
+it('a kernel that was renamed and launched one more time is reported as replaced, not split', () => {
   const of = (name: string): Sample => ({ name: `${name}(const float *, int)`, ms: 0.4 })
   const { fused, changes } = compare(
     [of('norm'), of('norm'), of('norm')],

@@ -393,7 +393,7 @@ describe('diagnosis', () => {
       ],
       ['Failed to find metric sm__nope.sum', []],
       [ncuCapture('unknown-metric'), []],
-    ])("are listed in ncu's own message", (text, names) => {
+    ])("are read only from ncu's own error messages", (text, names) => {
       expect(unknownMetrics(text)).toEqual(names)
     })
   })

@@ -212,7 +212,7 @@ describe('a name', () => {
     expect(await readdir(folder)).not.toContain('label.json')
   })
 
-  it('that cannot be read is ignored, and the session still opens', async () => {
+  it('that cannot be read is ignored when the session opens', async () => {
     const { core, ref, folder, summary } = await setUp()
     await writeFile(join(folder, 'label.json'), '{"schema":1,"title":')
     expect((await summary())!.title).toBeNull()
