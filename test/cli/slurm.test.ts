@@ -481,7 +481,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   })
 
   it(
-    'reports a job as lost, never as done, if neither the queue nor the accounting has it',
+    'reports a job missing from the queue and the accounting as lost, not as done',
     { tags: ['thorough'] },
     async () => {
       const run = start([...words, 'forgotten'], own.env, bundle)

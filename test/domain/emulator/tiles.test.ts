@@ -76,7 +76,7 @@ function emulated({ name, grid, block, numbers }: (typeof rows)[number]) {
 
 const measuredOf = (names: RegExp) => rows.filter(({ name }) => names.test(name))
 
-describe('H200 counters for whole kernels', () => {
+describe('H200 counters of kernels', () => {
   it('match the emulator for strided loads and stores', () => {
     const own = measuredOf(/^strided/)
     expect(own).toHaveLength(18)

@@ -82,7 +82,7 @@ describe('the server', () => {
     })
   })
 
-  describe('with a client that does not finish sending', () => {
+  describe('with a client that stops sending', () => {
     it('disconnects the client if its headers are incomplete', async () => {
       const other = await startHarness({ headersTimeoutMs: 100, requestTimeoutMs: 60_000 })
       const text = await other.raw(

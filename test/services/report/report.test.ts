@@ -36,7 +36,7 @@ import { type OpenedSession } from '../../../src-main/services/sessions/open-ses
 import type { Sentence } from '../../../src-main/domain/messages/sentence'
 import { ReportAnswer } from '../../../src-main/contract/reports'
 
-describe('a report on one session', () => {
+describe("a session's report", () => {
   const model = (sample: Sample): ReportModel =>
     buildReport({ ...sample, scrub: scrubber(noPrivates), sections: reportSections, date: null })
   const words = (sentences: Sentence[]): string[] =>
