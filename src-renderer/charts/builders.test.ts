@@ -100,7 +100,7 @@ describe('lines', () => {
     expect(line!.data.map(({ label }) => label!.show)).toEqual([true, false])
   })
 
-  it('differ in color, symbol, and dashes for up to sixteen series, and have labels that repeat the symbol', () => {
+  it('have distinct colors, dashes, and labeled symbols for up to sixteen series', () => {
     const drawn = draw(
       Array.from({ length: 16 }, (_, colour) => ({
         name: `rung ${colour}`,
@@ -176,7 +176,7 @@ describe('hidden series', () => {
 })
 
 describe('stacked bars of differences', () => {
-  it('extend to both sides of zero, and the axis covers both sides', () => {
+  it('extend, like the axis, to both sides of zero', () => {
     const option = stackedBars({
       rows: [{ label: '01 Naive', parts: [-2, 3], end: '+1' }],
       series: [{ name: 'barrier' }, { name: 'wait' }],

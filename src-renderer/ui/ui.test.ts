@@ -59,7 +59,7 @@ describe('figures', () => {
     expect(bareFigure(value, unit)).toBe(text)
   })
 
-  it('show a sign for differences, and percentage points for differences of percentages', () => {
+  it('show differences with a sign, and differences of percentages in percentage points', () => {
     expect(bareDelta(-11.25, '%')).toBe('−11.3 pp')
     expect(bareDelta(-0.0412, '%')).toBe('−0.04 pp')
     expect(bareDelta(0.0001, '%')).toBe('< 0.001 pp')
@@ -104,7 +104,7 @@ describe('columns', () => {
 })
 
 describe('names', () => {
-  it('spell out the month of a date, and leave text that is not a date unchanged', () => {
+  it('spell out the month of a date, but do not change other text', () => {
     expect(formatDate('2026-11-21T02:30:00.000Z', 'UTC')).toBe('21 Nov 2026')
     expect(formatDate('unknown')).toBe('unknown')
   })
@@ -235,7 +235,7 @@ describe('recycled rows', () => {
     expect(further[0]!.start).toBe(50)
   })
 
-  it('are in order at rest, and keep that order when scrolling begins', () => {
+  it('are in order at rest and when scrolling begins', () => {
     const scrolled = inSlots(inSlots([], items(0, 4), false), items(2, 6), true)
     const rested = inSlots(scrolled, items(2, 6), false)
     expect(places(rested)).toEqual(['2:2', '3:3', '4:4', '0:5', '1:6'])

@@ -72,7 +72,7 @@ describe('import cycles', () => {
     expect(fileCycles([there, { ...back, onDemand: true }])).toEqual([])
   })
 
-  it('between folders are not reported for imports within a folder or between layers, or if two folders use a third folder', () => {
+  it('between folders exclude imports within a folder, between layers, or into a shared third folder', () => {
     expect(
       roomCycles([
         edge('src-main/services/run/a.ts', './b'),

@@ -94,7 +94,7 @@ it('the compare screen steps along the ladder with [ and ], and stops at its end
   await page.waitForURL((url) => url.hash.endsWith(`/compare/${before.a.id}/${before.b.id}`))
 })
 
-it('the compare screen opens at the first code change, and n and p step through the changes in both layouts', async () => {
+it('in both layouts of the compare screen, n and p step through the code changes, starting at the first', async () => {
   const { page } = await open(steps.length - 1)
   const count = page.locator('.change')
   const at = async () => Number(/^change (\d+) of \d+$/.exec(await count.innerText())?.[1])
@@ -121,7 +121,7 @@ it('the compare screen opens at the first code change, and n and p step through 
   expect(await at()).toBe(first)
 })
 
-it('the compare screen omits comments, and its search covers both sides', async () => {
+it('the compare screen can omit comments, and its search covers both sides', async () => {
   const { page, faults } = await open(0)
   const texts = async () => (await page.locator('.cm-content').allInnerTexts()).join('\n')
   await page.getByLabel('Part of the sources shown').selectOption('Code only')
@@ -264,7 +264,7 @@ describe('rungs from two sessions', () => {
   const across = (other: string, a: string, b = a) =>
     `${compareRoute(ref, a, b)}?with=${encodeURIComponent(other)}`
 
-  it('that solve the same problem are shown side by side, with any other differences between the sessions', async () => {
+  it('that solve the same problem are shown side by side, with other session differences', async () => {
     const other = 'recorded:gemm-3xtf32-h200-4096'
     const { page, faults } = await harness.open(across(other, '06_float4', '62_tf32x3_wgmma'))
     await page.locator('.cm-mergeView').waitFor()
@@ -329,7 +329,7 @@ describe('rungs with a deep profile', () => {
     expect(faults).toEqual([])
   })
 
-  it('show why one rung is faster, and open the source and machine code of a line that causes the difference', async () => {
+  it('link the reason that one rung is faster to its source line and machine code', async () => {
     const route = compareRoute(deepRef, '08_warp_tile', '09_register_prefetch')
     const { page, faults } = await openDeep(route)
     const why = page.getByRole('region', { name: 'Why' })

@@ -79,7 +79,7 @@ describe('the code in a lab', () => {
     await mine.waitFor({ state: 'detached' })
   })
 
-  it('is checked once despite two clicks, and the verdict notes later changes to the code', async () => {
+  it('is checked once despite two clicks, and the verdict mentions later changes to the code', async () => {
     const page = await lab()
     let checks = 0
     await page.route('**/rpc/labs.check', async (route) => {
@@ -133,7 +133,7 @@ describe('if the connection is lost during a check', () => {
   const draftOfLab = async () =>
     (await harness!.core.call('labs.get', { ref: '01-coalescing' })).draft
 
-  it('a lab has no verdict, and its code is kept until it can be saved', async () => {
+  it('a lab has no verdict but keeps its unsaved code', async () => {
     const page = await lab()
     const restore = await cut(page)
     await typeFirst(page, '// typed without a connection')
@@ -164,7 +164,7 @@ describe('if the connection is lost during a check', () => {
     expect(await draftOfLab()).toContain('// judged')
   })
 
-  it('a copy is reported as not built, and its code is kept', async () => {
+  it('a copy is reported as not built but keeps its code', async () => {
     const { setup } = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu'])
     harness = await startHarness(setup.machine)
     const ref = encodeURIComponent('recorded:gemm-fp32-h200-1024')

@@ -227,7 +227,7 @@ describe('messages', () => {
     await expect.poll(() => row.innerText()).toContain('gemm/06_float4.cu:12')
   })
 
-  it('for missing figures state whether the figures were not collected or are unavailable, while zero is shown as zero', async () => {
+  it('distinguish figures that were not collected, are unavailable, or are zero', async () => {
     const { page } = await harness.visit('/session/half-missing/matrix')
     await page.locator('[role="gridcell"]').first().waitFor()
     for (const kind of ['value', 'unavailable', 'absent'])
@@ -259,7 +259,7 @@ describe('messages', () => {
     expect(await page.locator('.legend .reference').count()).toBe(0)
   })
 
-  it('give the largest change as the reason for a session with counters but no times, and mention the missing times once', async () => {
+  it('for counters without times give the largest change as the reason, and one note about times', async () => {
     const pair = '01_naive/02_coalesced'
     const { page } = await harness.visit(`/session/counts-alone/compare/${pair}`)
     expect(await page.locator('.figures .headline').innerText()).toMatch(/^Stalled: dispatch .* → /)
@@ -289,7 +289,7 @@ describe('messages', () => {
     await expect.poll(() => row.innerText()).toContain('emulated H200')
   })
 
-  it('for emulated counts include a mark in the matrix, as described in the legend', async () => {
+  it('for emulated counts include a mark in the matrix and its meaning in the legend', async () => {
     const { page } = await harness.visit('/session/counts-alone/matrix')
     const cell = page.locator('[role="gridcell"].emulated').first()
     await cell.waitFor()

@@ -29,7 +29,7 @@ describe('occupancy', () => {
   const kernel = { threads: 256, registers: 128, staticSharedBytes: 0, dynamicSharedBytes: 8192 }
   const route = '/occupancy?gpu=9.0&threads=256&registers=128&shared=8192'
 
-  describe('the occupancy what-if', () => {
+  describe('the what-if screen', () => {
     it('opens with the values from its address, the limiter, and advice on raising the occupancy', async () => {
       const { page, faults } = await harness.visit(route)
       const answer = page.getByRole('region', { name: 'Occupancy' })
@@ -90,7 +90,7 @@ describe('export', () => {
 
   const route = (): string => `/session/${encodeURIComponent(ref)}/export`
 
-  describe('the export screen', () => {
+  describe('the screen', () => {
     it('opens from the page frame, and saves the chosen rungs as a file', async () => {
       const { page, faults } = await harness.visit(`/session/${encodeURIComponent(ref)}/ladder`)
       await page.getByRole('link', { name: 'Report on this session' }).click()

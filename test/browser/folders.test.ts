@@ -51,7 +51,7 @@ async function replaceText(page: Page, text: string): Promise<void> {
 const row = (page: Page, rung: string) => page.locator(`tr[data-watched="${rung}"]`)
 
 describe('a ladder folder', () => {
-  it('can be opened by its path and trusted, and shows how a save affects a rung’s time', async () => {
+  it('shows how a save affects a rung’s time once it is opened and trusted', async () => {
     const machine = await fakeMachine()
     const path = await sumsFolder(machine, { trusted: false })
     harness = await startHarness(machine.setup.machine)
@@ -337,7 +337,7 @@ describe('the editor', () => {
 })
 
 describe('the counters of a copy', () => {
-  it("are shown next to the original rung's counters while the user types, with each line's machine code", async () => {
+  it("appear next to the original's counters while the user types, with each line's machine code", async () => {
     setEnv({ KERNEL_LADDER_DATA: await tempDir() })
     // Use the builds stored by test/services/look.test.ts.
     const kept = await keptNvcc('look', { artifacts: true })

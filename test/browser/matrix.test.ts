@@ -98,7 +98,7 @@ describe('a large table', () => {
         }),
       )
 
-  it('reuses the elements of rows that scroll out of view for new rows, and restores the reading order', async () => {
+  it('reuses the elements of hidden rows for new rows, and restores the reading order', async () => {
     const { page, faults } = await harness.visit(`/session/${large}/ladder`)
     const ladder = grids.ladder({ rungs: 200 })
     await openView(page, harness.origin, large, ladder)
@@ -270,7 +270,7 @@ describe('the metrics of a recording', () => {
 })
 
 describe('a baseline', () => {
-  it('colors improvements and regressions, is remembered, and also applies to the ladder', async () => {
+  it('colors improvements and regressions in the matrix and the ladder, and is remembered', async () => {
     const { page, faults } = await open(recorded)
     await page.getByLabel('Baseline').selectOption({ label: 'vs. 08 Warp tile' })
     await page.locator('[role="gridcell"].better').first().waitFor()

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.stop())
 
-it('Compare draws a waterfall from the old to the new time, and shows the next step for rung b with an example', async () => {
+it("Compare draws a waterfall between the two times, and shows rung b's next step with an example", async () => {
   const { page, faults } = await harness.visit(compareRoute(ref, '05_thread_tile_2d', '06_float4'))
   const path = page.getByRole('region', { name: 'From the old time to the new' })
   await path.waitFor()
@@ -42,7 +42,7 @@ it("a rung's details on the ladder screen show its recommended steps", async () 
   expect(faults).toEqual([])
 })
 
-it("a line under each rung except the reference shows the rung's first recommended step, and opens the rung on a click", async () => {
+it('under each rung except the reference, a line shows the first recommended step and opens the rung', async () => {
   const { page, faults } = await harness.visit(ladderRoute(ref))
   const session = await harness.core.call('sessions.get', { ref })
   const line = (rung: string) => page.locator(`tr[data-rung="${rung}"] .next`)

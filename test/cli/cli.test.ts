@@ -48,7 +48,7 @@ describe('the one-file program', () => {
 })
 
 describe('run --target recorded --json', () => {
-  it('prints exactly one JSON document with every rung of the ladder and its card metrics, and exits with 0', async () => {
+  it('prints one JSON document with every rung and its card metrics, and exits with 0', async () => {
     const { code, stdout, stderr } = await runBundle([...recorded, '--json'])
     expect(code).toBe(0)
     const { target, device, problem, ladder, rungs, completion } = document(stdout)
@@ -82,12 +82,12 @@ it('run --ladder seed-rtx3090 shows our stride study next to the author’s stud
     )
 })
 
-it('show prints the rung that a step starts from, if that rung is not in the previous row', async () => {
+it("show prints a step's starting rung unless that rung is in the previous row", async () => {
   const { stdout } = await run(['show', 'recorded:gemm-fp32-h200-4096'])
   expect(stdout).toMatch(/^09_register_prefetch .* 1\.20× from 08_warp_tile /m)
 })
 
-describe('invalid usage and input exit with 2 and an error message, and print nothing on stdout', () => {
+describe('the program exits with 2 and prints an error only on stderr', () => {
   it.each([
     [['frobnicate'], /unknown command 'frobnicate'/],
     [['run'], /--ladder/],
@@ -127,14 +127,14 @@ describe('invalid usage and input exit with 2 and an error message, and print no
     [['diff', 'recorded', '01_naive', 'nope'], /no rung named "nope"/],
     [['serve', '--port', '70000'], /--port "70000"/],
     [['serve', '--session', '/nope'], /is not a session/],
-  ])('the arguments %j are rejected with the reason', async (args, message) => {
+  ])('for the invalid arguments %j', async (args, message) => {
     const { code, stdout, stderr } = await run([...args])
     expect(code).toBe(2)
     expect(stderr).toMatch(message)
     expect(stdout).toBe('')
   })
 
-  it('a damaged session file, which is not changed', async () => {
+  it('for a damaged session file, without changing the file', async () => {
     const dir = await tempDir()
     await writeFile(join(dir, 'session.json'), '{"schema": 1, "rungs": [')
     const { code, stderr } = await run(['show', dir])
@@ -143,14 +143,14 @@ describe('invalid usage and input exit with 2 and an error message, and print no
     expect(await readFile(join(dir, 'session.json'), 'utf8')).toBe('{"schema": 1, "rungs": [')
   })
 
-  it("a problem larger than the GPU's memory", async () => {
+  it("for a problem larger than the GPU's memory", async () => {
     const env = { ...fakeTools(await tempDir()), FAKE_RUNNER: 'out-of-memory' }
     const { code, stderr } = await run(small, env)
     expect(code).toBe(2)
     expect(stderr).toMatch(/needs 900 GiB.*smaller size/s)
   })
 
-  it('a rung with a missing key in its header', async () => {
+  it('for a rung with a missing key in its header', async () => {
     const { kernelsDir, dir } = await withKernels(async (gemm) => {
       const path = join(gemm, '02_coalesced.cu')
       await writeFile(path, (await readFile(path, 'utf8')).replace(/^\/\/ @idea.*\n/m, ''))
@@ -161,7 +161,7 @@ describe('invalid usage and input exit with 2 and an error message, and print no
   })
 })
 
-describe('a command that lacks a tool, a GPU, or a permission exits with 3 and prints a remedy', () => {
+describe('a command exits with 3 and prints a remedy', () => {
   it.each([
     ['nvcc', /nvcc was not found.*CUDA toolkit/s],
     [
@@ -188,7 +188,7 @@ describe('a command that lacks a tool, a GPU, or a permission exits with 3 and p
     expect(stderr).toMatch(/no usable GPU: no CUDA-capable device/)
   })
 
-  it('without permission to read counters, but still prints and saves the times', async () => {
+  it('without permission to read counters, after saving and printing the times', async () => {
     const dir = await tempDir()
     const { code, stdout, stderr } = await run([...small, '--json'], {
       ...fakeTools(dir),
@@ -201,7 +201,7 @@ describe('a command that lacks a tool, a GPU, or a permission exits with 3 and p
     expect(existsSync(join(session!, 'session.json'))).toBe(true)
   })
 
-  it('doctor reports each missing item, as text and as JSON', async () => {
+  it('for each missing item in the output of doctor, as text and as JSON', async () => {
     const env = { PATH: '/nonexistent' }
     const text = await run(['doctor'], env)
     expect(text.code).toBe(3)
@@ -255,7 +255,7 @@ describe('a live run', () => {
     ['crash', run],
     ['flood', runBundle],
   ])(
-    'with a rung that has the fault %s exits with 1, and finishes and saves the other rungs',
+    'exits with 1 after saving the other rungs if a rung has the fault %s',
     async (what, command) => {
       const rungs = ['02_coalesced', '03_shared_tile', '04_thread_tile_1d']
       const seconds = what === 'hang' ? '1' : '600'
@@ -273,7 +273,7 @@ describe('a live run', () => {
     },
   )
 
-  it('saves and prints the finished part after an interrupt, stops its process tree, and exits with 1', async () => {
+  it('after an interrupt stops its process tree, exits with 1, and saves and prints finished results', async () => {
     const dir = await tempDir()
     const log = join(dir, 'calls')
     const running = start([...small, '--json', '--timeout', '600'], {
@@ -316,7 +316,7 @@ describe('ladders --json', () => {
     })
   })
 
-  it("has each rung's recorded measurements, and show prints them for other sessions", async () => {
+  it("has each rung's recorded measurements, which show prints for other sessions", async () => {
     const { ladders } = JSON.parse((await run(['ladders', '--json'])).stdout) as {
       ladders: { rungs: { id: string; measured: { recording: string; medianMs: number } }[] }[]
     }

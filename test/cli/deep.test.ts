@@ -42,7 +42,7 @@ describe('deep profiles', () => {
       expect(stdout).toMatch(/0x[0-9a-f]+ +FFMA/)
     })
 
-    it('prints the instruction mix and the pipe that computes the product, at the standard level', async () => {
+    it("prints the instruction mix and the product's pipe at the standard level", async () => {
       const tensor = ['show', 'recorded:gemm-tensor-h200-4096', '--rung', '54_mma_sync']
       const { code, stdout } = await run(tensor)
       expect(code).toBe(0)

@@ -125,7 +125,7 @@ describe('labs with fake tools', () => {
 
   describe('lab grade', () => {
     it(
-      'grades submissions of every kind correctly, and no submission affects another',
+      'grades submissions of every kind correctly and independently',
       { tags: ['thorough'] },
       async () => {
         const { dir, lab, solution, starter, env } = await labMachine()
@@ -252,7 +252,7 @@ describe('labs with fake tools', () => {
       expect(JSON.parse(graded.stdout)).toMatchObject({ rows: [{ status: 'unavailable' }] })
     })
 
-    it('writes a table that is safe to open in a spreadsheet, rejects files that are not source code, and flags similarity for review', async () => {
+    it('writes a spreadsheet-safe table, rejects files that are not source code, and flags similarity', async () => {
       const { dir, lab, solution, env } = await labMachine()
       const folder = join(dir, 'handed-in')
       await mkdir(folder)

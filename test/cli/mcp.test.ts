@@ -233,7 +233,7 @@ describe('mistakes', () => {
     expect((await call('why', { session, rung: '06_float4', extra: 1 })).error).toBeDefined()
   })
 
-  it('in the protocol do not stop the server, which answers or rejects each request of a flood', async () => {
+  it('in the protocol are rejected without stopping the server, even in a flood of requests', async () => {
     const { call, client } = await desk()
     const asked = Array.from({ length: 200 }, () => call('ladders', { limit: 1 }))
     const answers = await Promise.all(asked)

@@ -96,7 +96,7 @@ describe.skipIf(!mayUnshare)('a program in a container that shares the store', (
       env: { ...process.env, KERNEL_LADDER_PATH_ONLY: '1', ...env },
     }).status
 
-  it('does not touch the folder that a run outside the container is writing', async () => {
+  it('does not touch the folder of a run outside the container', async () => {
     const shared = await machine()
     const { store, env } = shared
     const running = startHanging(shared)
@@ -194,7 +194,7 @@ describe.skipIf(!mayMount)('a disk that fills up during a run', () => {
     })
   })
 
-  it('that also holds the session store: the session stays in the temporary folder', async () => {
+  it('that also holds the session store leaves the session in the temporary folder', async () => {
     await small(300, async (disk, { env }) => {
       const ended = await run(ladder, { ...env, KERNEL_LADDER_DATA: disk })
       expect(ended.code).toBe(1)
@@ -205,7 +205,7 @@ describe.skipIf(!mayMount)('a disk that fills up during a run', () => {
     })
   })
 
-  it('that cannot hold the first files of a run is reported before anything runs', async () => {
+  it('is reported before anything runs if even the first files do not fit', async () => {
     await small(40, async (disk, { env }) => {
       const ended = await run([...ladder, '--out', join(disk, 'x')], env)
       expect([ended.code, savedIn(ended)]).toEqual([1, ''])
@@ -235,7 +235,7 @@ describe('a reader that disconnects', () => {
       child.on('exit', done)
     })
 
-  it('does not stop the run: the session is saved, and the exit code shows that a rung failed', async () => {
+  it('does not stop the run from saving its session and reporting a failed rung', async () => {
     const { store, env } = await machine()
     expect(await readBriefly(short, { ...env, FAKE_FAULTS: '02_coalesced=wrong' })).toBe(1)
     const [name, ...others] = await readdir(store)

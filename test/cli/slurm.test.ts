@@ -247,7 +247,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   })
   afterAll(() => own.close())
 
-  it.concurrent('runs a ladder as a job, and the session names the node', async () => {
+  it.concurrent('runs a ladder as a job and stores the node in the session', async () => {
     const { code, stdout, stderr } = await runBundle([...words, 'kl', '--json'], own.env)
     expect(code, stderr).toBe(0)
     const document = JSON.parse(stdout) as { session: string; rungs: { status: string }[] }
@@ -288,7 +288,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'distinguishes queued jobs from held jobs, prints the reason, and removes the job on ^C',
+    'prints why a job is queued or held, and removes the job on ^C',
     { tags: ['thorough'] },
     async () => {
       const run = start([...words, 'closed'], own.env, bundle)
@@ -318,7 +318,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'monitors an array of 40 tasks: one fails, one is preempted, and one has no output',
+    'monitors 40 tasks, of which one fails, one is preempted, and one has no output',
     { tags: ['thorough'] },
     async () => {
       const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))
@@ -401,7 +401,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'distributes the grading of a folder over tasks, with the teacher’s own lab',
+    'distributes the grading of a folder with the teacher’s own lab over tasks',
     { tags: ['thorough'] },
     async () => {
       const lab = join(own.dir, 'own-coalescing')
@@ -481,7 +481,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   })
 
   it(
-    'reports a job as lost, never as done, if neither the queue nor the accounting has it',
+    'reports a job missing from the queue and the accounting as lost, not as done',
     { tags: ['thorough'] },
     async () => {
       const run = start([...words, 'forgotten'], own.env, bundle)

@@ -25,7 +25,7 @@ describe('every reader', () => {
 describe('the fuzzer', () => {
   const count = (most: number) => (tally: Tally) => tally.inputs >= most
 
-  it('reproduces an input from its seed and number, and creates different inputs from different values', () => {
+  it('creates a reproducible and different input for each seed and number', () => {
     const [reader] = readers
     expect(inputOf(reader!, 3, 40)).toEqual(inputOf(reader!, 3, 40))
     const all = Array.from({ length: 50 }, (_, at) => String(inputOf(reader!, 3, at + 10)))
@@ -35,7 +35,7 @@ describe('the fuzzer', () => {
     expect([...bytes]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  it('finds a crash and a non-finite number, and accepts a rejection', async () => {
+  it('reports crashes and non-finite numbers, but not rejections', async () => {
     const of = (read: (text: string) => unknown) => ({
       name: 'x',
       seeds: () => ['abc'],

@@ -147,7 +147,7 @@ describe.each(sets)("the authors' texts in %s", (_language, ladders, labWords) =
   const all = [ladders, labWords].flatMap((words) => translationsIn(words))
   const byHash = new Map(all.flatMap(({ hashes, text }) => hashes.map((hash) => [hash, text])))
 
-  it('include a translation of every current English text and of every text in the recordings', () => {
+  it('include translations of all current English texts and all texts in the recordings', () => {
     const missing = english.filter(({ text }) => !byHash.has(hashOf(text)))
     expect(missing.map(({ at, text }) => `${at} (${hashOf(text)}): ${text}`)).toEqual([])
   })
@@ -180,7 +180,7 @@ describe("an author's text", () => {
     )
   })
 
-  it('is shown in the selected language if any version of the text was translated, and otherwise in English with a mark', () => {
+  it('is shown in the selected language, or in English with a mark if no version was translated', () => {
     const [now, before, later] = ['one tile', 'a single tile', 'two tiles']
     learn('ladders', {
       rungs: { a: { [`idea ${hashOf(now)} ${hashOf(before)}`]: '타일 하나' } },
@@ -195,7 +195,7 @@ describe("an author's text", () => {
     expect(isBehind('rungs/b/idea', later)).toBe(false)
   })
 
-  it('is marked as outdated in a session of a built-in ladder, but not in a session of a ladder folder', () => {
+  it('is marked as outdated for a built-in ladder, but not for a ladder folder', () => {
     learn('ladders', koLadders)
     const ladder = {
       ...rows<Recorded>('sessions.jsonl').find(({ session }) => session === 'gemm-fp32-h200-4096')!

@@ -100,7 +100,7 @@ describe('builds', () => {
   })
 })
 
-describe('stamps', () => {
+describe('up-to-date checks', () => {
   const target = {
     inputs: ['src', 'lock.json', 'absent'],
     except: /^src\/skipped$|\.ncu-rep$/,

@@ -52,7 +52,7 @@ it('the reliability document matches the output of `npm run readme -- reliabilit
 })
 
 describe('licenses of dependencies', () => {
-  it('are in docs/reference/security.md, for all packages in package-lock.json', async () => {
+  it('are listed in docs/reference/security.md for all packages in package-lock.json', async () => {
     const text = readFileSync(join(root, 'docs/reference/security.md'), 'utf8')
     expect(text).toBe(await securityDoc())
     for (const path of Object.keys(lockedPackages()).filter((one) => one !== ''))

@@ -14,7 +14,7 @@ import { passesInterruptOn, runChild } from '../../scripts/lib/child.mjs'
 import { withLock } from '../../scripts/lib/lock.mjs'
 import { chromiumCandidates } from '../../scripts/lib/chromium.mjs'
 
-describe('dependencies', () => {
+describe('setup', () => {
   describe('installed dependencies', () => {
     let folder = ''
     const write = (path: string, packages: object) => {
@@ -99,7 +99,7 @@ describe('dependencies', () => {
 })
 
 describe('Chromium', () => {
-  describe('the search for Chromium', () => {
+  describe('the search', () => {
     let folder = ''
     const program = (path: string, mode = 0o755): string => {
       const file = join(folder, path)
@@ -197,7 +197,7 @@ describe('Electron', () => {
     expect(mayOpenWindow({ ...desktop, ...change })).toBe(false)
   })
 
-  describe('the Electron download', () => {
+  describe('the download', () => {
     let folder = ''
     beforeEach(() => {
       folder = mkdtempSync(join(tmpdir(), 'kernel-ladder-download-'))
@@ -260,7 +260,7 @@ describe('Electron', () => {
   })
 })
 
-describe('child processes', () => {
+describe('processes', () => {
   const library = new URL('../../scripts/lib/child.mjs', import.meta.url).href
 
   describe('a child', () => {

@@ -31,7 +31,7 @@ const fileOf = async (core: Core, path: string, name: string) =>
   (await open(core, path)).files.find((file) => file.name === name)!
 
 describe('an opened folder', () => {
-  it('shows its ladder and the ladder files, and is not built yet', async () => {
+  it('shows its ladder and files before it is built', async () => {
     const { machine, path, core } = await machineWith({ trusted: false })
     await writeFile(join(path, 'secret.txt'), 'not named')
     const view = await open(core, path)
@@ -63,7 +63,7 @@ describe('an opened folder', () => {
     for (const path of paths) expect(await isTrustedFolder(folders, path)).toBe(true)
   })
 
-  it('reports faults at their location, and still opens', async () => {
+  it('opens despite faults, and reports their locations', async () => {
     const { path, core } = await machineWith({
       yaml: sumsYaml.replace('summary:', 'sumary:').replace('title: Sums', 'title: 3'),
     })
@@ -108,7 +108,7 @@ describe('an opened folder', () => {
     expect(await readFile(join(machine.dir, 'private'), 'utf8')).toBe('mine')
   })
 
-  it('is remembered, is marked as missing after its removal, and can be forgotten', async () => {
+  it('is remembered until it is forgotten, and is marked as missing after its removal', async () => {
     const { machine, path, core } = await machineWith()
     await open(core, path)
     const list = async () => (await core.call('folders.list', {})).folders
@@ -199,7 +199,7 @@ describe('a build', () => {
   const build = (core: Core, path: string, file: string) =>
     core.call('folders.build', { path, file })
 
-  it('compiles one source, with the compiler’s messages at their lines', async () => {
+  it('compiles one source, and shows the compiler’s messages at their lines', async () => {
     const { path, core } = await machineWith()
     await open(core, path)
     await writeFile(join(path, 'b.cu'), rungText('b', 'int x = undeclared;'))
@@ -218,7 +218,7 @@ describe('a build', () => {
     ])
   })
 
-  it('compiles all sources if a header or the ladder changed, and requires no GPU', async () => {
+  it('compiles all sources without a GPU if a header or the ladder changed', async () => {
     const { machine, path, core } = await machineWith({}, ['nvidia-smi', 'ncu'])
     await open(core, path)
     const { ownGpu, sources } = await build(core, path, 'parts.cuh')
@@ -324,7 +324,7 @@ describe('a watched folder', () => {
   })
 })
 
-describe("a rung in a ladder folder's session", () => {
+describe('a rung in a session', () => {
   async function ran(options: Parameters<typeof sumsFolder>[1] = {}) {
     const { machine, path, core } = await machineWith(options)
     await machine.run({ ladder: path, size: undefined, profile: 'none' })
@@ -334,14 +334,14 @@ describe("a rung in a ladder folder's session", () => {
     return { machine, path, core, place }
   }
 
-  it('is edited in place, even while its ladder file has a fault', async () => {
+  it('from a ladder folder is edited in place, even if the ladder file has a fault', async () => {
     const { path, place } = await ran()
     expect(await place()).toEqual({ at: 'folder', path, file: 'b.cu' })
     await writeFile(join(path, 'ladder.yaml'), 'id: [')
     expect(await place()).toMatchObject({ at: 'folder', path })
   })
 
-  it('can be edited only after the moved folder is opened', async () => {
+  it('from a moved ladder folder can be edited only after the folder is opened', async () => {
     const { machine, path, core, place } = await ran()
     const moved = join(machine.dir, 'moved')
     await rename(path, moved)
@@ -355,7 +355,7 @@ describe("a rung in a ladder folder's session", () => {
     expect(await place()).toMatchObject({ at: 'nowhere' })
   })
 
-  it('is not searched for in another ladder that replaced the folder', async () => {
+  it('from a replaced ladder is not searched for in the new ladder', async () => {
     const { path, place } = await ran()
     await writeFile(join(path, 'ladder.yaml'), sumsYaml.replace('id: sums', 'id: others'))
     expect(await place()).toMatchObject({ at: 'nowhere' })
@@ -367,7 +367,7 @@ describe("a rung in a ladder folder's session", () => {
     expect(await core.call('drafts.place', { session, rung: '01_naive' })).toEqual({ at: 'copy' })
   })
 
-  it('from an imported report cannot be edited, and the message explains how to get a ladder', async () => {
+  it('from an imported report cannot be edited, and gets instructions to create a ladder', async () => {
     const { core } = await machineWith()
     const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
     const { ref } = await core.importFile(report)

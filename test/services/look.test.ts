@@ -71,7 +71,7 @@ describe('the counters of a copy', () => {
     await core.close()
   })
 
-  it('are missing for a copy whose kernel fails, and the reason contains the source line', async () => {
+  it('are missing if the kernel fails, with a reason that contains the source line', async () => {
     const { core, edited } = await opened()
     const answer = await core.call(
       'drafts.counters',
@@ -100,7 +100,7 @@ describe('the counters of a copy', () => {
 })
 
 describe('the counters of a rung in a ladder folder', () => {
-  it("are computed for the typed text and for the rung's file, once the folder is trusted", async () => {
+  it('are computed for the typed text and the file once the folder is trusted', async () => {
     const dir = await tempDir()
     setEnv({ KERNEL_LADDER_DATA: dir, KERNEL_LADDER_CONFIG: dir })
     const folder = join(dir, 'transpose')

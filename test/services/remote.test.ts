@@ -92,7 +92,7 @@ async function core() {
 }
 
 describe('machines in the UI', () => {
-  it('show their ssh host and key, are added only with this key, and show whether they are reachable', async () => {
+  it('show their ssh host, key, and reachability, and are added only with this key', async () => {
     const { call, file } = await core()
     const looked = await call('machines.look', { host: 'titan' })
     expect(looked).toEqual({

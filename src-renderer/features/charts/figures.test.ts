@@ -155,7 +155,7 @@ describe('a sweep', () => {
     summary('broken', 2048, { damaged: 'It cannot be read.' }),
   ]
 
-  it('uses one session per size, from the same ladder and GPU: the open session or the newest session', () => {
+  it("uses each size's newest session from the same ladder and GPU, or the open session", () => {
     const found = sweepCandidates(list, list[0]!)
     expect(found.map(({ ref }) => ref)).toEqual(['small', 'old', 'big'])
     expect(firstChoice(found, 'big')).toEqual(['small', 'big'])
@@ -173,7 +173,7 @@ describe('a sweep', () => {
     expect(fastest.values).toEqual([of(small), of(card)])
   })
 
-  it('compares a rung with the previous rung, and has no value if either rung has no time', () => {
+  it('compares each rung with the previous rung if both have a time', () => {
     const { rungs } = sweep([session([rung('01', 4), rung('02', 2), rung('03', null)])], 'toBefore')
     expect(rungs.map(({ id, values }) => [id, ...values])).toEqual([['02', 2]])
   })

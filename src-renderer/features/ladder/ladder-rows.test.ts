@@ -23,7 +23,7 @@ const climb = session([
 ])
 
 describe('rows', () => {
-  it('compare each rung with the rung on which it builds, and do not compare the reference', () => {
+  it('compare each rung except the reference with the rung on which it builds', () => {
     const rows = ladderRows(climb)
     expect(rows.map(({ before }) => before?.id)).toEqual([
       undefined,
@@ -35,7 +35,7 @@ describe('rows', () => {
     expect(rows[0]!.isReference).toBe(true)
   })
 
-  it('do not mark a ratio if the input types differ from the reference’s input types', () => {
+  it('do not mark a ratio to a reference with different input types', () => {
     const ratios = { single: 2, burst: 2, sustained: 2 }
     expect(ladderRows(beside(ratios)).map(({ isFaster }) => isFaster)).toEqual([false, true])
     const half = beside(ratios)
@@ -309,7 +309,7 @@ describe('rows', () => {
   })
 })
 
-describe('a rung that is slower than the previous rung', () => {
+describe('a slower rung', () => {
   const at = (name: string, id: string) =>
     ladderRows(recording(name)).find((row) => row.rung.id === id)!.slowdown
 

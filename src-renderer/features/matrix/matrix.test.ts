@@ -265,7 +265,7 @@ describe('against a baseline', () => {
     expect(rowOf(refused, 'time').cells[faster]).toMatchObject({ verdict: 'unknown' })
   })
 
-  it('rungs are sorted by a row, and rungs without a value come last', () => {
+  it('rungs are sorted by a row, with missing values last', () => {
     const two = [rung('a', 3), rung('b', null), rung('c', 1)]
     const row = rowOf(matrixItems(two, 'common'), 'time')
     const ids = (direction: 'down' | 'up') => rungsByRow(two, row, direction).map(({ id }) => id)

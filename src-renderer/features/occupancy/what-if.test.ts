@@ -17,7 +17,7 @@ describe('the what-if screen’s URL', () => {
     expect(fieldsFrom({})).toEqual(defaultFields)
   })
 
-  it('replaces an unknown GPU with the default, and keeps an invalid number for the user to correct', () => {
+  it('keeps an invalid number for the user to correct, but replaces an unknown GPU', () => {
     const fields = fieldsFrom({ gpu: '<b>9', threads: ['96', '64'], registers: 'many'.repeat(99) })
     expect(fields).toMatchObject({ gpu: '9.0', threads: '96' })
     expect(fields.registers.length).toBe(20)

@@ -150,7 +150,7 @@ const summary = (ref: string, kind: SessionSummary['kind'], size: number): Sessi
 const at4096 = { m: 4096, n: 4096, k: 4096 }
 
 describe('the estimated cost of profiling', () => {
-  it('is based on this machine’s newest session with the same ladder and size, or else on a recording', () => {
+  it('is based on this machine’s newest matching session, or else on a recording', () => {
     const all = [
       summary('recorded:a', 'recorded', 4096),
       summary('small', 'live', 1024),

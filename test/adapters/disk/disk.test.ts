@@ -10,7 +10,7 @@ import { cacheDir, sharedCacheDir, userFolders } from '../../../src-main/adapter
 import { diskBuildCache } from '../../../src-main/adapters/disk/build-cache'
 import { ownFolder, sweepAbandoned } from '../../../src-main/adapters/disk/owned-folder'
 
-describe('folder ownership', () => {
+describe('ownership', () => {
   const ownerOf = (folder: string): string => join(folder, '.owner.json')
 
   async function editOwner(folder: string, change: Record<string, unknown>): Promise<void> {
@@ -101,7 +101,7 @@ describe('folder ownership', () => {
       expect(await readdir(temporary)).toEqual([])
     })
 
-    it('is removed when another folder is created next to it after its owner has ended, and disown() deletes the owner file', async () => {
+    it('is removed when another folder is created next to it after its owner has ended', async () => {
       const dir = await tempDir()
       const first = await ownFolder(dir, 'first')
       await editOwner(first.path, { pid: endedPid() })
@@ -123,7 +123,7 @@ describe('the user’s folders', () => {
     [{ KERNEL_LADDER_DATA: '', XDG_DATA_HOME: '/shared' }, '/shared/kernel-ladder'],
     [{ KERNEL_LADDER_DATA: '/mine', XDG_DATA_HOME: '/shared' }, '/mine'],
     [{ KERNEL_LADDER_DATA: 'mine', XDG_DATA_HOME: '/shared' }, join(process.cwd(), 'mine')],
-  ])('with the environment %j, store sessions in %s', (env, folder) => {
+  ])('with the environment %j store sessions in %s', (env, folder) => {
     setEnv(env)
     expect(userFolders().sessions).toBe(join(folder, 'sessions'))
   })

@@ -14,7 +14,7 @@ afterEach(async () => {
   await pool?.close()
 })
 
-it('a pool’s threads compute the same results as the main thread, and the next pool reuses those threads', async () => {
+it('pool threads compute the same results as the main thread, and the next pool reuses these threads', async () => {
   const here = emulate(job)
   const answersTheSame = async (times: number): Promise<void> => {
     const jobs = Array.from({ length: times }, () => pool!.run(job))

@@ -29,7 +29,7 @@ describe('the runner', () => {
     reference: null,
   }
 
-  it('watches its parent process on its own machine, or no process if the parent is not visible', () => {
+  it('watches its parent process only if the parent is visible on its machine', () => {
     const { ownerPid } = localMachine().toolbox(null)
     expect(ownerPid).toBe(process.pid)
     for (const args of [measureArgs, profileArgs, sanitizeArgs]) {
@@ -41,7 +41,7 @@ describe('the runner', () => {
 })
 
 describe("ncu's report", () => {
-  it("is written to the machine's folder, and copied from there", async () => {
+  it("is written to the machine's folder and then copied to this machine", async () => {
     const taken: string[] = []
     const asked: string[][] = []
     const toolbox = recording().toolbox(null)

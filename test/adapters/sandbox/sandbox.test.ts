@@ -91,7 +91,7 @@ describe('the sandbox', async () => {
     rights: value,
   })
 
-  describe('the sandbox description', () => {
+  describe('its description', () => {
     it('claims only the restrictions that were verified', () => {
       const kernel = { memory: true, disk: true }
       expect(isolationSentence({ by: 'unshare', held: held(true), kernel })).toMatch(
@@ -136,7 +136,7 @@ describe('the sandbox', async () => {
     })
   })
 
-  describe.skipIf(!canIsolate)('a submission in the sandbox', () => {
+  describe.skipIf(!canIsolate)('a submission', () => {
     it('has no capabilities, and cannot remount, mount, or create a namespace', async () => {
       const { stdout } = await attempt(
         found,

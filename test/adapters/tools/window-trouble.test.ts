@@ -17,7 +17,7 @@ const sandbox =
   '[62731:0524/190011.842919:FATAL:setuid_sandbox_host.cc(158)] The SUID sandbox helper binary was found, but is not configured correctly.'
 
 describe('the error for a window that did not open', () => {
-  it('blames AppArmor and suggests two remedies: a profile, or the switch that lifts the restriction', () => {
+  it('blames AppArmor and suggests a profile or the switch that lifts the restriction', () => {
     for (const stderr of [sandbox, '']) {
       const trouble = windowTrouble(ended({ stderr }), ubuntu)!
       expect(trouble.reason).toContain('AppArmor does not allow Electron')

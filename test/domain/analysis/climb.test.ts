@@ -11,7 +11,7 @@ describe('the climb of gemm-fp32', () => {
   const recorded = recording('gemm-fp32-h200-4096')
   const climb = climbOf(recorded)!
 
-  it('ends at the fastest rung, and each rung builds on the previous rung in the climb', () => {
+  it('ends at the fastest rung, with each rung built on the previous one', () => {
     const times = recorded.rungs
       .filter(({ id, timing }) => timing && id !== recorded.ladder.reference)
       .map(({ timing }) => timing!.medianMs)
@@ -76,7 +76,7 @@ describe('a step', () => {
     return said && inEnglish(said)
   }
 
-  it('shows the rung that it starts from, if that rung is not in the previous row', () => {
+  it('shows its starting rung unless that rung is in the previous row', () => {
     expect(words(0)).toBeNull()
     expect(words(1)).toBe('2.00×')
     expect(words(2)).toBe('4.00× from 01_naive')

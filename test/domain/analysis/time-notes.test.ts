@@ -18,7 +18,7 @@ const state = {
 }
 
 describe('a time', () => {
-  it('that settled without disturbance has no notes, and neither does a time in an older session', () => {
+  it('has no notes if it settled without disturbance or is from an older session', () => {
     expect(notes({})).toEqual([])
     expect(notes({ clockMHz: 1500, referenceClockMHz: 1510 })).toEqual([])
     expect(notes({ late: 0, includesHost: false, gpuMs: 0.9, emptyMs: 0.002 })).toEqual([])

@@ -16,10 +16,10 @@ const capture = readCapture('transpose')
 const rung = capture.rungs.find(({ id }) => id === '03_square_tile')!
 const job = capturedJob(rung, capture.seed)
 
-describe('a job that can be split into parts', () => {
+describe('splitting a job into parts', () => {
   const much = 1e9
 
-  it('has the same counts and results whether or not it is split', () => {
+  it('does not change its counts and results', () => {
     const whole = emulateJob(job)
     const parts = partsOf(job, 3, much)
     expect(parts.map(({ blocks }) => blocks!.first)).toEqual([
@@ -42,7 +42,7 @@ describe('a job that can be split into parts', () => {
     expect(joined(short, answers)).toMatchObject({ stop: { kind: 'too-long' }, kernels: [] })
   })
 
-  it('is not split if it is short, runs checks, or has dependent blocks', () => {
+  it('is skipped if the job is short, runs checks, or has dependent blocks', () => {
     const alone = (of: typeof job, instructions = much): boolean =>
       partsOf(of, 4, instructions).length === 1
     expect(alone(job)).toBe(false)

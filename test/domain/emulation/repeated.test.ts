@@ -51,7 +51,7 @@ function answerOf(kernel: string, changes: Partial<EmulationJob> = {}) {
 const right = (outputs: ReadonlyMap<string, Uint8Array>): boolean =>
   Buffer.from(outputs.get('out')!).equals(Buffer.from(doubled))
 
-describe('a job that runs a kernel repeatedly with different inputs', () => {
+describe('a job that repeats a kernel with different inputs', () => {
   it('runs until its persistent state no longer changes', () => {
     const { outputs, again, unsettled, kernels } = answerOf('resets')
     expect([outputs, ...again].map(right)).toEqual([true, true])
@@ -92,7 +92,7 @@ describe('a job that runs a kernel repeatedly with different inputs', () => {
     expect(unsettled).toBe(false)
   })
 
-  describe('with memory that the rung allocates', () => {
+  describe('with rung-allocated memory', () => {
     const own = dummyAddress(firstAllocation)
     const bytes = 4 * threads
     const withOwn = (from: bigint, to: bigint, changes: Partial<EmulationJob>) =>

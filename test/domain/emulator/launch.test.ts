@@ -148,7 +148,7 @@ it('a loop with a uniform branch runs in all lanes until the branch condition is
 it.each([
   ['alone', 'RZ', 0],
   ['and a pair of registers', 'R2', 3],
-])('an atomic takes an address from a pair of uniform registers %s', (_, register, at) => {
+])('an atomic reads its address from a pair of uniform registers %s', (_, register, at) => {
   const { out, findings } = run(`
   MOV R0, 0x7
   MOV R2, ${4 * at}
@@ -163,7 +163,7 @@ it('a branch to an address between instructions stops the kernel', () => {
   expect(() => run('  BRA 0x18\n  NOP\n  EXIT')).toThrow('runs off its end')
 })
 
-describe('a lock that the lanes of a warp acquire one after another', () => {
+describe('a lock shared by the lanes of a warp', () => {
   /**
    * nvcc compiles `while (atomicCAS(lock, 0, 1) != 0) {} sum += 1; atomicExch(lock, 0);` to this
    * code.

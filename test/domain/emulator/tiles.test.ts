@@ -76,7 +76,7 @@ function emulated({ name, grid, block, numbers }: (typeof rows)[number]) {
 
 const measuredOf = (names: RegExp) => rows.filter(({ name }) => names.test(name))
 
-describe('the H200 hardware counters for whole kernels', () => {
+describe('H200 counters of kernels', () => {
   it('match the emulator for strided loads and stores', () => {
     const own = measuredOf(/^strided/)
     expect(own).toHaveLength(18)
@@ -92,7 +92,7 @@ describe('the H200 hardware counters for whole kernels', () => {
     expect(own.map(({ all, measured }) => all - measured.wavefronts)).toEqual(Array(6).fill(12))
   })
 
-  it('match for a 2D tile with up to two warps, and are at most 0.4 % larger with more warps', () => {
+  it('match for 2D tiles of up to two warps, and are at most 0.4 % larger with more', () => {
     const own = measuredOf(/^tile/)
     expect(own).toHaveLength(6)
     for (const row of own) {

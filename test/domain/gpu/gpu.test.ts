@@ -89,7 +89,7 @@ describe('occupancy', async () => {
     expect(compared.toSorted()).toEqual(profiled.toSorted())
   })
 
-  describe.each(reports)('of the launches that ncu profiled in $name', ({ launches }) => {
+  describe.each(reports)('of profiled launches in $name', ({ launches }) => {
     it.each(launches.map((launch) => ({ launch, name: launch.kernelName.slice(0, 60) })))(
       "matches ncu's limits, allocations, and percentage for $name",
       ({ launch }) => {
@@ -131,7 +131,7 @@ describe('occupancy', async () => {
     })
   })
 
-  describe("according to CUDA 13.0's cuda_occupancy.h", () => {
+  describe("in CUDA 13.0's cuda_occupancy.h", () => {
     const [header, ...rows] = readFileSync(
       join(root, 'test/captures/cuda-occupancy/13.0/grid.csv'),
       'utf8',
@@ -141,7 +141,7 @@ describe('occupancy', async () => {
       .map((line) => line.split(','))
     const named = rows.map((row) => Object.fromEntries(header!.map((name, at) => [name, row[at]!])))
 
-    it.each(computeCapabilities)('matches for compute capability %s', (computeCapability) => {
+    it.each(computeCapabilities)('is the same for compute capability %s', (computeCapability) => {
       const own = named.filter(({ cc }) => cc === computeCapability)
       expect(own.length).toBe(240)
       for (const row of own) {

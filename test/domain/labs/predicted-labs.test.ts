@@ -30,11 +30,11 @@ const judged = (check: object, own: Partial<RungResult>, other: Partial<RungResu
   return { status: result!.status, sentence: inEnglish(result!.sentence), figures: result!.figures }
 }
 
-describe('a time check that uses predicted times', () => {
+describe('a time check on predicted times', () => {
   const check = { kind: 'time', below: { rung: '01_naive', factor: 0.5 }, noise: 0 }
   const of = (ms: number) => judged(check, { predicted: time(ms) }, { predicted: time(1) })
 
-  it('passes if the longest predicted time meets the limit for the shortest time of the other rung', () => {
+  it("passes if the longest time meets the limit relative to the other rung's shortest time", () => {
     const { status, sentence, figures } = of(0.3)
     expect(status).toBe('passed')
     expect(sentence).toMatch(
@@ -43,7 +43,7 @@ describe('a time check that uses predicted times', () => {
     expect(figures.map(({ value }) => value.evidence)).toEqual(Array(3).fill('predicted'))
   })
 
-  it('fails if the shortest predicted time misses the limit for the longest time of the other rung', () => {
+  it("fails if the shortest time misses the limit relative to the other rung's longest time", () => {
     expect(of(0.8)).toMatchObject({ status: 'failed' })
   })
 

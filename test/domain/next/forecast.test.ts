@@ -14,13 +14,13 @@ describe('the outcome of a forecast', () => {
     expect(outcome(4)!.verdict).toBe('faster')
   })
 
-  it('is null if the forecast is for a different pair of rungs, or if the changed rung has no time', () => {
+  it('is null for a different pair of rungs, or if the changed rung has no time', () => {
     expect(outcome(7, '04_other')).toBeNull()
     expect(outcome(null)).toBeNull()
     expect(outcomeOf(null, { id: '03_tile', ms: 1 }, { id: '03_tile_copy', ms: 1 })).toBeNull()
   })
 
-  it('can be parsed from text, and invalid text is rejected', () => {
+  it('can be parsed only from valid text', () => {
     expect(parseForecast(JSON.stringify(forecast))).toEqual(forecast)
     for (const text of ['', '{', '{"move":1}', 'null']) expect(parseForecast(text)).toBeNull()
   })

@@ -141,7 +141,7 @@ describe('a launch without one cause of stalls', () => {
     expect(predictedOf('01')).not.toHaveProperty('without')
   })
 
-  it("is never slower than the full launch, and is much faster with full sectors if the kernel's accesses are scattered", () => {
+  it('is never slower, and is much faster if scattered accesses get full sectors', () => {
     const { ms, times } = without('01')
     for (const left of Object.values(times)) expect(left).toBeLessThanOrEqual(ms)
     expect(times.sectors).toBeLessThan(0.7 * ms)

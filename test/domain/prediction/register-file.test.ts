@@ -54,7 +54,7 @@ test('the reuse flag saves one read of an even register per instruction', () => 
   expect(delays(() => warp, [0])).toBe(0)
 })
 
-test('an instruction of another warp replaces the cached operand', () => {
+test('an instruction from another warp replaces the cached operand', () => {
   expect(delays((index) => (index % 2 ? warp : other), [0])).toBeGreaterThan(95)
 })
 

@@ -77,7 +77,7 @@ const chain: Sample[] = [multiply, multiply, scale, add, scale, tanh, add, scale
 const whole: Sample[] = [{ name: gelu, ms: 0.0211 }]
 const fill: Sample = { name: 'void fill<float>(float *)', ms: 0.01 }
 
-describe('nine elementwise kernels that were replaced by one GELU', () => {
+describe('nine elementwise kernels replaced by one GELU', () => {
   it.each([
     ['between kernels that stayed', [fill], [{ name: 'gemm', ms: 0.3 }]],
     ['alone', [], []],
@@ -101,14 +101,14 @@ describe('nine elementwise kernels that were replaced by one GELU', () => {
     expect(first).toContain('GeluCUDAKernelImpl')
   })
 
-  it('are reported as a split if the order of the sessions is reversed', () => {
+  it('are reported as a split if the sessions are swapped', () => {
     const { fused, answer } = compare([fill, ...whole], [fill, ...chain])
     expect(fused).toMatchObject([{ from: ['01_kernel'], verdict: 'slower' }])
     expect(fused[0]!.to).toHaveLength(9)
     expect(inEnglish(answer[0]!)).toContain('Split: 1 kernel became 9 kernels')
   })
 
-  it('are not reported as a fusion if the new kernel moves more bytes, because it then does different work', () => {
+  it('are not reported as a fusion if the new kernel moves more bytes', () => {
     const bytes = (samples: Sample[], l2Bytes: number) =>
       samples.map((one) => ({ ...one, l2Bytes }))
     const { fused, changes, onlyA } = compare(
@@ -131,7 +131,7 @@ describe('nine elementwise kernels that were replaced by one GELU', () => {
   })
 })
 
-describe('a kernel that was replaced by several kernels, one of them with the same name,', () => {
+describe('a kernel replaced by several kernels, one with the same name,', () => {
   const reduce = (ms: number, instructions?: number): Sample => ({
     ...{ name: 'reduce(const float *, float *, int)', ms },
     ...(instructions === undefined ? {} : { instructions }),
@@ -175,7 +175,7 @@ describe('a kernel that was replaced by several kernels, one of them with the sa
   })
 })
 
-it('a kernel that was renamed and launched one more time is replaced, not split', () => {
+it('a kernel that was renamed and launched one more time is reported as replaced, not split', () => {
   const of = (name: string): Sample => ({ name: `${name}(const float *, int)`, ms: 0.4 })
   const { fused, changes } = compare(
     [of('norm'), of('norm'), of('norm')],
@@ -247,8 +247,8 @@ describe('kernels with equal names', () => {
   })
 })
 
-describe('invalid input', () => {
-  it('from different GPUs has no ratios, and the answer explains why', () => {
+describe('unusual input', () => {
+  it('from different GPUs gets a reason instead of ratios', () => {
     const [a, b] = [program('a', chain), program('b', whole)]
     const found = compareSessions(a, { ...b, device: { ...b.device!, name: 'NVIDIA T4' } })
     expect(found.comparable.ok).toBe(false)
@@ -262,7 +262,7 @@ describe('invalid input', () => {
     [[], whole],
     [whole, []],
     [[], []],
-  ])('without any kernels has an answer that identifies the empty session', (a, b) => {
+  ])('without kernels gets an answer that names the empty session', (a, b) => {
     const { answer, comparable, pairs, fused } = compare(a, b)
     expect([comparable.ok, pairs, fused]).toEqual([false, [], []])
     expect(answer.map(inEnglish).join(' ')).toContain('has no kernels')

@@ -22,7 +22,7 @@ const [before, after] = [session('before'), session('after')]
 const sum = (times: readonly (number | null)[]): number =>
   times.reduce<number>((all, time) => all + (time ?? Number.NaN), 0)
 
-describe('a GELU made of several operators that was replaced by a single operator', () => {
+describe('a GELU fused into one operator', () => {
   const found = compareSessions(before, after)
 
   it("is reported as a fusion of five kernels into one in the answer's first sentence", () => {

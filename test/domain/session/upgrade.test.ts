@@ -28,7 +28,7 @@ const captured = (name: string): string =>
 const failures2 = captured('failures-2.json')
 const attempt = captured('attempt-passed.json')
 
-describe('versions', () => {
+describe('compatibility', () => {
   const json = (text: string): Record<string, unknown> =>
     JSON.parse(text) as Record<string, unknown>
 
@@ -159,7 +159,7 @@ describe('versions', () => {
   })
 
   describe('an upgrader', () => {
-    it('accepts any value, and does not modify it in place', () => {
+    it('accepts any value without modifying it in place', () => {
       const values = [null, 7, 'x', [], {}, [[{}]], { rungs: [null, 7, { metrics: [1] }] }]
       for (const format of Object.values(formats))
         for (const value of values) {
@@ -173,7 +173,7 @@ describe('versions', () => {
   })
 })
 
-describe('an import in which an earlier version saved a range of launches as one row', () => {
+describe('an older import with several launches in one row', () => {
   const figure = (value: number, unit: string) => ({ value, unit, evidence: 'measured' })
   const saved = (kernels: { name: string; block: number }[]): string => {
     const session = JSON.parse(failures2) as { rungs: Record<string, unknown>[] }
@@ -206,7 +206,7 @@ describe('an import in which an earlier version saved a range of launches as one
     )
   }
 
-  it('loses its occupancy, which describes a single launch, and keeps its sums', () => {
+  it('loses its occupancy, which describes a single launch, but keeps its sums', () => {
     const text = saved([
       { name: 'scale', block: 256 },
       { name: 'add', block: 128 },

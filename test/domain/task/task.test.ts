@@ -22,7 +22,7 @@ import { problemFaults } from '../../../src-main/domain/task/problem-faults'
 import { referenceHeader, taskHeader } from '../../../src-main/domain/task/task-headers'
 import { chosen, problemAt } from '../../../src-main/domain/task/problem-request'
 
-describe('expressions', () => {
+describe('arithmetic', () => {
   const valueOf = (text: string, names: Record<string, number> = {}): number | null =>
     evaluate(parseExpression(text), (name) => names[name] ?? null)
 
@@ -68,14 +68,14 @@ describe('expressions', () => {
   })
 })
 
-describe('problems', () => {
+describe('tasks', () => {
   describe('sizes as text', () => {
     it.each([
       [{ m: 4096, n: 4096, k: 4096 }, '4096³', '4096'],
       [{ m: 1023, n: 777, k: 1111 }, '1023×777×1111', '1023x777x1111'],
       [{ ROWS: 512, COLS: 512 }, '512²', '512'],
       [{ N: 100 }, 'N = 100', '100'],
-    ])('the sizes %j have a label and a form for file names', (sizes, label, word) => {
+    ])('for %j include a label and a form for file names', (sizes, label, word) => {
       expect(sizesLabel(sizes)).toBe(label)
       expect(sizesWord(sizes)).toBe(word)
     })
@@ -116,7 +116,7 @@ describe('problems', () => {
 
   describe('a choice', () => {
     const usual = { sizes: { m: 4, n: 4, k: 4 }, scalars: { beta: 1 } }
-    it('gets missing values from the ladder, and then from the task', () => {
+    it('takes missing values from the ladder, or else from the task', () => {
       expect(problemAt(gemm, {}, usual)).toEqual(gemmProblem(4, 4, 4, { beta: 1 }))
       expect(problemAt(gemm, { size: 8, at: { alpha: 2, dtype: 'f16' } }, usual)).toEqual(
         gemmProblem(8, 8, 8, { alpha: 2, beta: 1, dtype: 'f16' }),
@@ -225,7 +225,7 @@ describe('generated headers', () => {
     expect(faults('f32', 'steps / 2')[0]).toMatch(/special is 0.5, but it must be 0 or/)
   })
 
-  describe('the headers generated from a task', () => {
+  describe('for a task', () => {
     it.each([
       ['kl_task.h', taskHeader],
       ['kl_reference.h', referenceHeader],

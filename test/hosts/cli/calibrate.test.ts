@@ -30,7 +30,7 @@ describe('machine calibrate local', () => {
     expect(code).toBe(0)
   })
 
-  it('prints the parameters and the output with --json in a document that matches the published schema', async () => {
+  it('prints the parameters and the output in a JSON document that matches the published schema', async () => {
     const { env } = await place()
     const { code, stdout } = await run(['machine', 'calibrate', 'local', '--json'], env)
     const document = JSON.parse(stdout) as { parameters: { name: string }; output: string }
@@ -93,7 +93,7 @@ describe('machine calibrate local', () => {
 })
 
 describe("a GPU's parameters", () => {
-  it("come from the user's own file instead of the built-in file, and a faulty file is reported", async () => {
+  it("come from the user's file instead of the built-in file, with an error if it is faulty", async () => {
     const own = ownGpusFolder(await tempDir())
     const folders = { shipped, own }
     const before = await findGpu(folders, 't4')

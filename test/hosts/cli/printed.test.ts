@@ -50,7 +50,7 @@ describe('reasons', () => {
   const recorded = 'recorded:gemm-fp32-h200-4096'
 
   describe('diff', () => {
-    it('lists the causes first, then the counters that got worse without effect, and then the other counters', async () => {
+    it('lists the causes, then the counters that got worse without effect, and then the others', async () => {
       const { stdout } = await runHere('diff', recorded, '08_warp_tile', '09_register_prefetch')
       const parts = [
         /^Why, as factors that multiply to 1\.20× as fast:\n *1\.\d+× {2}The FMA pipe is busy for 78\.8 % of the active cycles instead of 65\.3 %/m,
@@ -72,7 +72,7 @@ describe('reasons', () => {
   })
 
   describe('show', () => {
-    it("has one line per step, and has each step's causes in its JSON document", async () => {
+    it("has one line per step, and each step's causes in JSON", async () => {
       const { stdout } = await runHere('show', recorded)
       expect(stdout).toMatch(
         /\n {2}09_register_prefetch, 1\.20× as fast as 08_warp_tile: The FMA pipe/,
@@ -137,7 +137,7 @@ describe('progress', () => {
     ])
   })
 
-  it('numbers builds in the order in which they start, even if several builds run simultaneously', () => {
+  it('numbers builds in starting order, even if several builds run simultaneously', () => {
     const stage = (done: number): RunEvent => ({ type: 'stage', stage: 'build', done, total: 3 })
     const rung = (id: string, state: 'running' | 'done'): RunEvent => ({
       type: 'rung',

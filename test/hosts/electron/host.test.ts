@@ -7,8 +7,8 @@ vi.mock('electron', async () => (await import('./fake-electron')).electronModule
 
 const desktop = useDesktop()
 
-describe('starting', () => {
-  it('a second instance quits immediately, without a core or a window', async () => {
+describe('the program at startup', () => {
+  it('quits immediately, without a core or a window, if it is a second instance', async () => {
     const { app, windows, schemes } = desktop.electron
     app.hasLock = false
     desktop.start()
@@ -71,7 +71,7 @@ describe('starting', () => {
     expect(desktop.coresCreated).toBe(0)
   })
 
-  it('reports why the core cannot start, with a remedy, and fails', async () => {
+  it('fails with the reason and a remedy if the core cannot start', async () => {
     desktop.start({ setUp: () => Promise.reject(missingError('No store.', 'Make one.')) })
     desktop.electron.app.becomeReady()
     await settle(() => desktop.electron.app.exitCode === 1)

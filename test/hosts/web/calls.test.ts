@@ -8,7 +8,7 @@ import { type Ask, type Harness, json, startHarness } from './harness'
 import { inputError } from '../../../src-main/domain/errors'
 import { saying } from '../../support'
 
-describe('calls', () => {
+describe('the core API', () => {
   let at: Harness
   beforeAll(async () => {
     at = await startHarness({ maxBodyBytes: 2000 })
@@ -19,7 +19,7 @@ describe('calls', () => {
   })
 
   describe('a call', () => {
-    it('is answered with the value from the core, and the response is never cached', async () => {
+    it('gets an uncached response with the value from the core', async () => {
       const answer = await at.call('app.info')
       expect(answer.status).toBe(200)
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
@@ -86,23 +86,21 @@ describe('calls', () => {
       'text/plain; application/json',
       'application/jsonp',
       'application/json; charset=utf-16',
-    ])('a message with the type %s is rejected', (type) =>
-      refused(415, '{}', { 'content-type': type }),
-    )
+    ])('are rejected if their type is %s', (type) => refused(415, '{}', { 'content-type': type }))
 
-    it('a message with the charset UTF-8 is accepted', async () => {
+    it('may have the charset UTF-8', async () => {
       const type = { 'content-type': 'application/json; charset=UTF-8' }
       expect((await at.call('app.info', '{}', type)).status).toBe(200)
     })
 
-    it('a compressed message is rejected', () => refused(415, '{}', { 'content-encoding': 'gzip' }))
+    it('are rejected if compressed', () => refused(415, '{}', { 'content-encoding': 'gzip' }))
 
     it.each(['', '{', '{} {}', "{'a':1}", Buffer.from([0x22, 0xff, 0x22])])(
-      'the body %j is rejected',
+      'are rejected if their body is %j',
       (body) => refused(400, body),
     )
 
-    it('a body with a declared size above the limit is rejected before the client sends it', async () => {
+    it('are rejected before the body is sent if the declared size exceeds the limit', async () => {
       const text = await at.raw(
         `POST /rpc/app.info HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${await at.signIn()}\r\n` +
           `Origin: ${at.host.origin}\r\nContent-Type: application/json\r\nContent-Length: 2001\r\n\r\n`,
@@ -111,15 +109,15 @@ describe('calls', () => {
       expect(text).toMatch(/\r\nConnection: close\r\n/)
     })
 
-    it('a body without a declared size is rejected when it exceeds the limit', () =>
+    it('are rejected when they exceed the limit without a declared size', () =>
       refused(413, JSON.stringify('x'.repeat(1999)), { 'transfer-encoding': 'chunked' }))
 
-    it('a body of exactly the maximum size is read', async () => {
+    it('may have exactly the maximum size', async () => {
       const padded = `{}${' '.repeat(1998)}`
       expect((await at.call('app.info', padded)).status).toBe(200)
     })
 
-    it('the limit is 1 MiB by default', async () => {
+    it('are limited to 1 MiB by default', async () => {
       const other = await startHarness()
       const mebibyte = `{}${' '.repeat(1024 * 1024 - 2)}`
       expect((await other.call('app.info', mebibyte)).status).toBe(200)
@@ -128,7 +126,7 @@ describe('calls', () => {
     })
 
     it.each(['GET', 'HEAD'])(
-      '%s is rejected with the name of the allowed method',
+      'sent with %s are rejected with the name of the allowed method',
       async (method) => {
         const headers = { cookie: await at.signIn() }
         const answer = await at.ask('/rpc/app.info', { method, headers })
@@ -152,7 +150,7 @@ describe('events', () => {
     while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
   }
 
-  describe('the event stream', () => {
+  describe('the stream', () => {
     it('reports immediately that it is open, before any event', async () => {
       const stream = await at.stream(cookie)
       await stream.until(': open\n\n')
@@ -185,7 +183,7 @@ describe('events', () => {
       await settled(() => at.core.listeners.size === 0)
     })
 
-    it('disconnects a page that does not read its events, but not other pages', async () => {
+    it('disconnects only a page that does not read its events', async () => {
       const [stalled, reading] = [await at.stream(cookie), await at.stream(cookie)]
       stalled.response.pause()
       for (let seq = 0; at.core.listeners.size === 2 && seq < 2000; seq += 1) {
@@ -209,7 +207,7 @@ describe('events', () => {
   })
 })
 
-describe('uploads', () => {
+describe('file transfer', () => {
   let at: Harness
   let cookie: string
   /** The uploaded file as the core read it. The host deletes the file after the call. */
@@ -262,7 +260,7 @@ describe('uploads', () => {
       expect(left()).toEqual([])
     })
 
-    it("that the core rejects returns the core's message, and leaves no file", async () => {
+    it("that the core rejects returns the core's message and leaves no file", async () => {
       const answer = await send('name=it.bad')
       expect(answer.status).toBe(200)
       expect(json(answer)).toEqual({
@@ -283,7 +281,7 @@ describe('uploads', () => {
       expect(dirname(dirname(seen[0]!.path))).toBe(tmpdir())
     })
 
-    it("with a name longer than the file system's limit still has its extension", async () => {
+    it("keeps its extension even if its name exceeds the file system's limit", async () => {
       await send(`name=${encodeURIComponent('커'.repeat(300))}.ncu-rep`)
       expect(basename(seen[0]!.path)).toMatch(/…커*\.ncu-rep$/)
     })
@@ -320,7 +318,7 @@ describe('uploads', () => {
     })
   })
 
-  it('an upload that stalls is canceled, and the core is not called', async () => {
+  it('an upload that stalls is canceled without calling the core', async () => {
     await at.raw(
       `POST /import?name=slow.csv HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${cookie}\r\n` +
         `Origin: ${at.host.origin}\r\nContent-Type: application/octet-stream\r\nContent-Length: 10\r\n\r\nabc`,
@@ -329,7 +327,7 @@ describe('uploads', () => {
     await expect.poll(left).toEqual([])
   })
 
-  describe('allowed senders', () => {
+  describe('invalid requests', () => {
     it.each<[string, Ask, number]>([
       ['a request without the cookie', { headers: { cookie: undefined } }, 401],
       ['another page', { headers: { origin: 'http://evil.example' } }, 403],

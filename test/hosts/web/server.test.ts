@@ -10,7 +10,7 @@ import { createFakeCore, indexHtml, script, secret } from '../support'
 import { type Answer, type Harness, json, startHarness } from './harness'
 import { contentSecurityPolicy } from '../../../src-main/hosts/shared/response-headers'
 
-describe('the server lifecycle', () => {
+describe('the server', () => {
   let at: Harness
   beforeEach(async () => {
     at = await startHarness({ closeGraceMs: 200 })
@@ -23,7 +23,7 @@ describe('the server lifecycle', () => {
       socket.on('error', () => resolve(false))
     })
 
-  describe('starting', () => {
+  describe('at startup', () => {
     it('uses the requested port', async () => {
       const { port } = at.host
       await at.host.close()
@@ -32,7 +32,7 @@ describe('the server lifecycle', () => {
       await again.close()
     })
 
-    it('fails with the port and a remedy if the port is in use', async () => {
+    it('fails with an error that names the port if the port is in use', async () => {
       const { port } = at.host
       await expect(
         startWebHost({ core: at.core, rendererDir: at.rendererDir, port }),
@@ -43,7 +43,7 @@ describe('the server lifecycle', () => {
       })
     })
 
-    it('fails if the UI is not built, and explains how to build the UI', async () => {
+    it('fails with build instructions if the UI is not built', async () => {
       const empty = mkdtempSync(join(tmpdir(), 'kl-empty-'))
       for (const rendererDir of [empty, join(empty, 'none')])
         await expect(startWebHost({ core: createFakeCore(), rendererDir })).rejects.toMatchObject({
@@ -55,8 +55,8 @@ describe('the server lifecycle', () => {
     })
   })
 
-  describe('strangers on the same machine', () => {
-    it("cannot use up a signed-in user's connections", async () => {
+  describe('with strangers on the same machine', () => {
+    it('keeps connections available to a signed-in user', async () => {
       const { port } = at.host
       const sockets: Socket[] = []
       const ended = new Set<Socket>()
@@ -82,8 +82,8 @@ describe('the server lifecycle', () => {
     })
   })
 
-  describe('a client that does not finish sending', () => {
-    it('is disconnected if its headers are incomplete', async () => {
+  describe('with a client that stops sending', () => {
+    it('disconnects the client if its headers are incomplete', async () => {
       const other = await startHarness({ headersTimeoutMs: 100, requestTimeoutMs: 60_000 })
       const text = await other.raw(
         `GET / HTTP/1.1\r\nHost: 127.0.0.1:${other.host.port}\r\nX-Slow: `,
@@ -92,7 +92,7 @@ describe('the server lifecycle', () => {
       await other.stop()
     })
 
-    it('is disconnected if its body is incomplete, and the core is not called', async () => {
+    it('disconnects the client if its body is incomplete, without calling the core', async () => {
       await at.stop()
       at = await startHarness({ requestTimeoutMs: 2000 })
       const text = await at.raw(
@@ -103,14 +103,14 @@ describe('the server lifecycle', () => {
       expect(at.core.calls).toEqual([])
     })
 
-    it('does not stop the server, even if it sends something other than HTTP', async () => {
+    it('keeps running, even if the client sends something other than HTTP', async () => {
       await at.raw('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n')
       expect((await at.call('app.info')).status).toBe(200)
     })
   })
 
-  describe('an internal failure', () => {
-    it('is logged, and the response has no details', async () => {
+  describe('on an internal failure', () => {
+    it('logs the details without sending them', async () => {
       const core = { ...createFakeCore(), call: async () => 1n as never }
       const lines: string[] = []
       const { dir, remove } = (await import('../support')).createRendererDir()
@@ -134,14 +134,14 @@ describe('the server lifecycle', () => {
       remove()
     })
 
-    it('is logged, unlike a rejected request', async () => {
+    it('logs the failure, unlike a rejected request', async () => {
       await at.ask('/')
       await at.ask('/%ZZ')
       expect(at.logged).toEqual([])
     })
   })
 
-  describe('closing', () => {
+  describe('when closed', () => {
     it('ends event streams and idle connections immediately, and releases the port', async () => {
       await at.stop()
       // The grace period is longer than the test, so a connection that is not closed immediately
@@ -156,7 +156,7 @@ describe('the server lifecycle', () => {
       expect(await reachable(at.host.port)).toBe(false)
     })
 
-    it('allows a call that ends soon to return its response', async () => {
+    it('lets a call that ends soon return its response', async () => {
       const answer = at.call('sessions.list')
       while (at.core.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
       const closed = at.host.close()
@@ -172,7 +172,7 @@ describe('the server lifecycle', () => {
       expect(await answer).toBe('cut off')
     })
 
-    it('twice has the same effect as closing once, and the core remains open for its owner', async () => {
+    it('ignores a second close, and leaves the core open for its owner', async () => {
       expect(at.host.close()).toBe(at.host.close())
       await at.host.close()
       expect(at.core.closed).toBe(0)
@@ -236,7 +236,7 @@ describe('access', () => {
       })
 
       it.each(['', 'x', 'A'.repeat(43), '%00', 'a&token=b'])(
-        'does not accept the wrong token %j, and the right token remains valid',
+        'rejects the wrong token %j without invalidating the right token',
         async (wrong) => {
           const refused = await at.ask(`/?token=${wrong}`)
           expect(refused.status).toBe(403)
@@ -245,7 +245,7 @@ describe('access', () => {
         },
       )
 
-      it('can be replaced by the operator, and then only the new link works', async () => {
+      it('is invalid after the operator replaces it', async () => {
         const url = at.host.newUrl()
         expect(url).not.toBe(at.host.url)
         expect((await at.ask(pathOf(at.host.url))).status).toBe(403)
@@ -269,7 +269,7 @@ describe('access', () => {
         expect((await at.ask(pathOf(at.host.url))).status).toBe(303)
       })
 
-      it('opened from another site redirects to the app’s page, so that the Strict cookie is sent', async () => {
+      it('redirects a visitor from another site, so that the browser sends the Strict cookie', async () => {
         const answer = await at.ask(pathOf(at.host.url), {
           headers: {
             'sec-fetch-site': 'cross-site',
@@ -309,7 +309,7 @@ describe('access', () => {
         expect(answer.body).not.toContain('id="app"')
       })
 
-      it('a call is rejected with a Reply and does not reach the core', async () => {
+      it('a call gets a rejection Reply without reaching the core', async () => {
         const answer = await at.call('app.info', '{}', { cookie: undefined })
         expect(answer.status).toBe(401)
         expect(json(answer)).toEqual({
@@ -372,7 +372,7 @@ describe('access', () => {
       at.core.calls.length = 0
     })
 
-    describe('the address', () => {
+    describe('the listening address', () => {
       it('is only the loopback address', async () => {
         const outside = Object.values(networkInterfaces())
           .flat()
@@ -425,7 +425,7 @@ describe('access', () => {
         expect(at.core.listeners.size).toBe(0)
       })
 
-      it('with a wrong value does not consume the one-time link, and the response has the correct address', async () => {
+      it('with a wrong value gets the correct address without consuming the one-time link', async () => {
         const { pathname, search } = new URL(at.host.newUrl())
         const refused = await at.ask(pathname + search, { headers: { host: 'evil.example' } })
         expect(refused.status).toBe(403)
@@ -448,7 +448,7 @@ describe('access', () => {
         expect(await at.raw(`GET / HTTP/1.1\r\n${own}${close}`)).toMatch(/^HTTP\/1.1 200/)
       })
 
-      it('is checked in upgrade requests, which are never granted', async () => {
+      it('is checked even in upgrade requests, which are never granted', async () => {
         const upgrade = 'Connection: Upgrade, close\r\nUpgrade: websocket\r\n'
         for (const host of ['evil.example', `127.0.0.1:${at.host.port}`]) {
           const text = await at.raw(`GET /events HTTP/1.1\r\nHost: ${host}\r\n${upgrade}\r\n`)
@@ -466,7 +466,7 @@ describe('access', () => {
         )
       })
 
-      it('with a foreign Origin or none is rejected with a Reply and does not reach the core', async () => {
+      it('with a foreign or missing Origin gets a rejection Reply without reaching the core', async () => {
         const { port, origin } = at.host
         const origins = [
           undefined,
@@ -513,7 +513,7 @@ describe('access', () => {
         return (await at.ask('/logo.svg', { headers: { cookie, ...metadata } })).status
       }
 
-      it('is answered for the app’s page, and for a user who typed the address or followed a link', async () => {
+      it('is answered for the app’s page, a typed address, or a followed link', async () => {
         expect(await asked('same-origin', 'no-cors', 'image')).toBe(200)
         expect(await asked('none', 'navigate', 'document')).toBe(200)
         expect(await asked('cross-site', 'navigate', 'document')).toBe(200)
@@ -529,7 +529,7 @@ describe('access', () => {
     })
 
     describe('every response', () => {
-      it('has the security headers, and no header that allows access from other origins', async () => {
+      it('has the security headers, but none that allows access from other origins', async () => {
         const answers = [
           await at.ask('/', { headers: { cookie } }),
           await at.ask('/assets/index-Ab3_x-9Z.js', { headers: { cookie } }),
@@ -557,7 +557,7 @@ describe('access', () => {
         }
       })
 
-      it('has a policy that allows only the app’s own files', () => {
+      it('has a content security policy that allows only the app’s own files', () => {
         expect(contentSecurityPolicy.split('; ')).toEqual([
           "default-src 'none'",
           "script-src 'self'",
@@ -637,7 +637,7 @@ describe('access', () => {
         '/assets/gone-12345678.css',
         '/.git',
         '/favicon.ico',
-      ])('%s does not exist and does not get the page', async (path) => {
+      ])("%s gets a 404 response instead of the UI's page", async (path) => {
         const answer = await get(path)
         expect(answer.status).toBe(404)
         expect(answer.body).not.toContain('id="app"')
@@ -773,7 +773,7 @@ describe('access', () => {
         expect(text).not.toContain(secret)
       })
 
-      it('a bad address gets the same response if the user is not signed in', async () => {
+      it('an invalid address gets the same response without signing in', async () => {
         expect((await at.ask('/%ZZ')).status).toBe(400)
       })
 
@@ -781,7 +781,7 @@ describe('access', () => {
         expect((await get('/alias.svg')).headers['content-type']).toContain('image/svg+xml')
       })
 
-      it('a very long address is rejected, and the server keeps running', async () => {
+      it('a very long address is rejected without stopping the server', async () => {
         expect((await rawGet(`/${'a'.repeat(17_000)}`)).status).toBe(431)
         expect((await get('/')).status).toBe(200)
       })

@@ -40,7 +40,7 @@ it("a kernel's parameters have names and types", () => {
   ])
 })
 
-it('a launch has its kernel, configuration, and arguments, but a string that looks like a launch is ignored', () => {
+it('a launch has its kernel, configuration, and arguments, unlike a string that looks like a launch', () => {
   expect(byName.get('launch_scale')!.launches).toEqual([
     {
       kernel: 'scale',

@@ -16,7 +16,7 @@ import { parseRungHeader } from '../../../src-main/parsers/kernels/rung-header'
 import { ladderSchema } from '../../../src-main/domain/ladder/ladder-document'
 import { parseLadderFile } from '../../../src-main/parsers/kernels/ladder-file'
 
-describe('shipped ladders', () => {
+describe('built-in files', () => {
   const tasks = new Map([['gemm', gemm]])
   const ladder = {
     schema: 2,
@@ -172,7 +172,7 @@ describe('ladder.yaml', () => {
     throw new Error('It was accepted.')
   }
 
-  describe('a ladder document', () => {
+  describe('a document', () => {
     it.each(readdirSync(templates))('from the template %s is valid', (name) => {
       const source = readFileSync(join(templates, name, 'ladder.yaml'), 'utf8')
       const { task, ladder } = parseLadderDocument(source, name)
@@ -180,7 +180,7 @@ describe('ladder.yaml', () => {
       expect(Task.parse(task)).toEqual(task)
     })
 
-    it('from the example in docs/guides/ladders.md is valid, and so are the headers of its rungs', () => {
+    it("from the example in docs/guides/ladders.md is valid, including its rungs' headers", () => {
       const docs = readFileSync(join(templates, '../../docs/guides/ladders.md'), 'utf8')
       const files = new Map(
         [...docs.matchAll(/^`([\w.]+)`\n\n```\w+\n([^]*?)^```/gm)].map(([, name, text]) => [
@@ -411,13 +411,13 @@ describe('ladder.yaml', () => {
       },
     )
 
-    it('reports a misspelled key, but not also as a missing key', () => {
+    it('reports a misspelled key only once, not also as missing', () => {
       const told = faultsOf(text.replace('fill: {', 'fil: {'))
       expect(told).toMatch(/no key "fil"/)
       expect(told.trim().split('\n')).toHaveLength(1)
     })
 
-    it('with a wrong name in the first entry of `at` has one fault, although other entries inherit the name', () => {
+    it('has one fault for a wrong name that other entries of `at` inherit', () => {
       const told = faultsOf(text.replace('- { ROWS: 4096,', '- { ROW: 4096,'))
       expect(told).toMatch(/^lab\/ladder\.yaml:32:\d+: [^\n]+\n[^\n]*$/)
     })
@@ -435,7 +435,7 @@ describe('ladder.yaml', () => {
       expect(faultsOf(bomb.join('\n'))).toMatch(/Anchors and aliases/)
     })
 
-    it('with thousands of keys is rejected, and only the first faults are listed', () => {
+    it('with thousands of keys is rejected with a list of only the first faults', () => {
       const repeated = faultsOf('task: 1\n'.repeat(5000))
       expect(repeated).toMatch(/2:1: The key "task" is repeated; it first appears on line 1/)
       expect(repeated.split('is repeated')).toHaveLength(21)
@@ -458,7 +458,7 @@ describe('the published schema', () => {
   const root = join(import.meta.dirname, '../../..')
   const templates = join(root, 'resources/templates')
 
-  describe('the ladder.yaml schema', () => {
+  describe('for ladder.yaml', () => {
     const check = new Ajv2020({ strict: false }).compile(ladderSchema())
 
     it.each(readdirSync(templates))('accepts the template %s, and rejects unknown keys', (name) => {

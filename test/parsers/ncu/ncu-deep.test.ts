@@ -49,7 +49,7 @@ const tile = profiles.get('03_a')!
 const rest = profiles.get('04_b')!
 
 describe("ncu's source page", () => {
-  it('is read only for the requested rung, whose profile has a note about unreadable rows', () => {
+  it('is read only for the requested rung, with a note about unreadable rows', () => {
     const cut = page.replace(/"(0|[1-9]\d*)"\r?\n/, '"$1","one cell too many"\n')
     const { sections, unreadable } = parseSourcePage(cut)
     expect([unreadable, ...sections.map((section) => section.unreadable)]).toEqual([0, 1, 0])
@@ -126,7 +126,7 @@ describe("ncu's source page", () => {
     expect(opcodes).not.toHaveProperty('NOP')
   })
 
-  it('has no data for a kernel that is not on the page, but has data for the kernels after it', () => {
+  it('has no data for a missing kernel, but has data for the kernels after it', () => {
     const [second, last] = rest.kernels
     expect(second).toMatchObject({ instructions: [], lines: [], opcodes: null })
     expect(said(rest.notes)).toContain(`ncu showed no instructions for ${second!.name}.`)

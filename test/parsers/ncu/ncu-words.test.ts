@@ -15,8 +15,8 @@ import { recognizeNcuFailure, unknownMetrics } from '../../../src-main/parsers/n
 import { launchResources } from '../../../src-main/parsers/ncu/ncu-launch-resources'
 import { toBaseUnit } from '../../../src-main/parsers/ncu/ncu-base-units'
 
-describe('cells', () => {
-  describe("a cell in ncu's table", () => {
+describe('values printed by ncu', () => {
+  describe('a table cell', () => {
     it.each([
       ['67108864', 67108864],
       ['8.16', 8.16],
@@ -71,7 +71,7 @@ describe('cells', () => {
     ])('%s → %s × %d', (text, unit, factor) => expect(toBaseUnit(text)).toEqual({ unit, factor }))
   })
 
-  it('a plain number is parsed as in JavaScript, and other text is rejected', () => {
+  it('only plain numbers are parsed, as in JavaScript', () => {
     let seed = 5
     const random = (below: number): number => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % below
     for (let round = 0; round < 5000; round += 1) {
@@ -99,7 +99,7 @@ describe('launches', () => {
     })
   })
 
-  it('distinguish a missing resource from zero, and have no resources if they have no metrics', () => {
+  it('have null for a missing resource, and no resources without metrics', () => {
     const { metrics } = launches[0]!
     const { launch__barrier_count: _, ...rest } = metrics
     expect(launchResources({ metrics: rest })).toMatchObject({
@@ -156,7 +156,7 @@ describe('metric lists', () => {
     })
   })
 
-  describe('a rung with two kernels that take 401408 and 4928 ns', () => {
+  describe('a rung with kernels of 401408 and 4928 ns', () => {
     const metrics = toMetrics(twoKernels, 'card')
 
     it('adds counts', () => {
@@ -169,12 +169,12 @@ describe('metric lists', () => {
       expect(metrics.achievedOccupancy?.value).toBeCloseTo(expected, 9)
     })
 
-    it('uses the launch properties of the longest kernel, regardless of the kernel order', () => {
+    it("uses the longest kernel's launch properties, regardless of kernel order", () => {
       expect(metrics.registersPerThread?.value).toBe(32)
       expect(toMetrics(twoKernels.toReversed(), 'card').registersPerThread?.value).toBe(32)
     })
 
-    it('adds counts even if durations are missing, but reports that rates cannot be weighted', () => {
+    it('adds counts even without durations, but reports that rates cannot be weighted', () => {
       const metrics = toMetrics(without(twoKernels, 'gpu__time_duration.sum'), 'card')
       expect(said(metrics.achievedOccupancy)).toMatchObject({
         value: null,
@@ -186,25 +186,25 @@ describe('metric lists', () => {
     })
   })
 
-  describe("ncu metric names are tried in the registry's order", () => {
+  describe('ncu metric names', () => {
     const [first, second] = [
       'smsp__inst_executed_op_shared_ld.sum',
       'smsp__sass_inst_executed_op_shared_ld.sum',
     ] as const
 
-    it('the first name in the report is used', () => {
+    it("are tried in the registry's order", () => {
       const kernel = withFigure(onlyKernel[0]!, second, 7, 'inst')
       expect(toMetrics([kernel], 'card').sharedLoads?.value).toBe(67108864)
       expect(toMetrics(without([kernel], first), 'card').sharedLoads?.value).toBe(7)
     })
 
-    it('a name without a figure for one of the kernels is skipped in favor of a complete name', () => {
+    it("are skipped in favor of a complete name if a kernel's figure is missing", () => {
       const kernels = [withFigure(twoKernels[0]!, first, null, 'inst'), twoKernels[1]!]
       expect(toMetrics(kernels, 'card').sharedLoads?.value).toBe(67108864)
     })
   })
 
-  describe('an unavailable metric is not zero, and has a reason', () => {
+  describe('instead of zero, an unavailable metric has a reason', () => {
     it('if ncu reported none of its names', () => {
       const names = [
         'smsp__inst_executed_op_shared_ld.sum',
@@ -218,7 +218,7 @@ describe('metric lists', () => {
       })
     })
 
-    it('if this ncu does not support it, so its column is missing', () => {
+    it('if its column is missing because this ncu does not support it', () => {
       const { launches } = parseNcuRawCsv(ncuCapture('unknown-metric'))
       const metrics = toMetrics(launches.slice(0, 1), 'card')
       expect(said(metrics.achievedOccupancy?.reason)).toMatch(
@@ -227,7 +227,7 @@ describe('metric lists', () => {
       expect(metrics.wavesPerSm?.value).toBe(3.88)
     })
 
-    it('if the name was reported without a figure, and the reason names the kernel', () => {
+    it('that names the kernel whose figure is missing', () => {
       const name = 'sm__warps_active.avg.pct_of_peak_sustained_active'
       const kernels = [twoKernels[0]!, withFigure(twoKernels[1]!, name, null, '%')]
       expect(said(toMetrics(kernels, 'card').achievedOccupancy)).toMatchObject({
@@ -278,7 +278,7 @@ describe('metric lists', () => {
   })
 })
 
-describe('failures', () => {
+describe('diagnosis', () => {
   describe('no failure is reported', () => {
     it.each(['launches-two-rungs', 'set-full', 'no-nvtx'])('for the successful run %s', (name) =>
       expect(recognizeNcuFailure(ncuCapture(name), 0)).toBeNull(),
@@ -303,11 +303,11 @@ describe('failures', () => {
   })
 
   describe('captured failures', () => {
-    it('no kernel was profiled, although the exit code is 0', () => {
+    it('include a run that exits with 0 without profiling a kernel', () => {
       expect(recognizeNcuFailure(ncuCapture('no-kernels'), 0)?.kind).toBe('no-kernels')
     })
 
-    it('the program cannot be started, and the message names the program', () => {
+    it('name a program that cannot be started', () => {
       expect(said(recognizeNcuFailure(ncuCapture('not-an-executable'), 1))).toMatchObject({
         kind: 'not-executable',
         message: expect.stringContaining('./nothere'),
@@ -344,7 +344,7 @@ describe('failures', () => {
       )
     })
 
-    it('a cause is reported before its consequences', () => {
+    it('are recognized by their cause, not by its consequences', () => {
       const all = [
         '==ERROR== An error was reported by the driver:',
         quoted('counters-busy'),
@@ -363,7 +363,7 @@ describe('failures', () => {
   })
 
   describe('an unexpected failure', () => {
-    it("is reported with ncu's message about its cause, not with follow-up errors", () => {
+    it("is reported with ncu's message about its cause, not with its consequences", () => {
       const text =
         '==ERROR== Failed to profile "gemm" in process 7\n==ERROR== The moon is full.\n==ERROR== The application returned an error code (9).'
       expect(said(recognizeNcuFailure(text, 9))).toMatchObject({
@@ -393,7 +393,7 @@ describe('failures', () => {
       ],
       ['Failed to find metric sm__nope.sum', []],
       [ncuCapture('unknown-metric'), []],
-    ])("are listed in ncu's own message", (text, names) => {
+    ])("are read only from ncu's own error messages", (text, names) => {
       expect(unknownMetrics(text)).toEqual(names)
     })
   })

@@ -65,7 +65,7 @@ describe('a report', () => {
     expect(Object.keys(first!.ncuMetrics!)).toHaveLength(299)
   })
 
-  it('is stored next to the session, and the session warns about missing data', async () => {
+  it('is stored next to the session, which warns about missing data', async () => {
     const { run } = await setUp()
     const { session, folder } = await run(captured)
     expect(await readFile(join(folder, 'profile.ncu-rep'))).toEqual(await readFile(captured))
@@ -96,7 +96,7 @@ describe('a report with its code', () => {
     return run()
   }
 
-  it('becomes sources, instructions, and lines with their counters, and recommendations', async () => {
+  it('becomes sources, recommendations, and instructions and lines with counters', async () => {
     const { session, folder } = await import1()
     expect(session.settings.profile).toBe('deep')
     expect(session.rungs.map(({ file }) => file)).toEqual([
@@ -286,7 +286,7 @@ describe("ncu's CSV", () => {
 })
 
 describe('kernels as a ladder', () => {
-  it('have the requested order and the requested names', async () => {
+  it('have the requested order and names', async () => {
     const { run, file } = await setUp(ncuCapture('no-nvtx'))
     const { session } = await run(file, {
       order: ['03_scale', '00_tile_kernel'],

@@ -35,7 +35,7 @@ async function writeLarge(path: string, count: number): Promise<void> {
 const imported = async (file: string, dir: string) =>
   importReport(file, { store: join(dir, 'store'), appVersion: '0.0.0' })
 
-it('2,000 kernels are read one by one, and a warning lists the imported kernels', async () => {
+it('2,000 kernels are read one by one, with a warning that lists the imported kernels', async () => {
   const dir = await tempDir()
   const file = join(dir, 'large.ncu-rep')
   await writeLarge(file, 2_000)

@@ -36,7 +36,7 @@ import { toRow } from '../../../src-main/services/labs/judge-submission'
 import { endSentence, startSentence } from '../../../src-main/hosts/cli/commands/grade-output'
 
 describe("a submission's row", () => {
-  it('has the outcome that its judge printed, or the reason why the judge printed no outcome', async () => {
+  it('has the outcome that its judge printed, or the reason for a missing outcome', async () => {
     const machine = await fakeMachine()
     const lab = await testLab(machine)
     const { outcome } = await check(machine, lab, lab.solution)
@@ -284,7 +284,7 @@ describe('the recorded outcomes', () => {
   })
 
   it.each(both.map((entry) => [entry.name, entry] as const))(
-    '%s matches the shipped code, has the sources of its rungs, and contains no serial number or folder from its machine',
+    "%s has the shipped code and its rungs' sources, but no serial number or folder of its machine",
     async (name, { lab, which }) => {
       const { folder, row } = attemptOf(name)
       const session = await readSession(folder)
@@ -303,7 +303,7 @@ describe('the recorded outcomes', () => {
     },
   )
 
-  it('are not offered if their list is damaged, and a check reports the damaged row', async () => {
+  it('are not offered if their list has a damaged row, which a check reports', async () => {
     const dir = await tempDir()
     const [lab] = labs
     const { row } = attemptOf(`${lab!.id}-solution-h200`)
@@ -338,7 +338,7 @@ describe('the recorded outcomes', () => {
     expect(await offered()).toEqual([])
   })
 
-  it("give a reason instead of a verdict on a changed file, and the compiler's messages if nvcc is available", async () => {
+  it('explain why a changed file has no verdict, with compiler messages if nvcc is available', async () => {
     const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
     for (const lab of labs) {
       const mine = `${lab.solution}\n// mine\n`

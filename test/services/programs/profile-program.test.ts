@@ -297,7 +297,7 @@ describe('a program whose kernels wait for each other', () => {
       profile(command, { stuckAfterMs: 200, ...more })
   }
 
-  it('is timed by CUPTI while its kernels run concurrently, and a warning explains the missing counters', async () => {
+  it('is timed by CUPTI during concurrent execution, with a warning about missing counters', async () => {
     const events: string[] = []
     const { session, trouble } = await (await stuck())({ emit: ({ type }) => events.push(type) })
     expect(events).toEqual(['preview', 'stuck', 'previewed'])

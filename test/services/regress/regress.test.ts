@@ -72,7 +72,7 @@ function git(folder: string, ...args: string[]): string {
 }
 
 describe('a regression check against a session', () => {
-  it('reports unchanged code as the same, although it was rebuilt', async () => {
+  it('reports unchanged code as the same even after a rebuild', async () => {
     const machine = await withBaseline()
     const report = await start(machine)
     expect(report).toMatchObject({
@@ -98,7 +98,7 @@ describe('a regression check against a session', () => {
     expect(new Set(libraries.map((word) => word.split('=')[1])).size).toBe(3 * rungs.length)
   })
 
-  it('reports that a time difference between identical machine code is not caused by the code', async () => {
+  it('attributes no time difference to the code if the machine code is identical', async () => {
     const machine = await withBaseline()
     setEnv({ FAKE_NEW_SLOWER: '1.03' })
     const report = await start(machine)
@@ -136,7 +136,7 @@ describe('a regression check against a session', () => {
     expect(row(await start(machine, only), '90_python').verdict).toBe('slower')
   })
 
-  it('finds slower rungs, which it measures twice, and faster rungs', async () => {
+  it('finds faster and slower rungs, and measures slower rungs twice', async () => {
     const machine = await withBaseline()
     await slow(machine, '02_coalesced', 1.02)
     await slow(machine, '03_shared_tile', 0.9)
@@ -157,7 +157,7 @@ describe('a regression check against a session', () => {
     expect(notes).toContain('Measuring 02_coalesced again…')
   })
 
-  it('stores the variation in the times of identical code, and ignores smaller changes', async () => {
+  it('ignores changes within the stored time variation of identical code', async () => {
     const machine = await withBaseline()
     await slow(machine, '02_coalesced', 1.02)
     await start(machine)
@@ -172,7 +172,7 @@ describe('a regression check against a session', () => {
     expect((await start(machine, { calibrate: true })).thresholdPercent).toBe(0.5)
   })
 
-  it('fails a rung that broke, and times the other rungs', async () => {
+  it('fails a broken rung but still times the other rungs', async () => {
     const machine = await withBaseline()
     await machine.addFault('01_naive', 'wrong')
     await machine.addFault('03_shared_tile', 'compile-error')
@@ -287,7 +287,7 @@ describe('a regression check against a git revision', () => {
     return machine
   }
 
-  it('finds slowdowns in the working tree, and changes neither the tree nor the index', async () => {
+  it('finds slowdowns in the working tree without changing the tree or the index', async () => {
     const machine = await repository()
     const before = git(machine.kernelsDir, 'status', '--porcelain')
     const report = await start(machine, { against: 'HEAD' })
@@ -345,7 +345,7 @@ describe('a regression check against a git revision', () => {
 })
 
 describe('the printed report', () => {
-  it('has the worst rungs at the top, and escapes markup and invalid characters', async () => {
+  it('lists the worst rungs first, with markup and invalid characters escaped', async () => {
     const machine = await withBaseline()
     await slow(machine, '03_shared_tile', 1.05)
     await machine.addFault('01_naive', 'wrong')

@@ -94,7 +94,7 @@ describe('recordings from the H200', () => {
     return { session, sources: (await readSources(folder, session)).texts }
   }
 
-  it('pass if two runs of one ladder are compared, and are undecided if throttled runs are compared with themselves', async () => {
+  it('pass for two runs of one ladder, but are undecided for a throttled run against itself', async () => {
     const [one, two, throttled] = await Promise.all(
       ['gemm-fp32-h200-4096', 'gemm-fp32-h200-4096-deep', 'gemm-3xtf32-h200-8192'].map(open),
     )

@@ -115,7 +115,7 @@ describe('a printed report', () => {
     ])
   })
 
-  it("lists only the counters that support a step's causes, unless the report has no Counters section", async () => {
+  it("lists only the counters behind a step's causes if a Counters section has the rest", async () => {
     // The standard level collects few counters, and each of these is evidence for a listed cause.
     const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096'))
     const rows = async (sections: ('compare' | 'matrix')[]) => {
@@ -198,14 +198,14 @@ describe('a printed diff', () => {
 })
 
 describe('a PDF in a format other than Chromium’s', () => {
-  it('has no heading positions, and is unchanged', () => {
+  it('is unchanged, and has no heading positions', () => {
     const other = Buffer.from('%PDF-2.0\nstream of objects\n')
     expect(placesInPdf(other).size).toBe(0)
     expect(Buffer.from(stablePdf(other, new Date(0)))).toEqual(other)
   })
 })
 
-describe('the same pages printed twice', () => {
+describe('pages printed twice', () => {
   it("have the same bytes, regardless of the browser's element numbering", () => {
     const from = (first: number): Uint8Array =>
       Buffer.from(
@@ -283,7 +283,7 @@ describe("this machine's browser", () => {
     return path
   }
 
-  it('is reported as missing if none is found, or if the browser that the user chose is missing', async () => {
+  it('is reported as missing if none is found or the chosen browser is missing', async () => {
     setEnv({ PATH: '', KERNEL_LADDER_PATH_ONLY: '1', KERNEL_LADDER_CHROMIUM: '', CHROME_PATH: '' })
     setEnv({ CHROMIUM_PATH: '' })
     await expect(printPdf('x')).rejects.toMatchObject({

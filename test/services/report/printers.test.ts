@@ -54,7 +54,7 @@ describe('printers', () => {
       expect(fenced('````\nx', 'diff')).toBe('`````diff\n````\nx\n`````')
     })
 
-    it('shows where the counts of an emulated session come from, and omits time columns', () => {
+    it('shows the origin of emulated counts, and omits time columns', () => {
       const { session, sources } = recording()
       const emulated: Sample = {
         sources,
@@ -92,7 +92,7 @@ describe('printers', () => {
       expectTables(text)
     })
 
-    it('lists the reason and diagnostics of each rung without a result, and explains missing figures in footnotes', () => {
+    it('lists reasons and diagnostics for missing results, and explains missing figures in footnotes', () => {
       const text = report(withTroubles(), { format: 'md' }, noPrivates)
       expect(text).toContain('**wrong.** 7 of 16 differ.')
       expect(text).toContain('```text\ngemm/03_shared_tile.cu:12: error: expected a ";"\n```')
@@ -185,7 +185,7 @@ describe('printers', () => {
       expect(of('', 'gpu')?.value).toContain('NVIDIA H200')
     })
 
-    it('in wide form has one row per rung with its provenance, and has units in the column names', () => {
+    it('in wide form has one row per rung with provenance, and units in column names', () => {
       const rows = read(report(recording(), { format: 'csv', wide: true }, noPrivates))
       expect(rows).toHaveLength(7)
       expect(rows[6]).toMatchObject({
@@ -316,10 +316,10 @@ it("a report contains neither a session's machine nor its node", () => {
   expect(JSON.stringify(told)).not.toMatch(/titan|gpu-node-17/)
 })
 
-describe('parsing by other programs', () => {
+describe('output formats', () => {
   const all = (): Sample[] => [recording(), withTroubles(), withoutMetrics(), withHostileStrings()]
 
-  describe('Markdown, rendered', () => {
+  describe('rendered Markdown', () => {
     const markdown = new MarkdownIt({ html: true, linkify: true })
     const rendered = (sample: Sample): string =>
       markdown.render(report(sample, { format: 'md', pictures: 'a b.assets' }, noPrivates))
@@ -370,8 +370,8 @@ describe('parsing by other programs', () => {
     })
   })
 
-  describe('the origin of two sessions side by side', () => {
-    it('has the source hash of each rung in every format, or both hashes if they differ', () => {
+  describe('the origin of two sessions', () => {
+    it("has each rung's source hash in every format, or both hashes if they differ", () => {
       const after = recording()
       after.session.rungs.at(-1)!.sourceHash = 'f'.repeat(64)
       const hashes = [...recording().session.rungs, after.session.rungs.at(-1)!].map(

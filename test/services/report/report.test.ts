@@ -36,7 +36,7 @@ import { type OpenedSession } from '../../../src-main/services/sessions/open-ses
 import type { Sentence } from '../../../src-main/domain/messages/sentence'
 import { ReportAnswer } from '../../../src-main/contract/reports'
 
-describe('a report on one session', () => {
+describe("a session's report", () => {
   const model = (sample: Sample): ReportModel =>
     buildReport({ ...sample, scrub: scrubber(noPrivates), sections: reportSections, date: null })
   const words = (sentences: Sentence[]): string[] =>
@@ -44,7 +44,7 @@ describe('a report on one session', () => {
       sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join(''),
     )
 
-  it('shows bursts next to single launches if bursts were timed, and no empty columns otherwise', () => {
+  it('shows burst columns only if bursts were timed', () => {
     const without = report(recording(), { format: 'md' }, noPrivates)
     expect(without).not.toContain('Burst')
     const sample = recording()
@@ -86,7 +86,7 @@ describe('a report on one session', () => {
     )
   })
 
-  it('includes the L2 contents, the two times of each ratio, the base of each step, and the notes on a time', () => {
+  it("includes the L2 contents, both times of each ratio, each step's base, and notes on times", () => {
     const sample = recording()
     sample.session.settings.cacheState = 'cold'
     const own = sample.session.rungs.find(({ id }) => id === '05_thread_tile_2d')!
@@ -107,7 +107,7 @@ describe('a report on one session', () => {
     expect(Number(step![2])).toBeGreaterThan(1)
   })
 
-  it('that is compared with a session with different L2 contents ranks no times, but shows the command to measure again', () => {
+  it('does not rank times against different L2 contents, but shows the command to measure again', () => {
     const other = recording()
     other.session.settings.cacheState = 'cold'
     for (const { timing } of other.session.rungs) if (timing) timing.cacheState = 'cold'
@@ -120,7 +120,7 @@ describe('a report on one session', () => {
     expect(both).toMatch(/`06_float4` \| 3\.41 ms \| 3\.41 ms \| – \|.*\? unknown \|/)
   })
 
-  it('shows kernels under ncu with their GPU time, and the command to profile the program again', async () => {
+  it("shows each kernel's GPU time under ncu, and the command to profile the program again", async () => {
     const session = await readSession(join(recordingsDir, 'feed-forward-h200'))
     const sample = { session, sources: {} }
     const md = report(sample, { format: 'md' }, noPrivates)
@@ -139,7 +139,7 @@ describe('a report on one session', () => {
   })
 
   describe('the summary', () => {
-    it('includes the best rung, the three largest steps with their counters, and a note that every step was faster', () => {
+    it('names the best rung and three largest steps with counters, and notes that all were faster', () => {
       const { best, jumps, unpaid, allPaid } = model(recording()).summary
       expect(words(best)).toEqual([
         'Best rung: 06_float4 (128-bit access), 3.41 ms ± 0.06 %, 40.3 TFLOP/s; it reaches 0.788× (± 0.08 %) of the throughput of the reference 00_cublas.',
@@ -163,7 +163,7 @@ describe('a report on one session', () => {
       )
     })
 
-    it('lists the factors behind each speedup, also in a report on two sessions', () => {
+    it('lists the factors behind each speedup, and the first causes in a comparison', () => {
       const md = report(recording(), { format: 'md' }, noPrivates)
       expect(md).toMatch(
         /Why, as factors that multiply to [\d.]+× as fast:\n\n- \*\*[\d.]+×\*\* The FMA pipe is busy for 32\.1 % of the active cycles/,
@@ -178,7 +178,7 @@ describe('a report on one session', () => {
       )
     })
 
-    it('lists steps that were not faster, and omits changes within the spread', () => {
+    it('lists steps that were not faster, except changes within the spread', () => {
       const sample = slowed(slowed(recording(), '06_float4', 2), '03_shared_tile', 1.49, 0.2)
       const [slower, level] = words(model(sample).summary.unpaid)
       expect(slower).toMatch(/^06_float4 is slower than 05_thread_tile_2d: 4\.42 ms → 6\.82 ms/)
@@ -195,7 +195,7 @@ describe('a report on one session', () => {
       expect(level).toMatch(/ A note on 03_shared_tile\.$/)
     })
 
-    it('reports a rung as faster than the reference only if all kinds of timing agree, and times within the spread as equal', () => {
+    it('calls a rung faster only if all kinds of timing agree beyond the spread', () => {
       const place = (ratio: number): string => {
         const sample = recording()
         const rung = sample.session.rungs.find(({ id }) => id === '06_float4')!
@@ -213,7 +213,7 @@ describe('a report on one session', () => {
       expect(claim).toBe('38_thread_patch against 00_cublas: single launches 0.199×.')
     })
 
-    it("never explains a step by an idle unit's noise", async () => {
+    it('never explains a step with noise from an idle unit', async () => {
       const session = await readSession(join(recordingsDir, 'layer-norm-h200'))
       const { jumps } = model({ session, sources: {} }).summary
       expect(words(jumps)[0]).toMatch(/^02_block_per_row is 18\.4× .*DRAM is busy for/)
@@ -247,14 +247,14 @@ describe('a report on one session', () => {
     })
   })
 
-  describe('the command to reproduce the session', () => {
+  describe('the reproduction command', () => {
     it('contains the rungs, the size, and the level', () => {
       expect(reproduceCommand(recording().session)).toBe(
         'kernel-ladder run --ladder gemm-fp32 --rungs 00_cublas,01_naive,02_coalesced,03_shared_tile,04_thread_tile_1d,05_thread_tile_2d,06_float4 --size 4096 --profile card --warm',
       )
     })
 
-    it('contains values that differ from the defaults, and a parameter only if that parameter affects no other rung', () => {
+    it('contains only non-default values, and only parameters that affect no other rung', () => {
       const { session } = recording()
       session.problem = gemmProblem(3, 4096, 4096, { beta: 0.5 })
       session.settings.cacheState = 'warm'
@@ -273,7 +273,7 @@ describe('a report on one session', () => {
       expect(command).not.toContain('BK=')
     })
 
-    it('contains the full path of a ladder folder, but only the folder name in a report', () => {
+    it("contains a ladder folder's full path, or only its name in a report", () => {
       const { session, sources } = recording()
       session.ladder.folder = '/home/mallory/my lab/'
       expect(reproduceCommand(session)).toContain(` --ladder '/home/mallory/my lab/' --rungs `)
@@ -296,7 +296,7 @@ describe('a report on one session', () => {
     })
 
     it.each(textFormats)(
-      'supports failures, missing metrics, rungs, or GPUs, and malicious texts: %s',
+      'handles failures, malicious text, and missing metrics, rungs, or GPUs: %s',
       (format) => {
         const empty = recording()
         empty.session.rungs = []
@@ -344,7 +344,7 @@ describe('two sessions', () => {
   const compare = (a: Sample, b: Sample, format: 'md' | 'csv' | 'json' | 'tex'): string =>
     reportComparison(a, b, { format }, noPrivates)
 
-  describe('the check whether two sessions can be compared', () => {
+  describe('the comparability check', () => {
     it('has no warnings if a session is compared with itself', () => {
       expect(comparability(recording().session, recording().session)).toEqual({
         refusals: [],
@@ -382,7 +382,7 @@ describe('two sessions', () => {
     })
   })
 
-  describe('two sessions side by side', () => {
+  describe('side by side', () => {
     it('are rejected if they have no rung in common', () => {
       const now = recording()
       now.session.rungs = []
@@ -397,7 +397,7 @@ describe('two sessions', () => {
       return editRung(sample, '01_naive', { timing: null, status: 'failed', reason: 'It crashed.' })
     }
 
-    it('have the warnings first in Markdown, then the times, the changes, and the source diff', () => {
+    it('list the warnings, times, changes, and source diff in Markdown, in this order', () => {
       const text = compare(recording(), after(), 'md')
       expect(text).toContain(
         '> **Warning:** The driver versions differ: 580.159.04 and &lt;b&gt;590.',
@@ -511,7 +511,7 @@ describe('options', () => {
       expect(words).toEqual([])
     })
 
-    it('are rejected if the session has no data for a chart, if a chart does not exist, or if a caption has no chart', async () => {
+    it('are rejected for a chart without data, an unknown chart, or a caption without a chart', async () => {
       const refused = (choice: object) =>
         expect(make(choice)).rejects.toMatchObject({ kind: 'input' })
       await refused({ charts: ['nope'] })

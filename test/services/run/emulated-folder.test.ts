@@ -38,7 +38,7 @@ it.each(['static:h200', 'emulated'])(
   },
 )
 
-it('relocatable device code is linked, and a call to a function in another file is reported', async () => {
+it('relocatable device code is linked, and calls to functions from other files are reported', async () => {
   const folder = join(await tempDir(), 'blank')
   const machine = await kept.machine()
   await runIn({ machine }, 'init', folder)

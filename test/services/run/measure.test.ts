@@ -21,7 +21,7 @@ import { throttleStatement, sessionGpuWords } from '../../../src-main/domain/rep
 import { sessionText } from '../../../src-main/hosts/cli/describe/describe-static'
 
 describe("the GPU's state", () => {
-  it('is stored with each time, and the reason for lower clocks is reported', async () => {
+  it('is stored with each time, including the reason for lower clocks', async () => {
     const machine = await fakeMachine()
     // The bits stand for three reasons: idle, the power cap, and the temperature. The run does not
     // report idle.
@@ -44,7 +44,7 @@ describe("the GPU's state", () => {
     expect(facts.get('timing')).toBe('single launches between CUDA events')
   })
 
-  it('shows that the clocks were not limited, and is absent if the runner did not report it', async () => {
+  it('shows that the clocks were not limited, unless the runner did not report it', async () => {
     const machine = await fakeMachine()
     setEnv({ FAKE_CLOCKS: '1' })
     const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
@@ -74,7 +74,7 @@ describe('work on other streams', () => {
 })
 
 describe('bursts', () => {
-  it('are timed in addition to single launches on request, and labeled as such', async () => {
+  it('are timed on request in addition to single launches, and labeled as bursts', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run({
       ...{ rungs: ['00_cublas', '01_naive'], profile: 'none', timing: 'burst' },
@@ -113,14 +113,14 @@ describe('measuring', () => {
   const allBut = (...failed: string[]): Record<string, string> =>
     Object.fromEntries(ladderRungs.map((id) => [id, failed.includes(id) ? 'failed' : 'ok']))
 
-  describe('a rung that misbehaves affects only itself', () => {
+  describe('a rung that misbehaves', () => {
     it.each([
       ['hang', 'failed', /^Hung during verification: no progress for 2 s/],
       ['crash', 'failed', /^Crashed during verification \(SIGSEGV\)/],
       ['context-lost', 'failed', /an illegal memory access was encountered/],
       ['wrong', 'wrong', /3 elements of C exceed the error bound; the first is C\[1\]\[2\] = NaN/],
     ])(
-      'a rung with the fault %s fails, and the other rungs succeed',
+      'with the fault %s fails without affecting the other rungs',
       async (fault, status, reason) => {
         const machine = await fakeMachine([], { processes: fault === 'crash' })
         await machine.addFault('02_coalesced', fault)
@@ -135,7 +135,7 @@ describe('measuring', () => {
       },
     )
 
-    it('is not profiled, and gives a reason for each missing counter', async () => {
+    it('gets a reason for each missing counter instead of a profile', async () => {
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'crash')
       const { session } = await machine.run()
@@ -146,7 +146,7 @@ describe('measuring', () => {
       expect(profiled?.some((word) => word.startsWith('02_coalesced='))).toBe(false)
     })
 
-    it('two failing rungs in one ladder affect no other rungs', async () => {
+    it('affects no other rungs, even if a second rung also crashes', async () => {
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'crash')
       await machine.addFault('04_thread_tile_1d', 'crash')
@@ -154,7 +154,7 @@ describe('measuring', () => {
       expect(statuses(session)).toEqual(allBut('02_coalesced', '04_thread_tile_1d'))
     })
 
-    it('leaves the times of the other rungs, but without ratios, if the reference misbehaves', async () => {
+    it("leaves the other rungs' times without ratios if it is the reference", async () => {
       const machine = await fakeMachine()
       await machine.addFault('00_cublas', 'crash')
       const { session } = await machine.run()
@@ -174,7 +174,7 @@ describe('measuring', () => {
       expect(session.warnings).toEqual([])
     })
 
-    it('causes a warning, and its out-of-order times, failures, and ceilings are ignored', async () => {
+    it('causes a warning, and its out-of-order output is ignored', async () => {
       const honest = (await (await fakeMachine()).run()).session
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'forge')
@@ -197,7 +197,7 @@ describe('measuring', () => {
       ['out-of-memory', 'missing', /0 GiB free/],
       ['silent', undefined, /before it reached a rung: exit code 1/],
       ['mute', undefined, /no output for 2 s/],
-    ])('(%s) keeps and saves the finished measurements', async (how, missingKind, why) => {
+    ])('keeps and saves the finished measurements (%s)', async (how, missingKind, why) => {
       const machine = await fakeMachine()
       await machine.addFault('03_shared_tile', `gpu-lost:${how}`)
       const { session, folder, missing } = await machine.run()
@@ -257,7 +257,7 @@ describe('measuring', () => {
   })
 
   describe('a GPU that other processes use', () => {
-    it('causes one warning, and the times are kept', async () => {
+    it('causes one warning without discarding the times', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_GPU_PROGRAMS: '2' })
       const { session } = await machine.run()
@@ -271,7 +271,7 @@ describe('measuring', () => {
     const visibleTo = (machine: Machine): string[] =>
       machine.calls('gpu').map(([, visible = '']) => visible)
 
-    it('runs rungs on the requested GPU, and the session has the index of that GPU', async () => {
+    it('runs rungs on the requested GPU and stores its index in the session', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_GPUS: '2' })
       const other = await machine.run({ gpu: 1 })
@@ -347,7 +347,7 @@ describe('measuring', () => {
   })
 
   describe('canceling', () => {
-    it('ends the whole process tree immediately, even children in their own session, and saves finished results', async () => {
+    it('ends all processes immediately, even those in their own session, and saves finished results', async () => {
       const machine = await fakeMachine([], { processes: true })
       await machine.addFault('03_shared_tile', 'spawn')
       const abort = new AbortController()
@@ -368,7 +368,7 @@ describe('measuring', () => {
       await expect.poll(() => isAlive(child), { timeout: 60_000 }).toBe(false)
     })
 
-    it('during a build stops the compilers, and saves no session without finished rungs', async () => {
+    it('during a build stops the compilers without saving an empty session', async () => {
       const machine = await fakeMachine([], { processes: true })
       const rungs = ['00_cublas', '01_naive', '02_coalesced', '03_shared_tile']
       for (const id of rungs) await machine.addFault(id, 'slow-build')

@@ -20,7 +20,7 @@ describe('a run request', () => {
     expect(plan.reference?.rung.id).toBe('00_cublas')
   })
 
-  it('applies a parameter to the rungs that allow the value, and does not change other rungs', async () => {
+  it('applies a parameter only to the rungs that allow the value', async () => {
     const { kernelsDir } = await fakeMachine()
     const plan = planRun(await readCatalog(kernelsDir), { ...request, params: { TM: 16 } })
     const values = Object.fromEntries(plan.rungs.map(({ rung }) => [rung.id, rung.params.TM]))
@@ -29,7 +29,7 @@ describe('a run request', () => {
     expect(values['01_naive']).toBeUndefined()
   })
 
-  it('can override a common parameter value for one rung, and reports rungs that do not allow the common value', async () => {
+  it('can override a common value for one rung, and reports rungs that do not allow it', async () => {
     const { kernelsDir } = await fakeMachine()
     const asked = {
       ...request,
@@ -71,7 +71,7 @@ describe('a run request', () => {
 })
 
 describe('a rung with a missing key in its header', () => {
-  it('is reported with its file and the key, and other ladders and rungs still work', async () => {
+  it('is reported with its file and key without affecting other ladders and rungs', async () => {
     const machine = await fakeMachine()
     await machine.editRung('03_shared_tile', (text) => text.replace(/^\/\/ @idea.*\n/m, ''))
     const catalog = await readCatalog(machine.kernelsDir)

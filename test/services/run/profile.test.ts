@@ -25,7 +25,7 @@ import { readDeep } from '../../../src-main/adapters/sessions/deep-profiles'
 import { recordedToolbox } from '../../../src-main/adapters/tools/recorded-toolbox'
 
 describe('profiling', () => {
-  it('starts ncu once for the whole ladder, profiles the marked launches, and does not control clocks', async () => {
+  it('uses one ncu process for the marked launches of all rungs, without controlling clocks', async () => {
     const machine = await fakeMachine()
     await machine.run()
     const profiling = machine.calls('ncu').filter((call) => !call.includes('--version'))
@@ -62,7 +62,7 @@ describe('profiling', () => {
     expect(call.argv.join(' ')).not.toContain(join(machine.dir, 'cache'))
   })
 
-  it('can be turned off: ncu does not run, and each missing counter has a reason', async () => {
+  it('does not start ncu if turned off, but gives a reason for each missing counter', async () => {
     const machine = await fakeMachine()
     const { session, missing } = await machine.run({ profile: 'none' })
     expect(machine.calls('ncu')).toHaveLength(0)
@@ -77,7 +77,7 @@ describe('profiling', () => {
     ['ncu is not there', ['ncu'], '', /ncu was not found/],
     ['counters are not permitted', [], 'counter-permission', /ERR_NVGPUCTRPERM/],
   ])(
-    'if %s, the times are kept, and each missing counter has a reason',
+    'keeps the times and gives a reason for each missing counter if %s',
     async (_case, without, ncu, message) => {
       const machine = await fakeMachine(without)
       setEnv({ FAKE_NCU: ncu })
@@ -97,7 +97,7 @@ describe('profiling', () => {
     },
   )
 
-  it('estimates its cost before the start, and reports it at the end', async () => {
+  it('estimates its cost before the start and reports the actual cost at the end', async () => {
     const machine = await fakeMachine()
     const { events, emit } = eventLog()
     await machine.run({}, { emit })
@@ -160,7 +160,7 @@ describe('profiling', () => {
     expect(rung(session, '06_float4').prepared).toEqual({ seconds: 0.2, with: 'Python 3.12.3' })
   })
 
-  it('skips a rung on request, and gives the rung a time and a reason for each missing counter', async () => {
+  it('gives a skipped rung a time and a reason for each missing counter', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run({ profileSkip: ['01_naive'] })
     const profiling = machine.calls('ncu').find((call) => !call.includes('--version'))!
@@ -175,7 +175,7 @@ describe('profiling', () => {
     expect(rung(session, '02_coalesced').profile?.passes).toBe(1)
   })
 
-  it('skips rungs that would exceed a limit, and does not start ncu if no rung remains', async () => {
+  it('skips rungs above a limit, or ncu itself if no rung remains', async () => {
     const machine = await fakeMachine()
     const { session, missing } = await machine.run({ profileLimitSeconds: 1e-6 })
     expect(session.settings.profileSkipped).toEqual(ladderRungs)
@@ -195,7 +195,7 @@ describe('profiling', () => {
     const profiling = (machine: Awaited<ReturnType<typeof fakeMachine>>) =>
       machine.calls('ncu').filter((call) => !call.includes('--version'))
 
-    it('profiling is retried, with the same result as without the conflict', async () => {
+    it('is retried, with the same result as without the conflict', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'counters-busy:2' })
       const { events, emit } = eventLog()
@@ -210,7 +210,7 @@ describe('profiling', () => {
       expect(log[0]).toMatch(/is using the GPU's counters; trying again in 1 s/)
     })
 
-    it('the conflict is reported after the third try, with the remedy', async () => {
+    it('reports the conflict and its remedy after the third try', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'counters-busy' })
       const { session, missing } = await machine.run({}, { settings })
@@ -220,14 +220,14 @@ describe('profiling', () => {
       expect(rung(session, '01_naive').timing).not.toBeNull()
     })
 
-    it('profiling is not retried after any other failure', async () => {
+    it('is not retried after any other failure', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'driver-library' })
       await machine.run({}, { settings })
       expect(profiling(machine)).toHaveLength(1)
     })
 
-    it('canceling ends the wait', async () => {
+    it('stops waiting when canceled', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'counters-busy' })
       const abort = new AbortController()
@@ -246,7 +246,7 @@ describe('profiling', () => {
     })
   })
 
-  describe('with an ncu that profiles nothing because one requested metric is unsupported', () => {
+  describe('with a metric that ncu does not support', () => {
     const settings = { idleSeconds: 2, busyWaitsMs: [5] }
     const asked = (machine: Awaited<ReturnType<typeof fakeMachine>>) =>
       machine
@@ -254,7 +254,7 @@ describe('profiling', () => {
         .filter((call) => !call.includes('--version'))
         .map((call) => call[call.indexOf('--metrics') + 1]!.split(','))
 
-    it('only the cells of that metric are empty, with a reason', async () => {
+    it('leaves only the cells of that metric empty, with a reason', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU_UNKNOWN: 'sm__pipe_fma_cycles_active,smsp__inst_executed_op_shared_ld' })
       const { events, emit } = eventLog()
@@ -281,7 +281,7 @@ describe('profiling', () => {
       expect(log).toHaveLength(2)
     })
 
-    it('the metric is requested by its other name, if there is one', async () => {
+    it('requests the metric by its other name, if there is one', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU_UNKNOWN: 'smsp__inst_executed_op_shared_ld' })
       await machine.run({}, { settings })
@@ -292,7 +292,7 @@ describe('profiling', () => {
       expect(third).toBeUndefined()
     })
 
-    it('profiling does not retry forever if ncu reports a metric that was not requested', async () => {
+    it('is not retried forever if ncu reports a metric that was not requested', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'unknown-metric' })
       const { missing } = await machine.run({}, { settings })
@@ -356,8 +356,8 @@ describe('the deep level', () => {
       onEvent: () => undefined,
     })
 
-  describe('profiling at the deep level', () => {
-    it('collects once, with the full set and the sources, and prints three pages from the report', async () => {
+  describe('profiling', () => {
+    it('collects the full set and the sources once, and prints three pages of the report', async () => {
       const { toolbox, calls } = watched(recordedToolbox(await recording()))
       await profiled(toolbox)
       expect(calls.map(({ key }) => key)).toEqual([
@@ -371,7 +371,7 @@ describe('the deep level', () => {
         expect(args.slice(0, 3)).toEqual(['--import', '/session/profile.ncu-rep', '--csv'])
     })
 
-    it('does not request the full set or the sources at the card level', async () => {
+    it('omits the full set and the sources at the card level', async () => {
       const { toolbox, calls } = watched(recordedToolbox(await recording()))
       const { deep } = await profiled(toolbox, 'card')
       expect(calls.map(({ key }) => key)).toEqual(['ncu/profile'])
@@ -397,7 +397,7 @@ describe('the deep level', () => {
       expect(kernel!.rules.length).toBeGreaterThan(0)
     })
 
-    it('reports a missing page, and keeps the other data', async () => {
+    it('reports a missing page but keeps the other data', async () => {
       const { byRung, deep, deepTroubles } = await profiled(
         recordedToolbox(await recording(['ncu/source-lines', 'ncu/details'])),
       )
@@ -407,7 +407,7 @@ describe('the deep level', () => {
     })
   })
 
-  describe('a deep profile on disk', () => {
+  describe('a profile on disk', () => {
     const saved = async () => {
       const { deep } = await profiled(recordedToolbox(await recording()))
       const draft = await draftSession(join(await tempDir(), 'session'))

@@ -209,7 +209,7 @@ describe.skipIf(!isThere)('a rung in Python', () => {
     else expect(said.get(id)).toMatch(says)
   })
 
-  it('runs its script from a copy of its library, as `regress` does to time old code next to new code', () =>
+  it('runs from a copied library, so that `regress` can time old code next to new code', () =>
     expect(said.get('a copy')).toMatch(rungs.softmax!.says))
 
   it.each([

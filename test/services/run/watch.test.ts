@@ -156,7 +156,7 @@ describe('without times', () => {
     expect(describeChange(third.rungs[0]!)).toBe('a: ok. No counter changed.')
   })
 
-  it('a save that changes the problem is reported with the reason that counters are not compared', () => {
+  it('a save that changes the problem is reported with the reason that its counters are not compared', () => {
     const now = emulatedSession(['a'], 1024)
     const problem = { ...now.problem!, sizes: { ...now.problem!.sizes, k: 64 } }
     const { rungs } = watchRound(first, { ...now, problem }, ['a'])

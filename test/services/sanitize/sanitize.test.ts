@@ -34,7 +34,7 @@ const check = ({ rungs }: SanitizeReport, id: string, tool: string): SanitizerCh
 }
 
 describe('rungs without a fault', () => {
-  it('are clean with every tool, in one process per tool, without the reference', async () => {
+  it('are clean with every tool, each in one process without the reference', async () => {
     const machine = await fakeMachine()
     const report = await start(machine)
     expect(report.rungs.map(({ id }) => id)).not.toContain('00_cublas')
@@ -76,7 +76,7 @@ describe('rungs without a fault', () => {
 })
 
 describe('a rung with a fault', () => {
-  it('is reported at its source line, and the other rungs are clean', async () => {
+  it('is the only rung that is reported, at its source line', async () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'out-of-bounds')
     const report = await start(machine, { tools: ['memcheck', 'racecheck'] })
@@ -116,7 +116,7 @@ describe('a rung with a fault', () => {
     expect(check(report, '01_naive', 'memcheck').status).toBe('clean')
   })
 
-  it('with a crashed check is not reported as clean, and the partial report is stored', async () => {
+  it('is not reported as clean if the check crashes after a partial report', async () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'sanitizer-cut')
     const report = await start(machine, { tools: ['memcheck'] })
@@ -131,7 +131,7 @@ describe('a rung with a fault', () => {
 })
 
 describe('a check that does not end', () => {
-  it('is killed with its whole process tree, and the rung has no verdict', async () => {
+  it('is killed with its whole process tree and leaves the rung without a verdict', async () => {
     const machine = await fakeMachine([], { processes: true })
     await machine.addFault('01_naive', 'sanitizer-hang')
     const report = await start(

@@ -58,7 +58,7 @@ const days = (count: number, sketch: Sketch): Sketch[] =>
 const of = ({ series }: History, rung: string) => series.filter((one) => one.rung === rung)
 
 describe('a history', () => {
-  it('finds the first session in which a rung became slower, and whether its source changed', async () => {
+  it('shows when a rung became slower, and whether its source changed', async () => {
     const { read } = await store(
       ...days(9, {}),
       ...days(8, { times: { '01_naive': 1.02 }, source: 'f'.repeat(64) }),
@@ -86,7 +86,7 @@ describe('a history', () => {
     expect(series!.changes[0]!.relative).toBeCloseTo(1, 2)
   })
 
-  it('separates environments, sizes, and parameters, and does not compare sessions across them', async () => {
+  it('never compares sessions with different environments, sizes, or parameters', async () => {
     const { read } = await store(
       ...days(9, {}),
       ...days(9, {
@@ -135,7 +135,7 @@ describe('a history', () => {
     expect(of(history, '01_naive')[0]!.changes).toEqual([])
   })
 
-  it('rejects a ladder that has no sessions, and a rung that is in no session', async () => {
+  it('rejects a ladder or rung that has no sessions', async () => {
     const { read } = await store({})
     await expect(read({ ladder: 'scan' })).rejects.toMatchObject({ kind: 'input' })
     await expect(read({ rungs: ['nope'] })).rejects.toMatchObject({
@@ -164,7 +164,7 @@ describe('a history', () => {
   })
 })
 
-it('the history is empty, without an error, for a ladder without a timed session', async () => {
+it('a ladder without a timed session has an empty history, not an error', async () => {
   const { setup } = await store(...days(2, {}))
   const none = await findHistory(setup, 'reduction')
   expect(none).toMatchObject({ ladders: ['gemm-fp32'], history: { series: [], unreadable: [] } })
@@ -212,7 +212,7 @@ describe('a name', () => {
     expect(await readdir(folder)).not.toContain('label.json')
   })
 
-  it('that cannot be read is ignored, and the session still opens', async () => {
+  it('that cannot be read is ignored when the session opens', async () => {
     const { core, ref, folder, summary } = await setUp()
     await writeFile(join(folder, 'label.json'), '{"schema":1,"title":')
     expect((await summary())!.title).toBeNull()
@@ -221,7 +221,7 @@ describe('a name', () => {
 })
 
 describe('a deleted session', () => {
-  it('moves from the list to the trash, and is restored completely with its name', async () => {
+  it('moves to the trash, from which it can be restored completely with its name', async () => {
     const { core, ref, folder, summary } = await setUp()
     await core.call('sessions.rename', { ref, title: 'mine' })
     const session = await core.call('sessions.get', { ref })
@@ -292,7 +292,7 @@ describe('sessions outside the store', () => {
     },
   )
 
-  it('include a folder given on the command line, which is not deleted because it belongs to the user', async () => {
+  it('include a folder given on the command line, which only the user may delete', async () => {
     const { core, ref } = await setUp({ mounted: true })
     await expect(core.call('sessions.delete', { ref })).rejects.toThrow('your own folder')
   })
@@ -315,7 +315,7 @@ describe('an uploaded file', () => {
     expect(await summary()).toMatchObject({ ref, kind: 'imported', rungCount: 3 })
   })
 
-  it('that is an HTML report of a live run on another machine is listed as imported, with its problem', async () => {
+  it("that is another machine's HTML report of a live run is listed as imported, with its problem", async () => {
     const { core } = await setUp()
     const sample = recording()
     sample.session.target = { kind: 'live', name: 'local' }
@@ -327,7 +327,7 @@ describe('an uploaded file', () => {
     expect(await core.call('sessions.get', { ref })).toEqual(sample.session)
   })
 
-  it('that is not a report is rejected with an error that contains only the file name, and leaves no files', async () => {
+  it('that is not a report leaves no files, and the error shows only its name', async () => {
     const { core, store, folder } = await setUp()
     const dir = await tempDir()
     const path = join(dir, 'holiday.jpg')

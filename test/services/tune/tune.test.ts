@@ -81,7 +81,7 @@ describe('a sweep', () => {
     expect(large!.bestMs! / small!.bestMs!).toBeCloseTo(1 / 1.1, 6)
   })
 
-  it('has rows for points that are wrong, crash, hang, or do not compile, and continues', async () => {
+  it('lists points that are wrong, crash, hang, or do not compile, and continues', async () => {
     const machine = await machineWith(
       '// fault-at: BM=32 wrong',
       '// fault-at: TM=8 compile-error',
