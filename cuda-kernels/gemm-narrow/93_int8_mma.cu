@@ -2,7 +2,7 @@
 // @title   INT8 tensor cores
 // @after   92_int8_fused
 // @idea    one mma.sync of a warp multiplies 16 x 32 by 32 x 8 bytes and adds the products to INT32 sums. The epilogue
-//          is the same, except that a lane stores two adjacent elements of a row instead of four
+//          differs only in that a lane stores two adjacent elements of a row instead of four
 // @expect  tensorUtilization up, sharedLoads down
 // @dtype   i8
 // @out     i8
