@@ -2,8 +2,8 @@
 // @title   Several elements per thread
 // @after   04_warp_scans
 // @idea    each thread issues QUADS 16-byte loads before its first addition, so each warp has more bytes in flight. The
-//          cost of shuffles and barriers is shared by 4 * QUADS elements. Larger tiles leave so few sums that scanning
-//          the sums takes hardly any time
+//          cost of shuffles and barriers is spread over 4 * QUADS elements. Larger tiles leave so few sums that
+//          scanning the sums takes hardly any time
 // @expect  memoryInstructions down, exchangeInstructions down
 // @param   THREADS 256 {128,256,512}
 // @param   QUADS 4 {1,2,4,8}

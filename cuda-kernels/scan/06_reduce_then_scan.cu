@@ -1,8 +1,8 @@
 // @rung    06_reduce_then_scan
 // @title   Reduce, then scan
 // @after   05_vector_tiles
-// @idea    in the first launch, a fixed number of blocks sum their own elements. In the second, each block adds the
-//          sums of the blocks before it and scans its elements tile by tile. Each element is read twice and written
+// @idea    in the first launch, a fixed number of blocks sum their own elements. In the second launch, each block adds
+//          the sums of preceding blocks and scans its elements tile by tile. Each element is read twice and written
 //          once, for three accesses to device memory instead of four. The sums are computed backward, so the scan
 //          starts with the elements most recently read into L2
 // @expect  dramBytes down
