@@ -1,6 +1,6 @@
 # @rung    00_cudnn
 # @title   cuDNN through PyTorch
-# @idea    the PyTorch call that programs use today; the baseline for the other rungs
+# @idea    this PyTorch call, which programs use today, is the baseline for the other rungs
 # @package torch
 # @dtype   bf16
 # @param   FLASH 0 {0,1}

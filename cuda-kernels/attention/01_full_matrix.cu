@@ -1,6 +1,6 @@
 // @rung    01_full_matrix
 // @title   Full score matrix in memory
-// @idea    the formula as written, in three kernels. One stores all scores q·kᵀ, one turns each row of scores into weights, and one multiplies the weights by v. The score matrix is far larger than the inputs, and every kernel reads or writes it in memory
+// @idea    three kernels compute the formula as written. The first stores all scores q·kᵀ. The second turns each row of scores into weights, and the third multiplies the weights by v. The score matrix is far larger than the inputs, and every kernel reads or writes it in memory
 // @dtype   bf16
 #include "attention_common.cuh"
 

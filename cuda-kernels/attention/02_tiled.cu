@@ -1,7 +1,7 @@
 // @rung    02_tiled
 // @title   Tiles, in two passes
 // @after   01_full_matrix
-// @idea    a block processes 64 rows and loads tiles of 64 keys into shared memory, in two passes. The first pass finds the largest score of each row, and the second computes the weights. No score goes to memory, but each score is computed twice
+// @idea    a block processes 64 rows in two passes over the keys, with tiles of 64 keys in shared memory. The first pass finds the largest score of each row, and the second computes the weights. Scores are never written to device memory, but each score is computed twice
 // @expect  dramBytes down
 // @dtype   bf16
 #include "attention_tiles.cuh"

@@ -1,7 +1,7 @@
 // @rung    03_online_softmax
 // @title   One pass, online softmax
 // @after   02_tiled
-// @idea    online softmax: if a tile contains a new maximum, the sums so far are rescaled. One pass is then enough, so each score is computed once and each tile of keys is read once
+// @idea    with online softmax, the sums so far are rescaled when a tile contains a new maximum. One pass is enough, so each score is computed once and each tile of keys is read once
 // @expect  ffmaInstructions down, sharedLoads down
 // @dtype   bf16
 #include "attention_tiles.cuh"

@@ -1,7 +1,7 @@
 // @rung    04_mma_sync
 // @title   Tensor cores, everything in registers
 // @after   03_online_softmax
-// @idea    a warp multiplies with mma.sync and keeps the sums of 32 rows in registers. Scores become weights in the registers that the next product uses as its left operand, so neither is stored. cp.async copies tiles of k and v into a swizzled layout, one tile ahead
+// @idea    a warp multiplies with mma.sync and keeps the sums of 32 rows in registers. Scores become weights in the registers that hold the left operand of the next product. Neither scores nor weights are stored in memory. cp.async copies tiles of k and v one tile ahead into a swizzled layout
 // @expect  tensorUtilization up, sharedLoads down
 // @param   KEYS 64 {32,64}
 // @param   WARPS 4 {4,8}

@@ -1,7 +1,7 @@
 // @rung    05_wgmma_tma
 // @title   WGMMA and TMA
 // @after   04_mma_sync
-// @idea    TMA copies tiles into shared memory, and two warpgroups multiply them from there at the full rate of the tensor cores. The weights are the left operand of the second product and stay in registers
+// @idea    TMA copies tiles into shared memory. Two warpgroups multiply directly from shared memory at the full rate of the tensor cores. The weights are the left operand of the second product and stay in registers
 // @expect  tensorUtilization up
 // @param   STAGES 2 {1,2}
 // @dtype   bf16

@@ -1,7 +1,7 @@
 // @rung    06_ping_pong
 // @title   Ping-pong: two warpgroups in turn
 // @after   05_wgmma_tma
-// @idea    a producer issues the TMA copies, and two warpgroups take turns: one uses the tensor cores while the other computes its softmax. Each enqueues the scores of its next tile together with the second product of its previous tile, which then runs during its own softmax
+// @idea    a producer issues the TMA copies. Two warpgroups take turns: one uses the tensor cores while the other computes its softmax. Each warpgroup queues the scores of its next tile together with the second product of its previous tile. The second product then runs during the warpgroup's own softmax
 // @expect  tensorUtilization up
 // @param   KEYS 128 {64,128,160,176}
 // @param   STAGES 2 {2,3,4}

@@ -1,7 +1,7 @@
 // @rung    07_persistent
 // @title   Persistent blocks
 // @after   06_ping_pong
-// @idea    one block per SM processes many tiles of rows, so the next tile starts while the previous one is still being stored. With a causal mask, tiles that see the most keys come first. Rounds of tiles alternate direction over the blocks, so all blocks finish together
+// @idea    one block per SM processes many tiles of rows. The next tile starts while the previous tile is still being stored. With a causal mask, tiles that see the most keys come first. Each round assigns tiles to blocks in the reverse order of the previous round, so all blocks finish together
 // @param   KEYS 128 {64,128,160,176}
 // @param   STAGES 2 {2,3,4}
 // @param   TURNS 1 {0,1}

@@ -1,7 +1,7 @@
 // @rung    90_int8_naive
 // @title   One thread per element, byte by byte
-// @idea    each thread multiplies a row of A by a row of B, one byte at a time. It then converts its INT32 sum to INT8:
-//          it scales the sum by a float, rounds it, and saturates it
+// @idea    each thread multiplies a row of A by a row of B, one byte at a time. To convert its INT32 sum to INT8, the
+//          thread scales the sum by a float, rounds it, and saturates it
 // @dtype   i8
 // @out     i8
 #include "narrow_common.cuh"

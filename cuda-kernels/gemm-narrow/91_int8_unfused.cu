@@ -1,8 +1,8 @@
 // @rung    91_int8_unfused
 // @title   Byte tiles, converted by a second kernel
 // @after   90_int8_naive
-// @idea    each tile in shared memory is used for 64 rows and columns, and one DP4A multiplies four pairs of bytes. The
-//          INT32 sums go to memory; a second kernel reads them, scales them, and writes a quarter of the bytes
+// @idea    tiles in shared memory are reused for 64 rows and columns. One DP4A multiplies four pairs of bytes. The
+//          INT32 sums go to memory. A second kernel reads the sums, scales them, and writes a quarter as many bytes
 // @expect  dramBytes up, globalLoadSectorsPerRequest down
 // @dtype   i8
 // @out     i8

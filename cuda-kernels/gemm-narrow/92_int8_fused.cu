@@ -1,8 +1,8 @@
 // @rung    92_int8_fused
 // @title   Converted in the epilogue
 // @after   91_int8_unfused
-// @idea    the sums are scaled, rounded and saturated while they are still in registers. This saves a 4-byte write and
-//          a 4-byte read per element, and one launch
+// @idea    the sums are scaled, rounded, and saturated while they are still in registers. Fusion saves one launch and,
+//          per element, a 4-byte write and a 4-byte read
 // @expect  dramBytes down, l2Bytes down
 // @dtype   i8
 // @out     i8

@@ -1,8 +1,8 @@
 // @rung    93_int8_mma
 // @title   INT8 tensor cores
 // @after   92_int8_fused
-// @idea    one mma.sync of a warp multiplies 16 x 32 by 32 x 8 bytes and adds the products to INT32 sums. The epilogue
-//          is the same, except that a lane stores two adjacent elements of a row instead of four
+// @idea    one mma.sync of a warp multiplies 16 x 32 by 32 x 8 bytes and adds to INT32 sums. The epilogue differs only
+//          in that a lane stores two adjacent elements of a row instead of four
 // @expect  tensorUtilization up, sharedLoads down
 // @dtype   i8
 // @out     i8

@@ -1,7 +1,7 @@
 // @rung    95_half_unfused
 // @title   FP32 tiles, converted by a second kernel
-// @idea    the product is written as FP32, and a second kernel converts it to FP16: writing and
-//          reading the FP32 sums costs eight bytes per element
+// @idea    the product is written as FP32, and a second kernel converts it to FP16. Writing and reading the FP32 sums
+//          costs eight bytes per element
 // @dtype   f32
 // @out     f16
 #include "narrow_common.cuh"

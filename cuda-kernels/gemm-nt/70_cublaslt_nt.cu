@@ -1,6 +1,6 @@
 // @rung    70_cublaslt_nt
 // @title   cuBLASLt
-// @idea    NVIDIA's own kernel: the first that cuBLASLt suggests for these types, this layout and 32 MiB of workspace. FAST enables fast accumulation, which keeps FP8 sums in the tensor cores
+// @idea    cuBLASLt runs NVIDIA's own kernel, the first that it suggests for these types, this layout, and 32 MiB of workspace. FAST enables fast accumulation, which keeps FP8 sums in the tensor cores
 // @param   FAST 1 {0,1}
 // @dtype   bf16 e4m3
 

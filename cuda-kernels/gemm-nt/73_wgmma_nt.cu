@@ -1,7 +1,7 @@
 // @rung    73_wgmma_nt
-// @title   WGMMA fed by the copy engine
+// @title   WGMMA fed by TMA
 // @after   72_mma_sync_nt
-// @idea    a warpgroup multiplies directly from shared memory, and one thread copies a whole tile with one instruction. This needs no fragment loads, no address computation, and no registers for data in flight
+// @idea    a warpgroup multiplies directly from shared memory, and one thread copies a whole tile with one instruction. The main loop needs no fragment loads, no address computation, and no registers for data in flight
 // @expect  tensorUtilization up, sharedLoads down
 // @param   STAGES 3 {2,3}
 // @dtype   bf16 e4m3

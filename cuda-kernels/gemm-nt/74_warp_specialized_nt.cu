@@ -1,7 +1,7 @@
 // @rung    74_warp_specialized_nt
 // @title   A warp that copies, two warpgroups that multiply
 // @after   73_wgmma_nt
-// @idea    one thread keeps up to four stages of A and B in flight while two warpgroups multiply 64 x 256 each. No warp waits for a copy that could have started earlier
+// @idea    one thread keeps up to four stages of A and B in flight. Meanwhile, two warpgroups multiply 64 x 256 tiles. No warp waits for a copy that could have started earlier
 // @expect  tensorUtilization up
 // @dtype   bf16 e4m3
 // @requires sm_90a

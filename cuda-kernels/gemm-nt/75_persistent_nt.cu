@@ -1,7 +1,7 @@
 // @rung    75_persistent_nt
 // @title   Persistent blocks
 // @after   74_warp_specialized_nt
-// @idea    one block per SM computes tile after tile, and copies for the next tile run while the current results are stored. Tiles are ordered in bands, so the inputs of concurrent tiles fit in L2
+// @idea    one block per SM computes tile after tile. Copies for the next tile run while the current results are stored. Tiles are ordered in bands, so the inputs of concurrent tiles fit in L2
 // @expect  tensorUtilization up, dramBytes down
 // @param   GROUP 16 {1,4,8,16,32}
 // @dtype   bf16 e4m3

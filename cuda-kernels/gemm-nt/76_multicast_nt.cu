@@ -1,7 +1,7 @@
 // @rung    76_multicast_nt
 // @title   Clusters that share B
 // @after   75_persistent_nt
-// @idea    two blocks, one below the other, form a cluster. Each loads half of the tile of B for both blocks, which cuts L2 reads by a third
+// @idea    two blocks, one below the other, form a cluster. Each block loads half of the tile of B for both blocks, which cuts L2 reads by a third
 // @expect  l2Bytes down
 // @param   GROUP 8 {1,2,4,8,16}
 // @dtype   bf16 e4m3

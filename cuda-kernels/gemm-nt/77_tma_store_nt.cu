@@ -1,7 +1,7 @@
 // @rung    77_tma_store_nt
 // @title   TMA stores
 // @after   76_multicast_nt
-// @idea    stmatrix writes the results to shared memory, and TMA stores them as whole lines, the last part of a tile during the next tile's products. A store directly from registers writes only half a sector to each of eight rows
+// @idea    stmatrix writes the results to shared memory, and TMA stores them as whole lines. The last part of a tile is stored during the next tile's products. A store directly from registers writes only half a sector to each of eight rows
 // @expect  l2Bytes down
 // @param   GROUP 8 {1,2,4,8,16}
 // @param   BUFFERS 2 {2,4}

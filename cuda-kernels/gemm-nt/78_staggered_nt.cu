@@ -1,7 +1,7 @@
 // @rung    78_staggered_nt
 // @title   Warpgroups out of step
 // @after   77_tma_store_nt
-// @idea    the first warpgroup starts LEAD steps before the second and stays ahead. While one warpgroup stores its results, the other has the tensor cores to itself, so they do not idle between tiles
+// @idea    the first warpgroup starts LEAD steps before the second and stays ahead. While one warpgroup stores its results, the other has the tensor cores to itself. The tensor cores therefore do not idle between tiles
 // @expect  tensorUtilization up
 // @param   GROUP 8 {1,2,4,8,16}
 // @param   BUFFERS 2 {2,4}

@@ -1,7 +1,7 @@
 // @rung    79_serpentine_nt
 // @title   Serpentine raster, dependent launch
 // @after   77_tma_store_nt
-// @idea    bands of tiles alternate direction (serpentine), so each band starts with the rows of B that the previous band ended with. L2 evicts A and B last, and programmatic dependent launch starts the next launch's blocks as these blocks end. At the power limit, a kernel that moves less data runs faster
+// @idea    bands of tiles alternate direction (serpentine), so each band starts with the rows of B that ended the previous band. L2 evicts A and B last. Programmatic dependent launch starts the next launch's blocks as this launch's blocks end. At the power limit, a kernel that moves less data runs faster
 // @expect  dramBytes down
 // @param   GROUP 8 {1,2,4,8,16}
 // @dtype   bf16 e4m3

@@ -1,7 +1,7 @@
 // @rung    80_overlapped_epilogue_nt
-// @title   Epilogue under the next tile
+// @title   Epilogue during the next tile
 // @after   79_serpentine_nt
-// @idea    a tile's results are converted to BF16, which halves their registers, and are stored in four parts during the next tile's products. An SM stops multiplying for its stores only after its last tile
+// @idea    a tile's results are converted to BF16, which halves their registers. The results are stored in four parts during the next tile's products. An SM stops multiplying for its stores only after its last tile
 // @expect  tensorUtilization up
 // @param   GROUP 8 {1,2,4,8,16}
 // @param   DEFERRED 2 {1,2,3,4,6,8}

@@ -1,7 +1,7 @@
 // @rung    81_promoted_nt
 // @title   Sums promoted to FP32
 // @after   79_serpentine_nt
-// @idea    tensor cores keep only about 14 bits of an FP8 sum. After each step of 128 along K, the sum is added to an FP32 sum in registers and restarts at zero. A warpgroup multiplies 128 of its 256 columns at a time, so that both sums fit in registers
+// @idea    tensor cores keep only about 14 bits of an FP8 sum. After every 128 elements along K, the sum is added to an FP32 sum in registers and restarts at zero. A warpgroup multiplies 128 of its 256 columns at a time, so both sums fit in registers
 // @param   GROUP 8 {1,2,4,8,16}
 // @dtype   e4m3
 // @requires sm_90a

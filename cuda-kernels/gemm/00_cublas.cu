@@ -1,6 +1,6 @@
 // @rung    00_cublas
 // @title   cuBLAS
-// @idea    NVIDIA's own FP32 kernel, without TF32; the baseline for the ladder
+// @idea    NVIDIA's own FP32 kernel, without TF32, is the baseline for the ladder
 // @dtype   f32
 
 // A machine may have nvcc but not cuBLAS or its header. This rung therefore declares the four functions it uses and

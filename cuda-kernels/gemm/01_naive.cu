@@ -1,6 +1,6 @@
 // @rung    01_naive
 // @title   Naive
-// @idea    a typical first attempt: one thread per element of C, with threadIdx.x as the row index. Every load of A by a warp therefore touches 32 rows and thus 32 sectors
+// @idea    a typical first attempt uses one thread per element of C, with threadIdx.x as the row index. Every load of A by a warp therefore touches 32 rows and 32 sectors
 // @dtype   f32
 
 #include "gemm_launch.cuh"

@@ -1,7 +1,7 @@
 // @rung    02_coalesced
 // @title   Coalesced global access
 // @after   01_naive
-// @idea    threadIdx.x is now the column index of C. A warp reads 32 adjacent elements of B in 4 sectors and one broadcast element of A, instead of 32 scattered sectors
+// @idea    threadIdx.x is now the column index of C. A warp reads 32 adjacent elements of B in 4 sectors. Each load of A reads one broadcast element instead of 32 scattered sectors
 // @expect  fmaUtilization up, sharedLoads same
 // @dtype   f32
 

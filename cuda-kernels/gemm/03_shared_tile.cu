@@ -1,7 +1,7 @@
 // @rung    03_shared_tile
 // @title   Shared-memory tile
 // @after   02_coalesced
-// @idea    a block copies a tile of A and of B into shared memory and reads each element TILE times from there. This divides the number of global loads by TILE. Tiles twice as deep as wide (STEPS 2) halve the number of barriers
+// @idea    a block copies tiles of A and B into shared memory and reads each element TILE times. Global loads decrease by a factor of TILE. With STEPS 2, tiles are twice as deep as wide, which halves the number of barriers
 // @expect  sharedLoads up
 // @param   TILE 32 {16,32}
 // @param   STEPS 2 {1,2}

@@ -1,7 +1,7 @@
 // @rung    04_thread_tile_1d
 // @title   1D thread tile
 // @after   03_shared_tile
-// @idea    each thread computes TM rows of one column, so an element of B read from shared memory is used for TM FMAs instead of one
+// @idea    each thread computes TM rows of one column. An element of B read from shared memory is used for TM FMAs instead of one
 // @expect  sharedLoads down, fmaUtilization up
 // @param   BM 64 {32,64,128}
 // @param   BN 64 {32,64,128}

@@ -1,7 +1,7 @@
 // @rung    05_thread_tile_2d
 // @title   2D thread tile
 // @after   04_thread_tile_1d
-// @idea    each thread computes a TM x TN tile from TM + TN values in registers: TM * TN FMAs for TM + TN reads of shared memory
+// @idea    each thread computes a TM x TN tile from TM + TN values in registers. TM + TN reads of shared memory feed TM * TN FMAs
 // @expect  sharedLoads down, fmaUtilization up, registersPerThread up, achievedOccupancy down
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}

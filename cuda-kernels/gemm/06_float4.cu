@@ -1,7 +1,7 @@
 // @rung    06_float4
 // @title   128-bit access
 // @after   05_thread_tile_2d
-// @idea    global memory is accessed four floats at a time. A is transposed on its way into shared memory, so the values that a thread needs in a step are adjacent. A thread's columns are split into groups of four, so its loads of B have no bank conflicts. The transposed stores of A do
+// @idea    global memory is accessed four floats at a time. A is transposed on its way into shared memory, so each thread's values for a step are adjacent. A thread's columns are split into groups of four, so its loads of B have no bank conflicts. The transposed stores of A have bank conflicts
 // @expect  sharedLoads same, fmaUtilization up, sharedLoadBankConflicts down, sharedStoreBankConflicts up
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}

@@ -1,7 +1,7 @@
 // @rung    08_warp_tile
 // @title   Warp tile
 // @after   07_conflict_free
-// @idea    a warp computes a compact WM x WN tile, so it loads only WM + WN floats per step. Each thread computes interleaved groups of four rows and columns, so every load by a warp reads one contiguous piece
+// @idea    a warp computes a compact WM x WN tile, so it loads only WM + WN floats per step. Each thread computes interleaved groups of four rows and columns, so every load by a warp reads one contiguous range
 // @expect  sharedLoadWavefronts down, sharedLoads same, fmaUtilization up
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}

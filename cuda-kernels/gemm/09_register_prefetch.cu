@@ -1,7 +1,7 @@
 // @rung    09_register_prefetch
 // @title   Software pipelining
 // @after   08_warp_tile
-// @idea    the next tile is loaded into registers before the current one is computed, then stored into a second shared buffer. This hides the global memory latency and removes the second barrier
+// @idea    the next tile is loaded into registers before the current tile is computed. The loaded tile is then stored in a second shared buffer. Double buffering hides the global memory latency and removes the second barrier
 // @expect  fmaUtilization up, sharedLoads same, registersPerThread up, achievedOccupancy same
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}

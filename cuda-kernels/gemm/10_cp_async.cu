@@ -1,7 +1,7 @@
 // @rung    10_cp_async
 // @title   Multistage cp.async
 // @after   09_register_prefetch
-// @idea    cp.async copies tiles from global directly into shared memory, STAGES - 1 tiles ahead. Tiles in flight need no registers, and each copy can take as long as the computation of STAGES - 1 tiles
+// @idea    cp.async copies tiles from global memory directly into shared memory, STAGES - 1 tiles ahead. Tiles in flight need no registers. Each copy can take as long as the computation of STAGES - 1 tiles
 // @expect  fmaUtilization same, registersPerThread same, sharedStoreWavefronts down
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}

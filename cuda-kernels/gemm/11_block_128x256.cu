@@ -1,7 +1,7 @@
 // @rung    11_block_128x256
 // @title   128 x 256 block, 16 x 8 thread
 // @after   10_cp_async
-// @idea    each thread computes 16 x 8 elements instead of 8 x 8. Six 128-bit shared loads feed 128 FMAs, where four fed 64, so fewer issue slots go to other instructions
+// @idea    each thread computes 16 x 8 elements instead of 8 x 8. Six 128-bit shared loads feed 128 FMAs, up from four loads for 64 FMAs. A smaller share of issue slots goes to other instructions
 // @expect  sharedLoads down, sharedLoadWavefronts down, fmaUtilization up, registersPerThread up, achievedOccupancy down, theoreticalOccupancy down
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}

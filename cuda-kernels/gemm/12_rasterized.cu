@@ -1,7 +1,7 @@
 // @rung    12_rasterized
 // @title   Block rasterization
 // @after   11_block_128x256
-// @idea    concurrent blocks compute a compact part of C instead of whole rows of tiles. If rows have many tiles, the blocks need fewer rows of A and columns of B in total, so they share more in L2 and read less from DRAM
+// @idea    concurrent blocks compute a compact part of C instead of whole rows of tiles. If rows have many tiles, the blocks need fewer rows of A and columns of B in total. The blocks then share more in L2 and read less from DRAM
 // @expect  sharedLoads same, fmaUtilization same, registersPerThread same
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}

@@ -1,7 +1,7 @@
 // @rung    14_shape_dispatch
 // @title   Fastest kernel for each shape
 // @after   13_split_k
-// @idea    the previous rungs are fastest at different sizes. The launch estimates the time of each block shape with every split of K and runs the fastest combination
+// @idea    the previous rungs are fastest at different sizes. The launch function estimates the time of every combination of block shape and K split, and runs the fastest
 // @expect  fmaUtilization same
 // @dtype   f32
 // @requires sm_80

@@ -1,7 +1,7 @@
 // @rung    20_transposed_conflicts
 // @title   Transposed store with bank conflicts
 // @after   05_thread_tile_2d
-// @idea    eight lanes copy eight adjacent elements of a row of A and store them transposed. The elements are then BM floats apart, all in one bank, so the store takes eight passes
+// @idea    eight lanes copy eight adjacent elements of a row of A and store them transposed. The transposed elements are BM floats apart, all in one bank, so the store takes eight passes
 // @expect  sharedStoreBankConflicts up, sharedStoreWavefronts up
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}

@@ -1,7 +1,7 @@
 // @rung    21_sliced_k
 // @title   Sliced-K
 // @after   10_cp_async
-// @idea    if C is too small for many warps side by side, the warps of a block also split each tile's steps along K. The same block of C then has SLICES times as many warps, whose sums are added at the end
+// @idea    if C is too small for many warps, the warps of a block also split each tile's steps along K. Each tile of C then has SLICES times as many warps, and their sums are added at the end
 // @expect  achievedOccupancy up, fmaUtilization up, sharedLoads same
 // @param   SLICES 4 {1,2,4}
 // @param   STAGES 3 {2,3,4}

@@ -1,7 +1,7 @@
 // @rung    22_unfused_epilogue
 // @title   Bias and ReLU in a second kernel
 // @after   12_rasterized
-// @idea    a bias and an activation usually follow a GEMM. Here a second kernel applies them, so it reads all of C and writes it again. The cost is that of a library's GEMM plus a framework's elementwise kernel
+// @idea    a bias and an activation usually follow a GEMM. Here, a second kernel applies the bias and ReLU, so it reads and rewrites all of C. This costs as much as a library's GEMM plus a framework's elementwise kernel
 // @expect  dramBytes up, l2Bytes up, sharedLoads same, registersPerThread same
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}

@@ -1,7 +1,7 @@
 // @rung    23_fused_epilogue
 // @title   Fused epilogue through shared memory
 // @after   22_unfused_epilogue
-// @idea    bias and ReLU are applied before the sums are stored, so C is written once and not read again, and one launch is saved. The sums go through shared memory to form whole rows; a thread always stores the same four columns and needs only four bias values
+// @idea    bias and ReLU are applied before the sums are stored. C is therefore written once and not read again, and one launch is saved. The sums go through shared memory to form whole rows. A thread always stores the same four columns, so it needs only four bias values
 // @expect  dramBytes down, l2Bytes down, sharedStoreWavefronts up, registersPerThread up
 // @param   BK 16 {8,16,32}
 // @param   STAGES 3 {2,3,4}

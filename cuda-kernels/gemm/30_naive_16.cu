@@ -1,6 +1,6 @@
 // @rung    30_naive_16
 // @title   Naive, blocks of 16 × 16
-// @idea    one thread per element of C, with threadIdx.x as the column index, so access is coalesced from the start. Each half-warp computes part of one row, and a block of 256 threads is small enough to fill every SM
+// @idea    each thread computes one element of C, with threadIdx.x as the column index, so access is coalesced from the start. Each half-warp computes part of one row. Blocks of 256 threads are small enough to fill every SM
 // @dtype   f32
 
 #include "gemm_launch.cuh"

@@ -1,7 +1,7 @@
 // @rung    31_thread_tile_n
 // @title   1D thread tile along N
 // @after   03_shared_tile
-// @idea    each thread of a 32 x 32 block computes TN adjacent columns of one row. An element of A read from shared memory is used for TN FMAs, and one wide load reads TN elements of B
+// @idea    each thread of a 32 x 32 block computes TN adjacent columns of one row. An element of A read from shared memory is used for TN FMAs. One wide load reads TN elements of B
 // @expect  sharedLoads down, fmaUtilization up, sharedStoreBankConflicts up
 // @param   TN 4 {2,4,8}
 // @dtype   f32

@@ -1,7 +1,7 @@
 // @rung    32_thread_tile_square
 // @title   Square thread tile, 1024 threads
 // @after   31_thread_tile_n
-// @idea    each thread of a 32 x 32 block computes a THREAD_TILE x THREAD_TILE square. A wide load of B is now used for THREAD_TILE rows of FMAs instead of one
+// @idea    each thread of a 32 x 32 block computes a THREAD_TILE x THREAD_TILE square. A wide load of B is now used for THREAD_TILE rows of FMAs instead of one row
 // @expect  sharedLoads down, fmaUtilization up
 // @param   THREAD_TILE 4 {2,4}
 // @dtype   f32

@@ -1,7 +1,7 @@
 // @rung    33_square_float4
 // @title   128-bit access, square thread tile
 // @after   32_thread_tile_square
-// @idea    each thread copies four adjacent floats of A and of B with one 128-bit access and writes C the same way. This takes a quarter of the instructions, and every load is coalesced
+// @idea    each thread copies four adjacent floats of A and B with 128-bit accesses and writes C the same way. Copies take a quarter of the instructions, and every load is coalesced
 // @expect  sharedLoads same, fmaUtilization up, sharedStoreBankConflicts down
 // @dtype   f32
 

@@ -1,7 +1,7 @@
 // @rung    34_thread_tile_2d_uncached
 // @title   2D thread tile without named registers
 // @after   04_thread_tile_1d
-// @idea    each thread computes a TM x TN tile, and every FMA in the source reads both operands from shared memory. The compiler keeps the reused values in registers, so this is a first step to two dimensions
+// @idea    each thread computes a TM x TN tile. In the source, every FMA reads both operands from shared memory. The compiler keeps the reused values in registers, so this rung is a first step to two-dimensional tiles
 // @expect  sharedLoads down, fmaUtilization up, registersPerThread up, achievedOccupancy down
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}

@@ -1,7 +1,7 @@
 // @rung    35_float4_prefetch
 // @title   Prefetch into a second tile
 // @after   06_float4
-// @idea    shared memory holds two stages of tiles. While a block computes on one, the next tile moves from global memory through registers into the other. This hides the latency and leaves one barrier per tile
+// @idea    shared memory holds two stages of tiles. While a block computes on one stage, the next tile moves from global memory through registers into the other. Prefetching hides the latency and leaves one barrier per tile
 // @expect  sharedLoads same, fmaUtilization up
 // @param   BM 128 {64,128}
 // @param   BN 128 {64,128}

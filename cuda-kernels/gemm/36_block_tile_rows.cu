@@ -1,7 +1,7 @@
 // @rung    36_block_tile_rows
 // @title   Uncoalesced shared-memory tile
 // @after   01_naive
-// @idea    a block copies a tile of A and of B into shared memory and uses each element TILE times. threadIdx.x is still the row index, so the copies are not coalesced, and a warp's reads of A hit only a few banks
+// @idea    a block copies tiles of A and B into shared memory and uses each element TILE times. threadIdx.x is still the row index, so the copies are not coalesced. A warp's reads of A hit only a few banks
 // @expect  sharedLoads up, sharedLoadBankConflicts up, sharedStoreBankConflicts up, fmaUtilization up
 // @param   TILE 16 {16,32}
 // @dtype   f32

@@ -1,7 +1,7 @@
 // @rung    37_thread_tile_rows
 // @title   Uncoalesced 1D thread tile
 // @after   36_block_tile_rows
-// @idea    each thread computes TM adjacent rows of one column of a BLOCK x BLOCK tile. An element of B read from shared memory is used for TM FMAs. Every FMA still needs its own element of A, read with as many bank conflicts as before
+// @idea    each thread computes TM adjacent rows of one column of a BLOCK x BLOCK tile. An element of B read from shared memory is used for TM FMAs. Every FMA still reads its own element of A, with as many bank conflicts as before
 // @expect  sharedLoads down, sharedLoadBankConflicts same, sharedStoreBankConflicts down, fmaUtilization up
 // @param   BLOCK 32 {32,64}
 // @param   TM 8 {4,8}

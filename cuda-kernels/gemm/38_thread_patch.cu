@@ -1,7 +1,7 @@
 // @rung    38_thread_patch
 // @title   Uncoalesced 2D thread tile
 // @after   37_thread_tile_rows
-// @idea    each thread computes a THREAD_TILE x THREAD_TILE square of a 64 x 64 tile and copies the same square of A and of B. Each pair of shared memory reads is used for THREAD_TILE FMAs, but the copies are scattered and there are few threads
+// @idea    each thread computes a THREAD_TILE x THREAD_TILE square of a 64 x 64 tile. The thread also copies the same square of A and B. Each pair of shared memory reads is used for THREAD_TILE FMAs. However, the copies are scattered, and there are few threads
 // @expect  sharedLoads down, sharedLoadBankConflicts down, fmaUtilization up, registersPerThread up, achievedOccupancy down
 // @param   THREAD_TILE 8 {4,8}
 // @dtype   f32

@@ -1,7 +1,7 @@
 // @rung    39_coarsen
 // @title   Thread coarsening
 // @after   03_shared_tile
-// @idea    the tile stays 16 x 16, and each thread computes STRIDE elements of one column, 16 / STRIDE rows apart. An element of B read from shared memory is used for STRIDE FMAs, but the block shrinks to 256 / STRIDE threads, which lowers occupancy
+// @idea    the tile stays 16 x 16, and each thread computes STRIDE elements of one column, 16 / STRIDE rows apart. An element of B read from shared memory is used for STRIDE FMAs. However, the block shrinks to 256 / STRIDE threads, which lowers occupancy
 // @expect  sharedLoads down, fmaUtilization up
 // @param   STRIDE 2 {1,2,4,8,16}
 // @dtype   f32

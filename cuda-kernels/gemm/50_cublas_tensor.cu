@@ -1,6 +1,6 @@
 // @rung    50_cublas_tensor
 // @title   cuBLAS on tensor cores
-// @idea    NVIDIA's own kernel for 16-bit inputs, with FP32 accumulation and FP32 output; the baseline for the tensor core ladder
+// @idea    NVIDIA's own kernel for 16-bit inputs, with FP32 accumulation and FP32 output, is the baseline for the tensor core ladder
 // @dtype   bf16 f16
 
 // The library is opened at run time, as in 00_cublas, because a machine may have nvcc but not cuBLAS.

@@ -1,7 +1,7 @@
 // @rung    51_wmma_naive
 // @title   WMMA from global memory
 // @after   50_cublas_tensor
-// @idea    each warp computes one 16 x 16 tile of C on the tensor cores and reads both operands directly from global memory. The arithmetic is as fast as possible, but nearly all of the time is spent on loads
+// @idea    each warp computes one 16 x 16 tile of C on the tensor cores. Both operands are read directly from global memory. The arithmetic is fast, but loads take nearly all of the time
 // @param   WARPS 4 {1,2,4,8}
 // @dtype   bf16 f16
 // @requires sm_75

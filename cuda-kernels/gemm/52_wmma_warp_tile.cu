@@ -1,7 +1,7 @@
 // @rung    52_wmma_warp_tile
 // @title   WMMA warp tile
 // @after   51_wmma_naive
-// @idea    a warp computes 4 x 4 tiles instead of one. Each tile of A and B that it reads is used four times, which cuts the traffic per operation to a quarter
+// @idea    a warp computes 4 x 4 tiles instead of one. The warp uses each tile of A and B four times, which cuts the traffic per operation to a quarter
 // @expect  registersPerThread up, achievedOccupancy down
 // @param   TILES_M 4 {2,4}
 // @param   TILES_N 4 {2,4}

@@ -1,7 +1,7 @@
 // @rung    53_wmma_staged
 // @title   WMMA through shared memory
 // @after   52_wmma_warp_tile
-// @idea    a block copies its tiles of A and B into shared memory once for all of its warps. The next tiles load while the current ones are multiplied, and rows padded by 16 bytes avoid bank conflicts on reads
+// @idea    a block copies its tiles of A and B into shared memory once for all of its warps. The next tiles load while the current ones are multiplied. Rows are padded by 16 bytes, so reads have no bank conflicts
 // @expect  sharedLoads up
 // @param   BM 128 {64,128,256}
 // @param   BN 128 {64,128,256}

@@ -1,7 +1,7 @@
 // @rung    54_mma_sync
 // @title   mma.sync and a copy pipeline
 // @after   53_wmma_staged
-// @idea    uses the instructions below WMMA directly. cp.async copies tiles several stages ahead, and ldmatrix reads them from a swizzled layout without padding. The next step's fragments load while mma.sync computes the current step
+// @idea    the kernel replaces WMMA with lower-level instructions. cp.async copies tiles several stages ahead, and ldmatrix reads them from a swizzled layout without padding. The next step's fragments load while mma.sync computes the current step
 // @expect  sharedLoads down, sharedLoadBankConflicts down, tensorUtilization up
 // @param   BM 256 {64,128,256}
 // @param   BN 128 {64,128,256}

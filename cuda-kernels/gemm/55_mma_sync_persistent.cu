@@ -1,7 +1,7 @@
 // @rung    55_mma_sync_persistent
 // @title   mma.sync in persistent blocks
 // @after   54_mma_sync
-// @idea    TMA fills the stages, and each warp waits for them on its own instead of at a block-wide barrier, where all warps wait for the slowest. Blocks are persistent: while TMA stores a tile's results, the first stages of the next tile arrive and are loaded into registers
+// @idea    TMA fills the stages. Each warp waits for a stage on its own instead of waiting for the slowest warp at a block-wide barrier. Blocks are persistent. While TMA stores a tile's results, the first stages of the next tile arrive and are loaded into registers
 // @expect  tensorUtilization up
 // @param   GROUP 8 {4,8,16}
 // @dtype   bf16 f16

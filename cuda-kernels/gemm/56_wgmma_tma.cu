@@ -1,7 +1,7 @@
 // @rung    56_wgmma_tma
 // @title   WGMMA and TMA
 // @after   54_mma_sync
-// @idea    Hopper's own instructions: one thread starts TMA copies of whole tiles, and two warpgroups of four warps multiply them asynchronously, directly from shared memory. Neither copies nor fragments pass through registers
+// @idea    with Hopper's own instructions, one thread starts TMA copies of whole tiles. Two warpgroups of four warps multiply the tiles asynchronously, directly from shared memory. Neither copies nor fragments pass through registers
 // @expect  registersPerThread down
 // @param   STAGES 2 {2,3,4}
 // @dtype   bf16 f16

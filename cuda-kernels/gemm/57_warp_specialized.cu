@@ -1,7 +1,7 @@
 // @rung    57_warp_specialized
 // @title   Warp specialization
 // @after   56_wgmma_tma
-// @idea    one warpgroup only issues copies and two others only multiply, with mbarriers instead of __syncthreads. One product is always queued behind another. A 128 x 256 tile reads a quarter less for the same work
+// @idea    one warpgroup only issues copies, and two others only multiply. The warpgroups synchronize with mbarriers instead of __syncthreads. One product is always queued behind another. A 128 x 256 tile reads a quarter less for the same work
 // @expect  registersPerThread up
 // @param   STAGES 4 {2,3,4}
 // @dtype   bf16 f16

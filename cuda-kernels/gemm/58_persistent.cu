@@ -1,7 +1,7 @@
 // @rung    58_persistent
 // @title   Persistent clusters
 // @after   57_warp_specialized
-// @idea    persistent blocks compute tile after tile in an order that improves L2 reuse, and clusters of two blocks share every tile of B by multicast. TMA stores the results, the last part of a tile during the next tile's products
+// @idea    persistent blocks compute tile after tile in an order that improves L2 reuse. Clusters of two blocks share every tile of B by multicast. TMA stores the results. The last part of a tile is stored during the next tile's products
 // @param   GROUP 8 {1,2,4,8,16,32}
 // @param   CLUSTER 2 {1,2}
 // @param   BUFFERS 2 {2,4}

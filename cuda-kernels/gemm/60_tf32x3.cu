@@ -1,7 +1,7 @@
 // @rung    60_tf32x3
 // @title   Three TF32 products
 // @after   00_cublas
-// @idea    each FP32 value is split into two TF32 values. Three products of these parts give FP32 accuracy, which a single TF32 product cannot. The tensor cores do three times the multiplications, but at a much higher rate
+// @idea    each FP32 value is split into two TF32 values. Three products of these parts give FP32 accuracy, which a single TF32 product cannot reach. The tensor cores do three times as many multiplications, but at a much higher rate
 // @expect  fmaUtilization down, tensorUtilization up
 // @dtype   f32
 // @requires sm_80

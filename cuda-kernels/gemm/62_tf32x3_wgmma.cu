@@ -1,7 +1,7 @@
 // @rung    62_tf32x3_wgmma
 // @title   3xTF32 on WGMMA
 // @after   61_tf32x3_cp_async
-// @idea    unlike mma.sync, WGMMA runs the tensor cores at their full rate. One warpgroup splits B once for the whole block on its way into shared memory and transposes it, as TF32 requires. Two others split A in registers and multiply
+// @idea    unlike mma.sync, WGMMA runs the tensor cores at their full rate. One warpgroup splits B once for the whole block on its way into shared memory. The warpgroup also transposes B, as TF32 requires. Two other warpgroups split A in registers and multiply
 // @expect  tensorUtilization up, registersPerThread down
 // @param   STAGES 4 {2,3,4}
 // @param   GROUP 8 {1,4,8,16}

@@ -1,6 +1,6 @@
 // @rung    00_cub
 // @title   CUB
-// @idea    cub::DeviceReduce::Sum from the CUDA Toolkit, with two launches; the baseline for the ladder
+// @idea    cub::DeviceReduce::Sum from the CUDA Toolkit uses two launches and is the baseline for the ladder
 #include "kernel_ladder.h"
 
 #include <cub/device/device_reduce.cuh>

@@ -1,7 +1,7 @@
 // @rung    01_interleaved_divergent
 // @title   Interleaved pairs, divergent
-// @idea    a tree in shared memory: in step s, every 2s-th thread adds the element s positions away. The active threads
-//          are spread over all warps, so every warp runs with fewer and fewer active lanes
+// @idea    a block adds its elements in a tree in shared memory. In step s, every 2s-th thread adds the element s words
+//          away. The active threads are spread over all warps, so every warp has fewer and fewer active lanes
 // @param   THREADS 256 {128,256,512}
 #include "passes.cuh"
 

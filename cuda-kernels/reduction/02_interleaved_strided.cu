@@ -1,8 +1,8 @@
 // @rung    02_interleaved_strided
 // @title   Interleaved pairs, strided index
 // @after   01_interleaved_divergent
-// @idea    the first threads of the block do the additions, so whole warps become idle. Their elements are 2s words
-//          apart, so more and more lanes of a warp access the same bank
+// @idea    the first threads of the block do the additions, so whole warps become idle. Adjacent threads use elements
+//          2s words apart, so more and more lanes of a warp access the same bank
 // @expect  sharedLoadBankConflicts up
 // @param   THREADS 256 {128,256,512}
 #include "passes.cuh"

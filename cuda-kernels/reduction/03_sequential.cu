@@ -1,7 +1,7 @@
 // @rung    03_sequential
 // @title   Sequential addressing
 // @after   02_interleaved_strided
-// @idea    the upper half is added to the lower half: adjacent lanes read adjacent words, one per bank
+// @idea    the upper half of the tree is added to the lower half. Adjacent lanes then read adjacent words, one per bank
 // @expect  sharedLoadBankConflicts down
 // @param   THREADS 256 {128,256,512}
 #include "passes.cuh"

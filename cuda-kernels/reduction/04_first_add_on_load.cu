@@ -1,8 +1,8 @@
 // @rung    04_first_add_on_load
 // @title   First addition while loading
 // @after   03_sequential
-// @idea    so far, half of a block's threads were idle from the first step on. Now each thread loads two elements and
-//          adds them before the tree begins, so half as many blocks are enough
+// @idea    in previous rungs, half of a block's threads are idle from the first step on. Now, each thread loads two
+//          elements and adds them before the tree begins. Half as many blocks are enough
 // @param   THREADS 256 {128,256,512}
 #include "passes.cuh"
 

@@ -1,7 +1,7 @@
 // @rung    05_unrolled_last_warp
 // @title   Last warp without barriers
 // @after   04_first_add_on_load
-// @idea    when 64 sums are left, one warp adds them, and its six steps need no block-wide barrier
+// @idea    when 64 sums are left, one warp adds them in six steps without a block-wide barrier
 // @param   THREADS 256 {128,256,512}
 #include "passes.cuh"
 

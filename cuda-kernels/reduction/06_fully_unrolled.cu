@@ -2,7 +2,7 @@
 // @title   Unrolled
 // @after   05_unrolled_last_warp
 // @idea    the number of threads is known at compile time, so every loop is unrolled. Harris wrote out every step by
-//          hand in a template; today, a loop with #pragma unroll compiles to the same code
+//          hand in a template. Today, a loop with #pragma unroll compiles to the same code
 // @param   THREADS 256 {128,256,512}
 #include "passes.cuh"
 

@@ -1,8 +1,8 @@
 // @rung    07_grid_stride
 // @title   Several elements per thread
 // @after   06_fully_unrolled
-// @idea    a fixed number of blocks covers the elements in a grid-stride loop, with one partial sum per thread. This
-//          spreads the cost of the tree, its barriers and the block launch over many elements
+// @idea    a fixed number of blocks covers the elements in a grid-stride loop, with one partial sum per thread. The
+//          cost of the tree, its barriers, and the block launch is spread over many elements
 // @param   THREADS 256 {128,256,512}
 // @param   BLOCKS 1056 {132,264,528,1056,2112}
 #include "kernel_ladder.h"

@@ -1,8 +1,8 @@
 // @rung    08_vector_loads
 // @title   Wide loads, several at once
 // @after   07_grid_stride
-// @idea    a thread loads LOADS times 16 bytes before its first addition. This takes a quarter of the load instructions
-//          and puts more bytes in flight per warp, which hides the DRAM latency
+// @idea    each thread issues LOADS 16-byte loads before its first addition. The kernel needs a quarter of the load
+//          instructions. Each warp has more bytes in flight, which hides the DRAM latency
 // @param   THREADS 256 {128,256,512}
 // @param   BLOCKS 1056 {132,264,528,1056,2112}
 // @param   LOADS 4 {1,2,4,8}

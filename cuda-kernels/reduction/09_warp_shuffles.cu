@@ -1,8 +1,8 @@
 // @rung    09_warp_shuffles
 // @title   Shuffles instead of the tree
 // @after   08_vector_loads
-// @idea    lanes exchange their sums by shuffle. Shared memory holds only one word per warp, and one barrier replaces
-//          three
+// @idea    lanes exchange their sums with shuffles. Shared memory holds only one word per warp, and one barrier
+//          replaces three
 // @expect  sharedLoads down
 // @param   THREADS 256 {128,256,512}
 // @param   BLOCKS 1056 {132,264,528,1056,2112}

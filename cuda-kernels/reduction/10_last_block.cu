@@ -1,8 +1,8 @@
 // @rung    10_last_block
 // @title   One launch, last block finishes
 // @after   09_warp_shuffles
-// @idea    each block writes its sum and takes a ticket. The block with the last ticket knows that all sums are written
-//          and adds them up. This saves a second kernel, which costs about as much as reading 2^21 elements
+// @idea    each block writes its sum and takes a ticket. When a block takes the last ticket, all sums are written, so
+//          that block adds them up. This saves a second kernel, which takes about as long as reading 2^21 elements
 // @param   THREADS 512 {128,256,512}
 // @param   BLOCKS 264 {132,264,528,1056,2112}
 // @param   LOADS 8 {1,2,4,8}

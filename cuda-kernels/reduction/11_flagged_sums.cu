@@ -1,9 +1,9 @@
 // @rung    11_flagged_sums
 // @title   Sums published, no tickets
 // @after   10_last_block
-// @idea    a block publishes its sum and the launch number as one word, so a reader can tell that the sum is new. The
-//          last block then adds the sums without a fence or a ticket. Loads beyond the end are skipped one by one, so
-//          no thread has a remainder loop
+// @idea    each block publishes its sum and the launch number as one word. The launch number tells readers that the sum
+//          is new. The last block then adds the sums without a fence or a ticket. Loads beyond the end are skipped one
+//          by one, so no thread has a remainder loop
 // @param   THREADS 1024 {256,512,1024}
 // @param   BLOCKS_PER_SM 1 {1,2,4}
 // @param   LOADS 8 {4,8,16}

@@ -1,7 +1,7 @@
 // @rung    00_cub_scan
 // @title   CUB
-// @idea    cub::DeviceScan::InclusiveSum from the CUDA Toolkit: a single pass with decoupled look-back, after a launch
-//          that resets its states; the baseline for the ladder
+// @idea    cub::DeviceScan::InclusiveSum from the CUDA Toolkit is the baseline for the ladder. After a launch that
+//          resets its states, CUB scans in a single pass with decoupled look-back
 #include "kernel_ladder.h"
 
 #include <cub/device/device_scan.cuh>

@@ -1,7 +1,7 @@
 // @rung    01_hillis_steele
 // @title   One pass per power of two
-// @idea    after each pass, with distance 1, 2, 4, …, an element holds the sum of twice as many elements (Hillis and
-//          Steele). This takes log2(N) launches, each of which reads and writes all elements
+// @idea    passes use distances of 1, 2, 4, … (Hillis and Steele). After each pass, an element holds the sum of twice
+//          as many elements. The scan takes log2(N) launches, each of which reads and writes all elements
 // @param   THREADS 256 {128,256,512,1024}
 #include "scan_common.cuh"
 

@@ -1,10 +1,10 @@
 // @rung    02_blelloch
 // @title   Work-efficient tree
 // @after   01_hillis_steele
-// @idea    a block scans its elements in shared memory, up a binary tree and down again, with two additions per element
-//          instead of log2(N). The block sums are scanned the same way and added by another kernel, so each element is
-//          accessed four times in device memory. Distances in the tree are powers of two, so many lanes of a warp
-//          access the same bank
+// @idea    a block scans its elements in shared memory, up a binary tree and down again. This takes two additions per
+//          element instead of log2(N). The block sums are scanned the same way. Another kernel adds the scanned sums to
+//          the elements, so each element is accessed four times in device memory. Distances in the tree are powers of
+//          two, so many lanes of a warp access the same bank
 // @expect  dramBytes down, sharedLoads up
 // @param   THREADS 256 {128,256,512,1024}
 #include "scan_common.cuh"

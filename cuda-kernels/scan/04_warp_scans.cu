@@ -1,8 +1,8 @@
 // @rung    04_warp_scans
-// @title   Scans by shuffles
+// @title   Warp scans with shuffles
 // @after   03_padded_blelloch
 // @idea    a warp scans 32 elements in registers with five shuffles. Only the warps' sums go through shared memory,
-//          where the first warp scans them, so two barriers are left instead of one per tree level
+//          where the first warp scans them. This takes two barriers instead of one per tree level
 // @expect  sharedLoads down, sharedLoadBankConflicts down
 // @param   THREADS 512 {128,256,512,1024}
 #include "scan_common.cuh"

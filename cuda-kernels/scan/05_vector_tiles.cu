@@ -1,9 +1,9 @@
 // @rung    05_vector_tiles
 // @title   Several elements per thread
 // @after   04_warp_scans
-// @idea    a thread loads QUADS times 16 bytes before its first addition, so each warp has more bytes in flight. The
-//          cost of shuffles and barriers is shared by 4 * QUADS elements. Larger tiles leave so few sums that scanning
-//          them takes hardly any time
+// @idea    each thread issues QUADS 16-byte loads before its first addition, so each warp has more bytes in flight. The
+//          cost of shuffles and barriers is spread over 4 * QUADS elements. Larger tiles leave so few sums that
+//          scanning the sums takes hardly any time
 // @expect  memoryInstructions down, exchangeInstructions down
 // @param   THREADS 256 {128,256,512}
 // @param   QUADS 4 {1,2,4,8}

@@ -1,10 +1,10 @@
 // @rung    06_reduce_then_scan
 // @title   Reduce, then scan
 // @after   05_vector_tiles
-// @idea    first, a fixed number of blocks sum their own elements. Then each block adds the sums of the blocks before
-//          it and scans its elements tile by tile. Each element is read twice and written once: three accesses to
-//          device memory instead of four, in two launches. The sums are computed backward, so the scan starts with the
-//          elements most recently read into L2
+// @idea    in the first launch, a fixed number of blocks sum their own elements. In the second launch, each block adds
+//          the sums of preceding blocks and scans its elements tile by tile. Each element is read twice and written
+//          once, for three accesses to device memory instead of four. The sums are computed backward, so the scan
+//          starts with the elements most recently read into L2
 // @expect  dramBytes down
 // @param   THREADS 512 {256,512,1024}
 // @param   QUADS 4 {1,2,4,8}

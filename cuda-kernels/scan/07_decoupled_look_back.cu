@@ -1,9 +1,9 @@
 // @rung    07_decoupled_look_back
 // @title   One pass with look-back
 // @after   06_reduce_then_scan
-// @idea    a block publishes the sum of its tile. It then adds up the published sums of preceding tiles until one of
-//          them includes everything before it, and publishes its own total. Elements are read once and written once.
-//          Blocks take tiles from a counter, so all preceding tiles are running or done
+// @idea    each block publishes the sum of its tile. The block then adds the sums of preceding tiles until it reaches a
+//          published total of all earlier tiles. Finally, the block publishes its own total. Elements are read once and
+//          written once. Blocks take tiles from a counter, so all preceding tiles are running or done
 // @expect  dramBytes down
 // @param   THREADS 256 {128,256,512}
 // @param   QUADS 8 {2,4,6,8}

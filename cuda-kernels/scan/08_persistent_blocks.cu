@@ -2,8 +2,8 @@
 // @title   Resident blocks, loads ahead
 // @after   07_decoupled_look_back
 // @idea    resident blocks copy the next STAGES tiles into shared memory during their look-back, so reads do not pause.
-//          A warp looks at 32 * WORDS tiles at once; states include the launch number, so nothing has to be cleared
-//          before a launch
+//          A warp checks the states of 32 * WORDS tiles at once. States include the launch number, so they need not be
+//          cleared before a launch
 // @expect  issueSlotsBusy up
 // @param   THREADS 512 {256,512,1024}
 // @param   QUADS 8 {2,3,4,6,8}

@@ -2,9 +2,9 @@
 // @title   Deep ring, sums published ahead
 // @after   07_decoupled_look_back
 // @idea    TMA fills all shared memory of resident blocks with tiles. Some warps sum each tile as soon as it arrives
-//          and publish the sum. Others scan it in place a few tiles later, when the sums of all preceding tiles have
-//          long been published, and TMA stores it. Loads, sums, look-back and stores overlap and seldom wait for one
-//          another
+//          and publish the sum. Other warps scan the tile in place a few tiles later, and TMA stores it. By then, the
+//          sums of all preceding tiles have long been published. Loads, sums, look-back, and stores overlap and seldom
+//          wait for one another
 // @expect  dramUtilization up
 // @param   TILE 8192 {2048,4096,8192}
 // @param   STAGES 7 {2,3,4,5,6,7,10,14}

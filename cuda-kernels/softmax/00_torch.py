@@ -1,6 +1,6 @@
 # @rung    00_torch
 # @title   PyTorch's own softmax
-# @idea    the PyTorch call that programs use today; the baseline for the other rungs
+# @idea    this PyTorch call, which programs use today, is the baseline for the other rungs
 # @package torch
 # @dtype   f32 bf16
 import torch

@@ -1,7 +1,7 @@
 // @rung    01_thread_per_row
 // @title   One thread per row
-// @idea    the formula as written: each thread reads its row three times, for the maximum, the sum and the quotient.
-//          Neighboring threads read elements that are COLS apart
+// @idea    each thread computes the formula as written. The thread reads its row three times, for the maximum, the sum,
+//          and the quotient. Neighboring threads read elements that are COLS apart
 // @dtype   f32 bf16
 // @param   THREADS 128 {64,128,256}
 #include "softmax_common.cuh"

@@ -2,7 +2,7 @@
 // @title   One block per row
 // @after   01_thread_per_row
 // @idea    the threads of a block share a row, so a warp reads adjacent elements. The maximum and the sum are combined
-//          in shared memory; there are still three passes
+//          in shared memory. There are still three passes over the row
 // @expect  globalLoadSectorsPerRequest down
 // @dtype   f32 bf16
 // @param   THREADS 256 {128,256,512,1024}

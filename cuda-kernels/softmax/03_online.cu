@@ -1,8 +1,8 @@
 // @rung    03_online
 // @title   Online: maximum and sum in one pass
 // @after   02_block_per_row
-// @idea    when the maximum grows, one factor corrects the sum, so a single pass computes both. The row is read twice
-//          instead of three times, and warps combine their values with shuffles
+// @idea    when the maximum grows, one factor corrects the sum, so a single pass computes the maximum and the sum. The
+//          row is read twice instead of three times. Warps combine their values with shuffles
 // @expect  l2Bytes down
 // @dtype   f32 bf16
 // @param   THREADS 256 {128,256,512,1024}

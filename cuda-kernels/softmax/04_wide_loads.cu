@@ -1,8 +1,8 @@
 // @rung    04_wide_loads
 // @title   16 bytes per access
 // @after   03_online
-// @idea    a thread loads LOADS times 16 bytes before it uses the first, and corrects its sum once per 16 bytes. This
-//          takes fewer instructions and puts more bytes in flight
+// @idea    each thread issues LOADS 16-byte loads before it uses the first value. The thread corrects its sum once per
+//          16 bytes. This takes fewer instructions and puts more bytes in flight
 // @expect  memoryInstructions down
 // @dtype   f32 bf16
 // @param   THREADS 256 {128,256,512,1024}

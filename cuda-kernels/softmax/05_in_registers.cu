@@ -2,8 +2,8 @@
 // @title   Row in registers
 // @after   04_wide_loads
 // @idea    a row of up to 128 KiB stays in registers between passes, so it is read once. The maximum is known before
-//          the first exponential, so sums need no correction. A block has enough threads to hold the row with PACKS
-//          times 16 bytes each; at the limit of 1024 threads, each thread holds more
+//          the first exponential, so sums need no correction. Each thread holds PACKS 16-byte packs, and a block has
+//          enough threads for the row. At the limit of 1024 threads, each thread holds more packs
 // @expect  l2Bytes down
 // @dtype   f32 bf16
 // @param   PACKS 2 {1,2,4,8}

@@ -1,8 +1,8 @@
 // @rung    06_cluster
 // @title   One cluster per row
 // @after   05_in_registers
-// @idea    CLUSTER blocks share a row and read each other's maximum and sum from shared memory. A long row then needs
-//          no block of 1024 threads, which must all wait at each barrier
+// @idea    CLUSTER blocks share a row and read each other's maximum and sum from shared memory. Long rows then do not
+//          need blocks of 1024 threads, which must all wait at each barrier
 // @dtype   f32 bf16
 // @param   CLUSTER 2 {2,4,8}
 // @param   PACKS 8 {2,4,8}

@@ -1,8 +1,8 @@
 // @rung    07_bulk_copies
 // @title   Resident blocks, rows copied ahead
 // @after   05_in_registers
-// @idea    resident blocks process row after row. TMA copies whole rows into shared memory ahead of them, so memory
-//          reads continue while a row is summed and stored
+// @idea    resident blocks process row after row. TMA copies whole rows into shared memory in advance, so memory reads
+//          continue while a row is summed and stored
 // @dtype   f32 bf16
 // @param   PACKS 4 {2,4,8}
 // @param   THREADS_PER_SM 1024 {512,1024,2048}

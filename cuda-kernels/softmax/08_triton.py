@@ -1,8 +1,8 @@
 # @rung    08_triton
 # @title   A row per program, in Triton
 # @after   05_in_registers
-# @idea    a program holds its whole row in registers, like a block of 05_in_registers. The compiler decides how to
-#          distribute the row over threads and how to combine the maximum and the sum
+# @idea    a Triton program holds its whole row in registers, like a block of 05_in_registers. The compiler decides how
+#          to distribute the row over threads and how to combine the maximum and the sum
 # @package triton
 # @dtype   f32 bf16
 # @param   WARPS 8 {4,8,16,32}

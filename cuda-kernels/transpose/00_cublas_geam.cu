@@ -1,7 +1,7 @@
 // @rung    00_cublas_geam
 // @title   cuBLAS geam
-// @idea    cublasSgeam adds two matrices that may be transposed, here as 1·xᵀ + 0. It is the library's transpose and
-//          the baseline for the ladder; its share of DRAM bandwidth shows how it compares with a plain copy
+// @idea    cublasSgeam adds two matrices that may be transposed, here 1·xᵀ + 0. This library transpose is the baseline
+//          for the ladder. Its share of DRAM bandwidth shows how it compares with a plain copy
 #include "transpose_common.cuh"
 
 #include <dlfcn.h>

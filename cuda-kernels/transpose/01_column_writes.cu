@@ -1,7 +1,7 @@
 // @rung    01_column_writes
 // @title   Row reads, column writes
-// @idea    one thread per element of x: a warp reads 32 adjacent elements, one line of 128 bytes, and writes them to 32
-//          rows of y. These are 32 sectors, each with only 4 bytes written
+// @idea    each thread moves one element of x. A warp reads 32 adjacent elements, one line of 128 bytes, and writes
+//          them to 32 rows of y. The write touches 32 sectors, with only 4 bytes in each
 // @param   HEIGHT 8 {4,8,16,32}
 #include "transpose_common.cuh"
 

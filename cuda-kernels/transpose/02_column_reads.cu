@@ -1,7 +1,7 @@
 // @rung    02_column_reads
 // @title   Column reads, row writes
 // @after   01_column_writes
-// @idea    the reverse: a warp writes a line of y and reads 32 sectors of x. The block's other warps read the rest of
+// @idea    conversely, a warp writes a line of y and reads 32 sectors of x. The block's other warps read the rest of
 //          each sector from L1 shortly after. Partial writes, in contrast, are not combined before L2
 // @expect  globalStoreSectorsPerRequest down, globalLoadSectorsPerRequest up
 // @param   WIDTH 8 {4,8,16,32}

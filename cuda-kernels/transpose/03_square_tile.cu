@@ -1,9 +1,9 @@
 // @rung    03_square_tile
 // @title   Tile in shared memory
 // @after   02_column_reads
-// @idea    a block reads the rows of a 32 x 32 tile into shared memory and writes its columns as rows of y. Global
-//          memory is then read and written in whole lines. A column of the tile is in one bank, so the 32 lanes that
-//          read it are serialized
+// @idea    a block reads a 32 x 32 tile into shared memory row by row. The block then writes the tile's columns as rows
+//          of y. Global memory is read and written in whole lines. A column of the tile is in one bank, so the 32 lanes
+//          that read the column are serialized
 // @expect  globalLoadSectorsPerRequest down, globalStoreSectorsPerRequest same, sharedLoadBankConflicts up
 // @param   HEIGHT 8 {4,8,16,32}
 #include "transpose_common.cuh"

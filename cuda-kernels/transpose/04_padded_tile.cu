@@ -1,8 +1,8 @@
 // @rung    04_padded_tile
 // @title   Padded tile
 // @after   03_square_tile
-// @idea    a row of the tile is 33 words long, so a column spans all 32 banks and a warp reads it in one
-//          pass
+// @idea    a row of the tile is 33 words long, so a column spans
+//          all 32 banks. A warp reads a column in one pass
 // @expect  sharedLoadBankConflicts down, sharedLoads same
 // @param   HEIGHT 8 {4,8,16,32}
 #include "transpose_common.cuh"

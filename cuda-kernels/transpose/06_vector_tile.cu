@@ -1,9 +1,9 @@
 // @rung    06_vector_tile
 // @title   16-byte accesses on both sides
 // @after   05_swizzled_tile
-// @idea    a thread loads a 4 x 4 patch as four times 16 bytes and transposes it by renaming registers. Columns of four
-//          then move through shared memory. This takes a quarter of the instructions and puts 64 bytes in flight per
-//          thread. If ROWS or COLS is not a multiple of 4, a 64 x 64 tile moves one element at a time
+// @idea    each thread loads a 4 x 4 patch with four 16-byte loads and transposes it by renaming registers. Columns of
+//          four elements then move through shared memory. This takes a quarter of the instructions and puts 64 bytes in
+//          flight per thread. If ROWS or COLS is not a multiple of 4, 64 x 64 tiles are moved element by element
 // @expect  memoryInstructions down, sharedLoads down
 // @param   TILE_COLS 64 {32,64,128}
 // @param   TILE_ROWS 64 {32,64,128}

@@ -2,9 +2,9 @@
 // @title   Tiles through TMA
 // @after   06_vector_tile
 // @idea    resident blocks process tile after tile. One thread starts TMA copies that load the next tiles and store
-//          finished ones, while all threads transpose a tile within shared memory. Data stays in flight in both
+//          finished tiles. Meanwhile, all threads transpose a tile within shared memory. Data stays in flight in both
 //          directions without registers or address computation. TMA needs row lengths in multiples of 16 bytes. If ROWS
-//          or COLS is not a multiple of 4, a 64 x 64 tile moves one element at a time
+//          or COLS is not a multiple of 4, 64 x 64 tiles are moved element by element
 // @expect  memoryInstructions down
 // @param   TILE_COLS 64 {32,64,128}
 // @param   TILE_ROWS 64 {32,64,128}

@@ -2,9 +2,9 @@
 // @title   16-byte accesses at any alignment
 // @after   06_vector_tile
 // @idea    if ROWS or COLS is odd, rows start at different offsets within 16 bytes. A block reads each row of x from
-//          the last 16-byte boundary before its tile. This window shifts by up to 3 elements from row to row. Each row
-//          of y is written from the first sector that starts in the tile to the last, which takes up to 7 more rows of
-//          x. All accesses are then 16 bytes wide, and no sector is written in parts
+//          the last 16-byte boundary before its tile. This window shifts by up to 3 elements from row to row. A block
+//          writes the sectors of y that start in its tile. For the last sector, it reads up to 7 more rows of x. All
+//          accesses are 16 bytes wide, and every sector is written whole
 // @expect  memoryInstructions down, l2Bytes down
 // @param   TILE_ROWS 128 {64,128}
 // @param   THREADS 512 {128,256,512}

@@ -2,9 +2,9 @@
 // @title   Rows of any length through TMA
 // @after   08_any_alignment
 // @idea    TMA requires rows that start at multiples of 16 bytes. If ROWS or COLS is odd, every eighth row still starts
-//          at the same offset within a sector. One TMA box therefore covers the rows of a tile whose numbers are equal
-//          modulo 8. As in 08_any_alignment, whole sectors of y are stored. Threads only transpose within shared memory,
-//          and the first block to finish takes the next tile. If x is smaller than a tile, it moves one element at a time
+//          at the same offset within a sector. One TMA box therefore covers all rows of a tile whose row numbers are
+//          equal modulo 8. As in 08_any_alignment, whole sectors of y are stored. Threads only transpose within shared
+//          memory. The first block to finish takes the next tile. If x is smaller than a tile, elements move one by one
 // @expect  memoryInstructions down, dramUtilization up
 // @param   TILE_COLS 128 {64,96,128,160}
 // @param   TILE_ROWS 64 {64,96,128}

@@ -110,8 +110,8 @@ export const recipes = [
       edit.replace(path, 'Row reads, column writes', () => title)
       edit.replace(
         path,
-        `one thread per element of x: a warp reads 32 adjacent elements, one line of 128 bytes, and writes them to 32
-//          rows of y. These are 32 sectors, each with only 4 bytes written`,
+        `each thread moves one element of x. A warp reads 32 adjacent elements, one line of 128 bytes, and writes
+//          them to 32 rows of y. The write touches 32 sectors, with only 4 bytes in each`,
         () => idea,
       )
       edit.json('cuda-kernels/transpose/ladders/transpose.json', ({ rungs }) =>

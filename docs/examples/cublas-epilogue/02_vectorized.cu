@@ -1,7 +1,7 @@
 // @rung    02_vectorized
 // @title   Four elements per thread
 // @after   01_scalar
-// @idea    a row of blocks per row of C: no division, and 16 bytes per load and store
+// @idea    one row of blocks processes each row of C, which avoids division. Each load and store moves 16 bytes
 #include "product.cuh"
 
 __global__ void epilogue(float4* c, const float4* bias, int columns) {

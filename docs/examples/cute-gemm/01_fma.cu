@@ -1,6 +1,6 @@
 // @rung    01_fma
 // @title   CuTe tiles on the FMA pipe
-// @idea    tiles of 128 by 128 in registers of 128 threads, converted to FP32 and multiplied element by element
+// @idea    128 threads keep a 128 x 128 tile of sums in registers. The threads convert elements to FP32 and multiply them one by one
 #include "gemm.cuh"
 
 using Mma = decltype(cute::make_tiled_mma(cute::UniversalFMA<float>{},

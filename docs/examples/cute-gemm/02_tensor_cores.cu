@@ -1,7 +1,7 @@
 // @rung    02_tensor_cores
 // @title   CuTe tiles on tensor cores
 // @after   01_fma
-// @idea    the same tiles, multiplied by mma.sync: one instruction of a warp does 4096 FMAs
+// @idea    mma.sync multiplies the same tiles. One instruction of a warp does 2048 FMAs
 // @expect  fmaUtilization down
 #include "gemm.cuh"
 

@@ -1,7 +1,7 @@
 // @rung    06_larger_tile
 // @title   matmul_6
 // @after   04_tma
-// @idea    persistent blocks over larger tiles
+// @idea    persistent blocks compute larger tiles
 // @requires sm_90a
 #include "fast.cuh"
 

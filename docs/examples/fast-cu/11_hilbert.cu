@@ -1,7 +1,7 @@
 // @rung    11_hilbert
 // @title   matmul_11
 // @after   08_clusters
-// @idea    tiles in the order of a Hilbert curve
+// @idea    tiles are computed in the order of a Hilbert curve
 // @requires sm_90a
 #include "fast.cuh"
 

@@ -1,7 +1,7 @@
 // @rung    02_one_pass
 // @title   A block per token, sums in registers
-// @idea    each thread keeps the sums of its channels in registers over many tokens and adds them to the workspace at the
-//          end; the last block writes them out
+// @idea    each thread keeps the sums of its channels in registers over many tokens. At the end, the thread adds the
+//          sums to the workspace, and the last block writes them out
 // @after   01_two_passes
 #include "kernel_ladder.h"
 

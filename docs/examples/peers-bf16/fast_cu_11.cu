@@ -1,6 +1,6 @@
 // @rung    fast_cu_11
 // @title   matmul_11 of fast.cu
-// @idea    kernel 11 of fast.cu, started by its own launcher
+// @idea    fast.cu's own launcher starts kernel 11
 // @dtype   bf16
 // @requires sm_90a
 #include "fast_cu.cuh"

@@ -1,6 +1,6 @@
 // @rung    fast_cu_12
 // @title   matmul_12 of fast.cu
-// @idea    kernel 12 of fast.cu, started by its own launcher
+// @idea    fast.cu's own launcher starts kernel 12
 // @dtype   bf16
 // @requires sm_90a
 #include "fast_cu.cuh"

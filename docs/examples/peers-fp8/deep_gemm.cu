@@ -1,6 +1,6 @@
 // @rung    deep_gemm
 // @title   DeepGEMM
-// @idea    sm90_fp8_gemm_1d2d_impl with the configuration that DeepGEMM chooses at 4096 and 8192; all of its scales are 1
+// @idea    the rung uses sm90_fp8_gemm_1d2d_impl with the configuration that DeepGEMM chooses at 4096 and 8192. All scales are 1
 // @dtype   e4m3
 // @requires sm_90a
 #include "kernel_ladder.h"

@@ -1,6 +1,6 @@
 // @rung    01_cub
 // @title   CUB
-// @idea    CUB sums each row; its temporary storage is allocated once
+// @idea    CUB sums each row. The temporary storage is allocated once
 #include "kernel_ladder.h"
 
 #include <cub/device/device_segmented_reduce.cuh>

@@ -1,6 +1,6 @@
 // @rung    02_two_streams
 // @title   Two streams
-// @idea    the lower half of the rows runs on a second stream, which events join to the first
+// @idea    the lower half of the rows runs on a second stream. Events synchronize the second stream with the first
 #include "row_sums.cuh"
 
 static cudaStream_t second;

@@ -1,6 +1,6 @@
 // @rung    03_graph
 // @title   A graph
-// @idea    four launches are captured once and launched together
+// @idea    a graph captures four launches once and launches them together
 #include "row_sums.cuh"
 
 static cudaGraphExec_t graph;

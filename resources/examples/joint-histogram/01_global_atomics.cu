@@ -1,6 +1,6 @@
 // @rung    01_global_atomics
 // @title   Atomics in global memory
-// @idea    one thread per pair of values adds 1 to a counter shared by all SMs: the atomics of a bin queue up in L2
+// @idea    one thread per pair of values adds 1 to a counter shared by all SMs. The atomics of a bin queue up in L2
 #include "kernel_ladder.h"
 
 __global__ void count(const unsigned char* a, const unsigned char* b, unsigned* counts, long long n) {

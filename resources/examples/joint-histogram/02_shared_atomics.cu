@@ -1,8 +1,8 @@
 // @rung    02_shared_atomics
 // @title   Counters in shared memory
 // @after   01_global_atomics
-// @idea    a block counts in its own 16 KiB of shared memory and adds to global memory once at the end: BLOCKS
-//          times 4096 global atomics instead of one per pair
+// @idea    each block counts in its own 16 KiB of shared memory and adds to global memory once at the end. The kernel
+//          executes BLOCKS times 4096 global atomics instead of one per pair
 // @param   BLOCKS 528 {132,264,528,1056}
 #include "kernel_ladder.h"
 

@@ -1,8 +1,8 @@
 // @rung    03_vectors
 // @title   Sixteen pairs per load
 // @after   02_shared_atomics
-// @idea    a lane loads 16 bytes of each input at once: one sixteenth of the load instructions, and more bytes
-//          in flight
+// @idea    a lane loads 16 bytes of each input at once. This takes one sixteenth of the load instructions and puts more
+//          bytes in flight
 // @param   BLOCKS 528 {132,264,528,1056}
 #include "kernel_ladder.h"
 

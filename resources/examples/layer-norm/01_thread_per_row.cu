@@ -1,7 +1,7 @@
 // @rung    01_thread_per_row
 // @title   One thread per row
-// @idea    each thread walks its row three times: mean, variance, result; a warp reads 32 rows at once, so every
-//          4-byte load of a lane fetches a separate 32-byte sector
+// @idea    each thread reads its row three times, for the mean, the variance, and the result. A warp reads 32 rows at
+//          once, so every 4-byte load of a lane fetches a separate 32-byte sector
 #include "kernel_ladder.h"
 
 __global__ void layer_norm(const float* x, const float* gamma, const float* beta, float* y, float* rstd,

@@ -1,8 +1,8 @@
 // @rung    02_block_per_row
 // @title   One block per row
 // @after   01_thread_per_row
-// @idea    neighboring threads read neighboring elements: every load of a warp covers whole sectors; the row is still
-//          read three times, mostly from L2
+// @idea    neighboring threads read neighboring elements, so every load of a warp covers whole sectors. The row is
+//          still read three times, mostly from L2
 // @param   THREADS 256 {128,256,512}
 #include "kernel_ladder.h"
 

@@ -1,7 +1,7 @@
 // @rung    03_in_registers
 // @title   Row in registers
 // @after   02_block_per_row
-// @idea    the row is loaded once, 16 bytes per lane, and stays in registers for mean, variance and result
+// @idea    the row is loaded once, 16 bytes per lane, and stays in registers for mean, variance, and result
 // @expect  registersPerThread up
 // @param   THREADS 256 {128,256,512}
 #include "kernel_ladder.h"

@@ -1,7 +1,7 @@
 // @rung    01_naive
 // @title   One thread per cell
-// @idea    each cell reads itself and its six neighbors; a warp covers 32 cells along x, so loads are coalesced,
-//          and the planes above and below come from L2
+// @idea    each thread reads its cell and the six neighbors. A warp covers 32 cells along x, so loads are coalesced.
+//          The planes above and below come from L2
 #include "kernel_ladder.h"
 
 __global__ void stencil(const float* u, float* v, int nx, int ny, int nz, float center, float side) {

@@ -1,8 +1,8 @@
 // @rung    02_march_z
 // @title   Column in registers
 // @after   01_naive
-// @idea    a thread walks DEPTH cells along z and keeps the previous, current and next cell in registers: two
-//          fewer loads per cell
+// @idea    each thread walks DEPTH cells along z and keeps the previous, current, and next cell in registers. This
+//          saves two loads per cell
 // @param   DEPTH 32 {8,16,32,64}
 #include "kernel_ladder.h"
 

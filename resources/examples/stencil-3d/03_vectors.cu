@@ -1,8 +1,8 @@
 // @rung    03_vectors
 // @title   Four cells per thread
 // @after   02_march_z
-// @idea    a thread owns four neighbors along x and moves them as 16 bytes; the cell on either side of them
-//          comes from the neighboring lane by shuffle, so that a plane takes a quarter of the loads
+// @idea    each thread moves four neighbors along x with 16-byte accesses, so a plane takes a quarter of the loads.
+//          Shuffles fetch the cell on either side from neighboring lanes
 // @param   DEPTH 32 {8,16,32,64}
 #include "kernel_ladder.h"
 

@@ -1,7 +1,7 @@
 // @rung    01_first
 // @title   32 neighbors per thread
-// @idea    a thread takes 32 consecutive elements: at each step the threads of a warp are 128 bytes apart, and
-//          every 4-byte load fetches a 32-byte sector
+// @idea    each thread takes 32 consecutive elements. At each step, the threads of a warp are 128 bytes apart, so every
+//          4-byte load fetches a 32-byte sector
 #include "kernel_ladder.h"  // KlTask, generated from ladder.yaml
 
 __global__ void scale(const float* x, float* y, float a, long long n) {

@@ -1,7 +1,7 @@
 // @rung    02_coalesced
 // @title   Coalesced
 // @after   01_first
-// @idea    neighboring threads take neighboring elements, four at a time: a warp loads 512 contiguous bytes
+// @idea    neighboring threads take neighboring elements, four at a time, so a warp loads 512 contiguous bytes
 // @param   THREADS 256 {128,256,512,1024}
 #include "kernel_ladder.h"
 

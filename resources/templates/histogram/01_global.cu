@@ -1,6 +1,6 @@
 // @rung    01_global
 // @title   Atomics in global memory
-// @idea    one thread per byte adds 1 to its bin: all SMs queue up for 256 counters in L2
+// @idea    one thread per byte adds 1 to its bin. All SMs contend for 256 counters in L2
 #include "kernel_ladder.h"
 
 __global__ void count(const unsigned char* data, unsigned* bins, long long n) {

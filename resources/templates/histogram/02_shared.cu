@@ -1,7 +1,7 @@
 // @rung    02_shared
 // @title   One histogram per block
 // @after   01_global
-// @idea    persistent blocks count into their own 256 bins in shared memory and add these to the result once
+// @idea    each persistent block counts into its own 256 bins in shared memory and adds them to the result once
 // @expect  sharedLoads up
 // @param   THREADS 256 {256,512}
 #include "kernel_ladder.h"

@@ -1,8 +1,8 @@
 // @rung    03_by_warp
 // @title   One histogram per warp, 16-byte loads
 // @after   02_shared
-// @idea    a warp counts into its own bins, so that only its 32 threads can contend for a bin, and each load
-//          fetches 16 bytes to count
+// @idea    each warp counts into its own bins, so only its 32 threads can contend for a bin. Each load fetches 16 bytes
+//          to count
 // @expect  sharedLoads up
 // @param   WARPS 8 {4,8,16}
 #include "kernel_ladder.h"

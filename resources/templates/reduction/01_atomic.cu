@@ -1,6 +1,6 @@
 // @rung    01_atomic
 // @title   One atomic per element
-// @idea    every thread adds its element to the sum: N atomic additions to one address, which are serialized
+// @idea    every thread adds its element to the sum. The N atomic additions to one address are serialized
 #include "kernel_ladder.h"
 
 __global__ void add(const float* x, double* sum, long long n) {

@@ -1,8 +1,8 @@
 // @rung    02_block
 // @title   One atomic per block
 // @after   01_atomic
-// @idea    a block sums its elements in shared memory, halving the active threads at each step, and its first
-//          thread adds the block's sum to the result
+// @idea    a block sums its elements in shared memory and halves the active threads at each step. The first thread adds
+//          the block's sum to the result
 // @expect  sharedLoads up
 // @param   THREADS 256 {128,256,512,1024}
 #include "kernel_ladder.h"

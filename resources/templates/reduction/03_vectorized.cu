@@ -1,8 +1,8 @@
 // @rung    03_vectorized
 // @title   16-byte loads, few blocks
 // @after   02_block
-// @idea    as many blocks as fit on the GPU at once cover x with 16-byte loads, accumulate in registers, and
-//          combine once: shuffles within a warp, shared memory between warps, one atomic per block
+// @idea    as many blocks as fit on the GPU at once load x in 16-byte units and accumulate in registers. The sums are
+//          combined once, by shuffles within a warp, shared memory between warps, and one atomic per block
 // @expect  sharedLoads down
 // @param   THREADS 256 {128,256,512}
 // @param   BLOCKS_PER_SM 8 {2,4,8}

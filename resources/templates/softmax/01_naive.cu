@@ -1,7 +1,7 @@
 // @rung    01_naive
 // @title   One thread per row
-// @idea    each thread walks its row three times; the threads of a warp read 32 rows at once, so that every
-//          4-byte load fetches a separate 32-byte sector
+// @idea    each thread reads its row three times. The threads of a warp read 32 rows at once, so every 4-byte load
+//          fetches a separate 32-byte sector
 #include "kernel_ladder.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // @rung    02_block_per_row
 // @title   One block per row
 // @after   01_naive
-// @idea    neighboring threads read neighboring elements, so that a warp's load covers whole sectors, and
-//          thousands of blocks keep every SM busy; the row is still read three times
+// @idea    neighboring threads read neighboring elements, so a warp's load covers whole sectors. Thousands of blocks
+//          keep every SM busy. The row is still read three times
 // @expect  achievedOccupancy up
 // @param   THREADS 256 {128,256,512}
 #include "kernel_ladder.h"

@@ -1,8 +1,8 @@
 // @rung    03_in_registers
 // @title   Row in registers
 // @after   02_block_per_row
-// @idea    a row of up to 8192 elements stays in registers for all three passes, loaded 16 bytes at a time:
-//          memory is read once, and exp is computed once per element
+// @idea    a row of up to 8192 elements is loaded once, 16 bytes at a time. The row stays in registers for all three
+//          passes, and exp is computed once per element
 // @expect  registersPerThread up
 // @param   THREADS 256 {128,256,512}
 #include "kernel_ladder.h"

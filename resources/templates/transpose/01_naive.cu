@@ -1,6 +1,6 @@
 // @rung    01_naive
 // @title   Naive
-// @idea    one thread per element: a warp reads 32 neighbors and writes them to 32 rows, one sector each
+// @idea    each thread moves one element. A warp reads 32 adjacent elements and writes them to 32 rows, one sector each
 #include "kernel_ladder.h"
 
 __global__ void transpose(const float* x, float* y, long long rows, long long cols) {

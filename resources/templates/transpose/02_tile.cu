@@ -1,8 +1,8 @@
 // @rung    02_tile
 // @title   Tile in shared memory
 // @after   01_naive
-// @idea    a block transposes a 32x32 tile in shared memory, so that reads and writes both cover whole sectors.
-//          Each column of the tile is in a single bank, so its 32 readers are serialized
+// @idea    a block transposes a 32x32 tile in shared memory, so reads and writes both cover whole sectors. Each column
+//          of the tile is in a single bank, so the 32 lanes that read it are serialized
 // @expect  sharedLoads up, sharedLoadBankConflicts up
 #include "kernel_ladder.h"
 

@@ -1,7 +1,7 @@
 // @rung    03_padded
 // @title   Padded tile
 // @after   02_tile
-// @idea    a row of the tile has 33 elements, so that a column spans 32 banks: no bank conflicts
+// @idea    a row of the tile has 33 elements, so a column spans 32 banks and has no bank conflicts
 // @expect  sharedLoadBankConflicts down, sharedLoads same
 #include "kernel_ladder.h"
 

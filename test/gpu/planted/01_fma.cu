@@ -1,6 +1,6 @@
 // @rung    01_fma
 // @title   FMA chains
-// @idea    work of a known amount
+// @idea    the kernel does a known number of FMAs
 #include "kernel_ladder.h"
 #include "planted.h"
 

@@ -1,6 +1,6 @@
 // @rung    02_stream
 // @title   Streaming reads
-// @idea    work of a known amount
+// @idea    the kernel reads a known number of bytes
 #include "kernel_ladder.h"
 #include "planted.h"
 

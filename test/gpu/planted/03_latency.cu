@@ -1,6 +1,6 @@
 // @rung    03_latency
 // @title   Dependent loads
-// @idea    work of a known amount
+// @idea    the kernel does a known number of dependent loads
 #include "kernel_ladder.h"
 #include "planted.h"
 

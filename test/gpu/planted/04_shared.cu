@@ -1,6 +1,6 @@
 // @rung    04_shared
 // @title   Shared memory and barriers
-// @idea    work of a known amount
+// @idea    the kernel executes a known number of shared memory accesses and barriers
 #include "kernel_ladder.h"
 #include "planted.h"
 

@@ -1,6 +1,6 @@
 // @rung    05_blocks
 // @title   Many blocks
-// @idea    work of a known amount
+// @idea    the kernel launches a known number of blocks
 #include "kernel_ladder.h"
 #include "planted.h"
 

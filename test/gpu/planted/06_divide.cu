@@ -1,6 +1,6 @@
 // @rung    06_divide
 // @title   Integer division
-// @idea    work of a known amount
+// @idea    the kernel does a known number of integer divisions
 #include "kernel_ladder.h"
 #include "planted.h"
 
