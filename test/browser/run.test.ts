@@ -177,8 +177,8 @@ describe('live runs', () => {
   const progress = (page: Page) => page.getByRole('region', { name: 'Run progress' })
   const start = (page: Page) => page.getByRole('button', { name: 'Start' }).click()
 
-  describe('a live run', () => {
-    it('shows a compile error at its line, finishes the other rungs, and opens as a session', async () => {
+  describe('on a machine with a GPU', () => {
+    it('show a compile error at its line, finish the other rungs, and open as a session', async () => {
       const { machine, page } = await openRun('03_shared_tile=compile-error')
       await start(page)
       await page.getByRole('heading', { name: 'Complete' }).waitFor()
@@ -190,7 +190,7 @@ describe('live runs', () => {
       expect(await readdir(machine.store)).toHaveLength(1)
     })
 
-    it('is canceled immediately, and the finished part can be opened', async () => {
+    it('are canceled immediately, and their finished part can be opened', async () => {
       const { page } = await openRun('02_coalesced=hang')
       const replayed = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
       const naive = Math.round(rung(replayed, '01_naive').timing!.gflops!)
@@ -208,8 +208,8 @@ describe('live runs', () => {
     })
   })
 
-  describe('a machine with a compiler and no GPU', () => {
-    it('offers an emulated GPU first on Run and Edit, without data from the session that was open', async () => {
+  describe('on a machine with a compiler and no GPU', () => {
+    it('offer an emulated GPU first on Run and Edit, without data from the previously open session', async () => {
       const { setup } = await fakeMachine(['nvidia-smi', 'ncu'])
       harness = await startHarness(setup.machine)
       const { ref } = await shippedSession(harness.core)
@@ -238,7 +238,7 @@ describe('live runs', () => {
       expect(faults).toEqual([])
     })
 
-    it('runs a copy with the scalars and options of the copied rung’s session', async () => {
+    it("execute a copy with the scalars and options of the copied rung's session", async () => {
       const { setup } = await fakeMachine(['nvidia-smi', 'ncu'])
       harness = await startHarness(setup.machine)
       const ref = 'recorded:softmax-h200-bf16-8192x8192'
@@ -255,7 +255,7 @@ describe('live runs', () => {
       })
     })
 
-    it('builds for a GPU from the built-in table, and shows the compiler’s messages', async () => {
+    it("build for a GPU from the built-in table, and show the compiler's messages", async () => {
       const { machine, page } = await openRun('03_shared_tile=compile-error', 'static:h200', [
         'nvidia-smi',
         'ncu',
@@ -316,7 +316,7 @@ describe('memory and race checks', () => {
     expect(faults).toEqual([])
   })
 
-  it('check the rung that a link names, and end when canceled', async () => {
+  it('run on the rung that a link names, and end when canceled', async () => {
     const { page } = await open(
       '01_naive=sanitizer-hang',
       '/run/checks?ladder=gemm-fp32&rung=01_naive',

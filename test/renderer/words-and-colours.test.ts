@@ -16,7 +16,7 @@ import { translationFaults, wordAt } from './samples'
 import { pickLanguage } from '../../src-renderer/ui/language'
 import { speak, t } from '../../src-renderer/ui/words'
 
-describe('words and colors', () => {
+describe('the UI', () => {
   const root = join(import.meta.dirname, '../../src-renderer')
   const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.(vue|ts)$/.test(file) && !file.endsWith('.test.ts'))
@@ -188,7 +188,7 @@ describe('words and colors', () => {
   })
 })
 
-describe('translations', () => {
+describe('internationalization', () => {
   describe('a translation', () => {
     const original = {
       screen: { a: 'Open {name}', n: '{n, plural, one{{n} rung} other{{n} rungs}}' },
@@ -241,7 +241,7 @@ describe('translations', () => {
   })
 })
 
-describe('colors of series', () => {
+describe('chart colors', () => {
   const css = readFileSync(
     join(import.meta.dirname, '../../src-renderer/styles/tokens.css'),
     'utf8',

@@ -173,7 +173,7 @@ describe('storing a session as a recording', () => {
     expect(await readdir(dir)).toEqual([])
   })
 
-  it('adds the remedy to the message of an input error, but leaves other errors alone', () => {
+  it('adds the remedy to the message of an input error, but not to other errors', () => {
     const error = inputError('No GPU was found.', 'Use a machine that has one.')
     expect(sentencesOf(error)).toBe('No GPU was found. Use a machine that has one.')
     expect(sentencesOf(new TypeError('x is undefined'))).toBeUndefined()

@@ -84,7 +84,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(ran.stdout).toMatch(/01_twice +ok/)
   })
 
-  it('runs main() with the arguments after --, and main() may read files and the clock', async () => {
+  it('runs main() with the arguments after --, and lets it read files and the clock', async () => {
     const text = program(
       twice,
       `int own = 0;

@@ -115,7 +115,7 @@ rungs: [{ id: a }, { id: b }]
     ])
   })
 
-  it('reports which test_at size is being verified, and how many test_at sizes exist', async () => {
+  it('reports the test_at size that is being verified and the number of test_at sizes', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     const { events, emit } = eventLog()
@@ -385,7 +385,7 @@ print(json.dumps({"mean": list(mean), "scale": list(scale), "count": after[0], "
 `
 
   describe.skipIf(!isThere)('called by a fake runner', () => {
-    it('receives numpy arrays, returns its results, and stops the run with its own error message if it fails', async () => {
+    it('receives numpy arrays, and returns its results or stops the run with its own message', async () => {
       const header = await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')
       const headers = new Map([[pythonHeaderFile, header]])
       const source = { file: 'means/reference.py', text: script }

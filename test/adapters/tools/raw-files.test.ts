@@ -98,7 +98,7 @@ describe('raw.jsonl', () => {
     for (const key of keys) expect((await raw.get(key))!.stderr).toBe(key)
   })
 
-  it('omits and reports a row that cannot be written, and keeps the other rows', async () => {
+  it('omits and reports only the row that cannot be written', async () => {
     const dir = await tempDir()
     const recorder = rawRecorder(dir, [])
     await recorder.record(call('ncu/a'), 'a', '')
@@ -327,7 +327,7 @@ describe('the raw-output folder of an older version', () => {
     expect(await raw.get('ncu/page')).toMatchObject({ stdout: 'a page\n', stderr: '' })
   })
 
-  it('is converted to rows when copied, and a copy of these rows is identical', async () => {
+  it('is converted to rows when copied, and further copies are identical', async () => {
     const [dir, first, second] = [await older(), await tempDir(), await tempDir()]
     await copyRaw(dir, first)
     await copyRaw(first, second)

@@ -147,7 +147,7 @@ describe('figures', async () => {
       expect(predicted('08_warp_tile', '08_half_block')).toBe(false)
     })
 
-    it('lists the parameters that differ between two variants of one source, and none for different sources', () => {
+    it('lists the parameters that differ, but only between variants of one source', () => {
       const { parameters } = compare(rung('08_warp_tile'), rung('08_half_block'))
       expect(parameters).toEqual([
         { name: 'BM', a: 128, b: 64 },
@@ -187,7 +187,7 @@ describe('figures', async () => {
       },
     })
 
-    it('are compared by their median launch, and are the same if single launches differ within the usual variation', () => {
+    it('are compared by median launch and count as equal within the usual launch-to-launch variation', () => {
       expect(compare(kernel(2), kernel(1)).time).toMatchObject({ speedup: 2, verdict: 'better' })
       expect(compare(kernel(1), kernel(1.04)).time.verdict).toBe('same')
       expect(compare(kernel(1, 0.001), kernel(1.04, 0.001)).time.verdict).toBe('worse')
@@ -217,7 +217,7 @@ describe('figures', async () => {
   })
 })
 
-describe('comparability and the effects of changes', () => {
+describe('warnings and effects', () => {
   describe('comparability', async () => {
     const session = await readSession('resources/recordings/gemm-fp32-h200-1024')
     const { task } = session.ladder

@@ -186,7 +186,7 @@ describe('a lab about bank conflicts', () => {
     expect(profileLevelOf({ ...lab, predictions: [], checks: lab.checks.slice(0, 0) })).toBe('none')
   })
 
-  it('passes code without conflicts, although the counter is noisy', () => {
+  it('passes code without conflicts, even if the counter is noisy', () => {
     const { statuses, sentences, prediction } = judged({
       before: [20_693_591, 16_777_216],
       [submissionId]: [3_998_212, 0],
@@ -202,7 +202,7 @@ describe('a lab about bank conflicts', () => {
     expect(statuses).toEqual(['failed', 'failed'])
   })
 
-  it('falls back to the counter for all rungs if one rung has no structural count, and reports the fallback', () => {
+  it('uses the counter for all rungs, and says so, if one rung lacks a structural count', () => {
     const { statuses, sentences, prediction } = judged({
       before: [20_693_591],
       [submissionId]: [3_998_212, 0],
@@ -237,7 +237,7 @@ describe('a lab scaled down for the emulator', () => {
     },
   )
 
-  it('allows proportionally fewer conflicts for less work, and the same number of sectors per request', () => {
+  it('allows proportionally fewer conflicts, but the same number of sectors per request', () => {
     const bounds = (id: string) => {
       const { lab } = labs.find((one) => one.lab.id === id)!
       return [lab, emulatedLab(lab, taskOf(lab))].map(

@@ -34,7 +34,7 @@ const valuesOf = (all: readonly Measurement[]): GpuParameters['values'] => fitPa
 describe('the parameters fitted for an H100', () => {
   const gpu = fitParameters(lines)
 
-  it('have the name from the GPU table, and are not marked as validated', () => {
+  it('have the name from the GPU table and are not marked as validated', () => {
     expect(gpu).toMatchObject({
       ...{ name: 'h100', gpu: 'NVIDIA H100 80GB HBM3', computeCapability: '9.0' },
       validated: false,
@@ -111,7 +111,7 @@ describe('a GPU without WGMMA, bulk copies, and try_wait', () => {
     computeCapability: '8.0',
   }).filter(({ benchmark, load }) => !/wgmma|bulk|mbarrier/.test(benchmark) && load !== 'wgmma')
 
-  it('has assumed values for these instructions, and uses the tensor clock of mma.sync', () => {
+  it('has assumed values for these instructions, and the tensor clock of mma.sync', () => {
     const { name, values } = fitParameters(ampere)
     expect(name).toBe('a100')
     for (const id of ['hgmmaMacsPerCycle', 'hgmmaLeastCycles', 'latencyHgmma'] as const)

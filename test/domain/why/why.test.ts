@@ -49,7 +49,7 @@ describe('the top-ranked cause', () => {
     ])
   })
 
-  it('for 128-bit access is fewer bank conflicts, as the header predicts, until another unit becomes the limit', () => {
+  it('for 128-bit access is fewer bank conflicts, as the header predicts, despite a new limiter', () => {
     const { limits, causes } = step(fp32, '05_thread_tile_2d', '06_float4')
     expect(limits).toEqual({ a: 'l1Data', b: 'fma' })
     expect(inEnglish(causes[0]!.statement)).toBe(
@@ -225,7 +225,7 @@ describe('every step of every recording', async () => {
     expect(Math.min(kinds.oneWay, kinds.opposed)).toBeGreaterThan(20)
   })
 
-  it('has factors whose product is the speedup, and is printed without shares', () => {
+  it('has factors whose product is the speedup, and prints no shares', () => {
     for (const { a, b } of steps) {
       const why = whyOf(a, b)
       const times = timesOf(a, b)
@@ -390,7 +390,7 @@ describe("a cause's source lines", () => {
     notes: [],
   }
 
-  it('are the lines at which warps stall for the cause’s reason, marked if the source changed', () => {
+  it('are the lines where warps stall for that reason, marked if the source changed', () => {
     const { causes } = whyOf(
       { ...side(fp32, '08_warp_tile'), deep },
       side(fp32, '09_register_prefetch'),

@@ -78,7 +78,7 @@ describe('a call over IPC', () => {
     expect(desktop.core.calls).toEqual([])
   })
 
-  it('has a channel next to those for files and the folder dialog, and closing the window removes all three', async () => {
+  it('uses one of three channels, which are removed when the window closes', async () => {
     const window = await desktop.open()
     expect([...desktop.electron.handlers.keys()]).toEqual([
       callChannel,

@@ -50,7 +50,7 @@ describe('tools', () => {
       })
     })
 
-    describe("the probe's output line", () => {
+    describe('the output line', () => {
       const kernel = {
         name: 'k(int)',
         mangled: '_Z1ki',
@@ -75,7 +75,7 @@ describe('tools', () => {
         })
       })
 
-      it('is missing if the probe ended early or if the output is not from the probe', () => {
+      it('is missing if the probe ended early or the output is from another program', () => {
         for (const text of ['', 'hello', '{"event":"launches"}', line.replace('[1,2,3]', '[1,2]')])
           expect(parseProbedLaunches(text)).toBeNull()
       })
@@ -111,7 +111,7 @@ describe('tools', () => {
         })
       })
 
-      it('counts compute processes, but not processes that only draw', () => {
+      it('counts compute processes but not graphics processes', () => {
         const program = (type: string, name: string): string =>
           `<process_info><pid>7</pid><type>${type}</type><process_name>${name}</process_name></process_info>`
         const listing = [
@@ -148,7 +148,7 @@ describe('tools', () => {
         })
       })
 
-      it('lists several GPUs in order, or none', () => {
+      it('lists zero or more GPUs in order', () => {
         const gpu = /\t<gpu id[\s\S]*<\/gpu>/.exec(xml)![0]
         const two = xml.replace(gpu, `${gpu}\n${gpu.replaceAll(':06.0', ':3b.0')}`)
         expect(parseNvidiaSmi(two).gpus.map(({ pciBusId }) => pciBusId)).toEqual([
@@ -193,7 +193,7 @@ describe('tools', () => {
       })
     })
 
-    describe('before the output is stored', () => {
+    describe('output redacted for storage', () => {
       // The original capture, with invented values in place of REDACTED.
       const secrets: Record<string, string> = {
         serial: '1650000000001',
@@ -213,14 +213,14 @@ describe('tools', () => {
       const redacted = redactNvidiaSmi(original)
 
       it.each([...Object.values(secrets), '4242', '/home/ada', 'CH-77', '0xfab', '99999999-aaaa'])(
-        '%s is removed',
+        'no longer contains %s',
         (secret) => {
           expect(original).toContain(secret)
           expect(redacted).not.toContain(secret)
         },
       )
 
-      it('only identifiers and process data are changed', () => {
+      it('differs only in identifiers and process data', () => {
         const changed = original
           .split('\n')
           .flatMap((line, index) => (line === redacted.split('\n')[index] ? [] : [line.trim()]))
@@ -240,12 +240,12 @@ describe('tools', () => {
         expect(parseNvidiaSmi(redacted)).toEqual(parseNvidiaSmi(original))
       })
 
-      it('an absent value remains absent, and a second pass changes nothing', () => {
+      it('still lacks absent values and is unchanged by a second pass', () => {
         expect(redacted).toContain('<host_id>N/A</host_id>')
         expect(redactNvidiaSmi(redacted)).toBe(redacted)
       })
 
-      it('the capture in this repository contains no identifiers', () => {
+      it("contains no identifiers in this repository's capture", () => {
         expect(redactNvidiaSmi(xml)).toBe(xml)
         expect(xml).toContain('<serial>REDACTED</serial>')
         expect(xml).toContain('<uuid>REDACTED</uuid>')
@@ -430,7 +430,7 @@ describe('tools', () => {
         expect(parseNvccOutput(text).diagnostics).toEqual([error('syntax.cu', 3, 'expected a ";"')])
       })
 
-      it('a warning is stored without its number, and its kernel is still listed', () => {
+      it('a warning is stored without its number and does not hide the kernel', () => {
         const { kernels, diagnostics } = parse('warning')
         expect(diagnostics).toEqual([
           {
@@ -516,7 +516,7 @@ describe('compute-sanitizer', () => {
       expect(records.length + summary!.notPrinted).toBe(summary!.total)
     })
 
-    it('reports an out-of-bounds write with its line, thread, and address, and counts identical writes', () => {
+    it('combines identical out-of-bounds writes into one record with line, thread, and address', () => {
       const [first, api, ...rest] = groupRecords(
         parseSanitizerXml(savedBy('memcheck-out-of-bounds')).records,
       )
@@ -582,7 +582,7 @@ describe('compute-sanitizer', () => {
   describe('an incomplete report', () => {
     const whole = savedBy('initcheck-uninitialised')
 
-    it('is never mistaken for a complete report, and its complete records are read', () => {
+    it('is recognized as incomplete but still yields its complete records', () => {
       const last = whole.lastIndexOf('</ComputeSanitizerOutput>')
       for (let length = 0; length <= last + 20; length += 97) {
         const text = whole.slice(0, length)
@@ -661,7 +661,7 @@ describe('compute-sanitizer', () => {
       expect(parseSanitizerSummary('')).toBeNull()
     })
 
-    it('is missing if the tool failed, and the tool’s last message is read instead', () => {
+    it("is replaced by the tool's last message if the tool failed", () => {
       expect(lastSanitizerWord('========= COMPUTE-SANITIZER\n========= Error: no device\n')).toBe(
         'Error: no device',
       )
@@ -810,7 +810,7 @@ describe('the runner', () => {
   })
 
   describe("the GPU's ceilings", () => {
-    it('are parsed, and are null if they could not be measured', () => {
+    it('are parsed, or are null if they could not be measured', () => {
       const event = {
         event: 'ceilings',
         fp32Gflops: 60123.4,

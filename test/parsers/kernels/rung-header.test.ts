@@ -109,13 +109,13 @@ describe('a header of unrealistic size', () => {
     ['a value', (blanks: string) => `// @title a${blanks}b`, 600_000],
     ['a line that goes on', (blanks: string) => `// @title a\n//   b${blanks}c`, 600_000],
     ['a value without end', (blanks: string) => `// @title a${blanks}`, 600_000],
-  ])('is parsed if %s has an extremely long run of blanks', (_, line, count) => {
+  ])('is parsed even if %s has an extremely long run of blanks', (_, line, count) => {
     const blanks = ' \t'.repeat(count / 2)
     const { title } = parse(`// @rung a\n${line(blanks)}\n// @idea i\n// @dtype f32\n`)
     expect([`a${blanks}b`, `a b${blanks}c`, 'a']).toContain(title)
   })
 
-  it('is parsed if a value has 50,000 lines', () => {
+  it('is parsed even if a value has 50,000 lines', () => {
     const more = '//   word\n'.repeat(50_000)
     const { idea } = parse(`// @rung a\n// @title t\n// @idea i\n${more}// @dtype f32\n`)
     expect(idea).toBe(`i${' word'.repeat(50_000)}`)

@@ -167,7 +167,7 @@ describe('answers.yaml', () => {
   } as unknown as Pick<Lab, 'predictions' | 'questions'>
   const read = (text: string) => parseAnswers(text, 'answers.yaml', lab)
 
-  describe('answers', () => {
+  describe('entries', () => {
     it('are parsed in block style and in flow style, with questions as comments', () => {
       const wanted = {
         predictions: { loads: { direction: 'up', factor: 2 } },

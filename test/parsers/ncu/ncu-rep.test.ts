@@ -286,7 +286,7 @@ it('inlined code is attributed to its own line and to the lines of its callers',
   expect(kernel.lines.some(({ file, line }) => file === '01_naive.cu' && line === 19)).toBe(true)
 })
 
-it('damaged machine code yields no code, without a hang or an exception', () => {
+it('damaged machine code yields no instructions and causes no hang or exception', () => {
   const bytes = ncuReport('five-kernels').slice()
   // A simple seeded generator, so that failures can be reproduced.
   let seed = 11
@@ -306,7 +306,7 @@ describe('a synthetic report with samples from cycles without an issued instruct
     return { schema: deepSchemaVersion, rung: 'a', kernels: [kernel], notes: [] }
   }) as [DeepProfile, DeepProfile]
 
-  it('has stall reasons only for those samples, and is marked accordingly', () => {
+  it('has stall reasons only for those samples and is marked accordingly', () => {
     expect(all.kernels[0]!.stallSamples).toBe('all')
     expect(notIssued.kernels[0]!.stallSamples).toBe('notIssued')
     const [full, part] = [stallHistogram(all)!, stallHistogram(notIssued)!]
@@ -317,7 +317,7 @@ describe('a synthetic report with samples from cycles without an issued instruct
     expect(first!.samples).toBeNull()
   })
 
-  it('is compared only with a report of the same kind; for other reports, a message states the reason', () => {
+  it('is compared only with a report of the same kind, and a message explains why', () => {
     expect(stallDelta(notIssued, notIssued)).not.toBeNull()
     expect(stallObstacle(all, all)).toBeNull()
     expect(stallDelta(all, notIssued)).toBeNull()

@@ -25,7 +25,7 @@ import { sessionFolder } from '../../../src-main/adapters/labs/attempt'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/labs/trust'
 
-describe('checks', () => {
+describe('grading', () => {
   /** Returns all sentences in an outcome. Each sentence must be translatable. */
   const texts = ({ checks, predictions, questions }: LabOutcome): Statement[] =>
     [...checks, ...predictions, ...questions]
@@ -110,7 +110,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(1)
     })
 
-    it('still builds the code and runs the static checks without a GPU, but all other checks are unavailable and do not pass', async () => {
+    it('builds the code without a GPU, and leaves all but the static checks unavailable', async () => {
       const machine = await fakeMachine(['nvidia-smi', 'ncu'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution)
@@ -141,7 +141,7 @@ describe('checks', () => {
       })
     })
 
-    it('has the time but no counters without permission to read counters', async () => {
+    it('measures the time but no counters without permission to read counters', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'counter-permission' })
       const lab = await testLab(machine)
@@ -183,7 +183,7 @@ describe('checks', () => {
   })
 
   describe('a recorded outcome', () => {
-    it('is replayed through the live parsers and judged again, but only if the file is the recorded one', async () => {
+    it('is replayed through the live parsers and judged again, but only for the recorded file', async () => {
       const machine = await fakeMachine()
       const lab = await testLab(machine)
       const recordings = join(machine.dir, 'recordings')
@@ -246,7 +246,7 @@ describe('checks', () => {
       ).rejects.toThrow()
     })
 
-    it('with an outside link, a huge or missing file, or circular dependencies are rejected with an error that names the file or lab', async () => {
+    it('with outside links, huge or missing files, or circular dependencies are rejected with the file or lab name', async () => {
       const machine = await fakeMachine()
       await rm(join(machine.kernelsDir, 'labs'), { recursive: true, force: true })
       await testLab(
@@ -290,7 +290,7 @@ describe('checks', () => {
   })
 })
 
-describe('labs with their own ladder', () => {
+describe('grading with custom tasks', () => {
   const labText = `---
 title: Sums
 summary: Let a warp read a row.
@@ -363,7 +363,7 @@ Of \`N\` numbers.
       expect(statusesOf(await check(machine, lab, lab.starter))).toEqual({ ...all, fast: 'failed' })
     })
 
-    it('has a session that does not contain the ladder folder, and can ask questions about the ladder’s sizes', async () => {
+    it("can ask questions about the ladder's sizes, and its session does not contain the folder", async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const out = join(machine.dir, 'attempt')

@@ -88,7 +88,7 @@ describe('saving a session', () => {
           meddle(join(dir, name))
     })
 
-  it('records in the session that raw output could not be stored, and saves the session in the requested folder', async () => {
+  it('saves the session in the requested folder with a note if raw output could not be stored', async () => {
     const machine = await fakeMachine()
     const place = join(machine.dir, 'place')
     const { emit } = meddling(place, (staged) => {
