@@ -69,7 +69,7 @@ describe('replays and the doctor', () => {
         .toBe(true)
     })
 
-    it('lists the machines, and reports a faulty host in the form for a new machine', async () => {
+    it('lists the machines, and reports a faulty host when a machine is added', async () => {
       const { page } = await harness.visit('/run')
       await page.getByText('Machines', { exact: true }).click()
       const panel = page.locator('details.machines')
@@ -177,8 +177,8 @@ describe('live runs', () => {
   const progress = (page: Page) => page.getByRole('region', { name: 'Run progress' })
   const start = (page: Page) => page.getByRole('button', { name: 'Start' }).click()
 
-  describe('on a machine with a GPU', () => {
-    it('show a compile error at its line, finish the other rungs, and open as a session', async () => {
+  describe('with a GPU', () => {
+    it('show a compile error at its line and continue with the other rungs', async () => {
       const { machine, page } = await openRun('03_shared_tile=compile-error')
       await start(page)
       await page.getByRole('heading', { name: 'Complete' }).waitFor()
@@ -208,8 +208,8 @@ describe('live runs', () => {
     })
   })
 
-  describe('on a machine with a compiler and no GPU', () => {
-    it('offer an emulated GPU first on Run and Edit, without data from the previously open session', async () => {
+  describe('with a compiler but no GPU', () => {
+    it("offer an emulated GPU first on Run and Edit, without the previous session's data", async () => {
       const { setup } = await fakeMachine(['nvidia-smi', 'ncu'])
       harness = await startHarness(setup.machine)
       const { ref } = await shippedSession(harness.core)

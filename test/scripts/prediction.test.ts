@@ -43,7 +43,7 @@ describe('predictions for recorded rungs', () => {
     )
   })
 
-  it('that do not use tensor cores have a mean error of at most 10 % and a median error of at most 6 %', () => {
+  it('without tensor cores have mean and median errors of at most 10 % and 6 %', () => {
     const own = rows.filter(({ predicted }) => predicted && predicted.class !== 'tensor')
     expect(figuresOf(own).mean).toBeLessThanOrEqual(0.1)
     expect(figuresOf(own).median).toBeLessThanOrEqual(0.06)

@@ -68,7 +68,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     return { ...done, ladder, yaml: await read(/^ladder\.yaml$/), rung: await read(/^01_.*\.cu$/) }
   }
 
-  it('runs on the emulated GPU with the suggested command, and leaves every line of the file unchanged', async () => {
+  it('runs on the emulated GPU with the suggested command, without changing the file', async () => {
     const text = program(twice, launchTwice)
     const { code, ladder, yaml, rung, stdout, stderr } = await init(text)
     expect(code, stderr).toBe(0)
@@ -113,7 +113,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     )
   })
 
-  it("uses a CPU function with the kernel's parameters as the reference, if both compute the same results", async () => {
+  it('uses a CPU function with the same parameters and results as the reference', async () => {
     const cpu = (factor: number) => `
     void twice_cpu(float* out, const float* in, int n) {
       for (int i = 0; i < n; ++i) out[i] = ${factor} * in[i];
@@ -150,7 +150,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(ran.code, ran.stderr).toBe(0)
   })
 
-  describe('that has a matrix product with equal sizes', () => {
+  describe('with equal sizes in a matrix product', () => {
     const product = (b: string): string => `
 #include <cstdlib>
 __global__ void sgemm(const float* A, const float* B, float* C, int N, int M, int K) {
@@ -167,7 +167,7 @@ int main() {
   sgemm<<<dim3(M / 16, N / 16), dim3(16, 16)>>>(A, B, C, N, M, K);
 }
 `
-    it('assigns rows and columns by trials with unequal sizes, not by their usual names', async () => {
+    it('assigns rows and columns by trials with unequal sizes, not by name', async () => {
       const { code, yaml, rung, stderr } = await init(product('i * M + col'))
       expect(code, stderr).toBe(0)
       expect(yaml).toMatch(

@@ -315,7 +315,7 @@ describe("a recording's raw output", () => {
 })
 
 describe('the raw-output folder of an older version', () => {
-  it('is read in call order like the rows of the current version, and missing streams are read as empty', async () => {
+  it('is read in call order, with missing streams as empty', async () => {
     const dir = await older()
     const raw = await openRaw(dir)
     expect(raw.keys).toEqual(['ncu/version', 'ncu/page'])

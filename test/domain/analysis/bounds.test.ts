@@ -517,7 +517,7 @@ describe('the instruction mix', async () => {
     expect(bottleneckOf(session, rung)).toMatchObject({ class: expected, missing: [] })
   })
 
-  describe('the operation count of a rung that uses the tensor pipe', () => {
+  describe('the operation count of a tensor-pipe rung', () => {
     const onTensor = (tensor: number): Session => ({
       ...session,
       rungs: session.rungs.slice(0, 1).map((rung) => ({
@@ -530,14 +530,14 @@ describe('the instruction mix', async () => {
       })),
     })
 
-    it("is the product's operation count, because FP32 counters do not include tensor operations", () => {
+    it("is the product's count, because FP32 counters exclude tensor operations", () => {
       expect(roofline(onTensor(44)).paths.dram[0]).toMatchObject({
         basis: 'tensor',
         operations: product,
       })
     })
 
-    it("is the number from the counters if the tensor pipe's utilization is only noise", () => {
+    it("comes from the counters if the tensor pipe's utilization is only noise", () => {
       expect(roofline(onTensor(0.04)).paths.dram[0]).toMatchObject({ basis: 'counted' })
       expect(Math.max(...ids.map((id) => value(id, 'tensorUtilization')))).toBe(0.04)
     })
@@ -552,7 +552,7 @@ describe('the instruction mix', async () => {
       ),
     })
 
-    it('reports an unrequested counter as unrequested after a replay, not as missing on the GPU', () => {
+    it('reports after a replay that a counter was not requested, not that the GPU lacks it', () => {
       const metrics = toMetrics([without(launches[1]!)], 'standard', then)
       expect(metrics.ffmaInstructions).toEqual(notAsked(metricDefinition('ffmaInstructions')!))
       expect(said(metrics.ffmaInstructions?.reason)).toBe(

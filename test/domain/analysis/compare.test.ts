@@ -139,7 +139,7 @@ describe('figures', async () => {
       })
     })
 
-    it("judges a header's predictions only against the rung that the header names as the previous rung", () => {
+    it("judges a header's predictions only against the previous rung in that header", () => {
       const predicted = (a: string, b: string): boolean =>
         compare(rung(a), rung(b)).metrics.some(({ expected }) => expected !== null)
       expect(predicted('07_conflict_free', '08_warp_tile')).toBe(true)
@@ -245,14 +245,14 @@ describe('warnings and effects', () => {
         ])
       })
 
-      it('cause a warning if a rung with the same name computes a different result in another session', () => {
+      it('cause a warning if they differ between sessions for a rung with the same name', () => {
         expect(comparability(session, withFused).warnings.map(inEnglish)).toEqual([
           'In one session 02_coalesced computes the product only, in the other the product, a bias and ReLU.',
         ])
         expect(comparability(withFused, withFused).warnings).toEqual([])
       })
 
-      it('cause a warning about the ratio if the rung and the reference compute different results', () => {
+      it("cause a warning about the ratio if the rung's and the reference's results differ", () => {
         expect(ratioWarning(session, plain)).toBeNull()
         expect(inEnglish(ratioWarning(session, fused)!)).toBe(
           '02_coalesced computes the product, a bias and ReLU; its ratio is relative to 00_cublas, which computes the product only.',
@@ -410,7 +410,7 @@ describe('warnings and effects', () => {
       expect(elsewhere!.map(({ key, delta: change }) => [key, change])).toEqual([['IMAD', -3]])
     })
 
-    it('lists counter changes that no source change explains, and omits equal and unknown counters', () => {
+    it('lists counter changes that no source change explains, without equal or unknown counters', () => {
       const { unexplained } = chain(
         [hunk([5, 5], [5, 5])],
         side([instruction(5, 'LDS', 8)]),

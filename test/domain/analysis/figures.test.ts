@@ -55,7 +55,7 @@ describe('derived metrics', () => {
       expect(told(runner)).toEqual(told(ncu))
     })
 
-    it('yields the values that ncu derives without counters, or the reason for a missing value', () => {
+    it('yields what ncu derives without counters, or the reason for a missing value', () => {
       const derived = derivedMetrics(runner, captured.device)
       for (const [id, value] of Object.entries(metrics)) {
         const own = derived[id]!
@@ -221,7 +221,7 @@ describe('sample intervals', () => {
       expect(interval).toEqual({ low: quantile(samples, 0.25), high: quantile(samples, 0.75) })
     })
 
-    it('contains the true median with at least the stated probability, for a skewed distribution', () => {
+    it("contains a skewed distribution's median with at least the stated probability", () => {
       const next = uniform(7)
       const runs = 2000
       let held = 0
@@ -249,7 +249,7 @@ describe('planned passes', () => {
   ]
 
   describe('the cost of profiling', () => {
-    it("is estimated in passes and seconds per rung, and increases with the profile level and the rung's time", () => {
+    it("is estimated per rung, and increases with the profile level and the rung's time", () => {
       const seconds = (['card', 'standard', 'deep'] as const).map((level) =>
         planProfile({ level, computeCapability: '9.0', rungs }),
       )

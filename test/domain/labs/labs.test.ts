@@ -74,7 +74,7 @@ describe('source tokens', () => {
     ).toEqual('int v = 0 ; v <<< v , 0 >>> ( "" , "" ) ; # v v 0'.split(' '))
   })
 
-  it('end an unclosed string at the end of its line, and an unclosed comment at the end of the file', () => {
+  it('end an unclosed string with its line, and an unclosed comment with the file', () => {
     expect(normalizedTokens('"open\nx')).toEqual(['""', 'v'])
     expect(normalizedTokens('"open\\\nx')).toEqual(['""', 'v'])
     expect(normalizedTokens('x /* open')).toEqual(['v'])

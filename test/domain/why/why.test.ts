@@ -184,7 +184,7 @@ describe('the top-ranked cause', () => {
 })
 
 describe('opposing effects in a step', () => {
-  it('are separated from the step’s causes, as time added to a faster step or saved in a slower step', () => {
+  it('are listed separately, as time added to a faster step or saved in a slower step', () => {
     const there = step(small, '10_cp_async', '11_block_128x256')
     const factors = contributionsOf(there)
     expect(there.verdict).toBe('worse')

@@ -209,7 +209,7 @@ describe('a stolen link', () => {
     expect((await at.ask(`/?token=${link}`)).status).toBe(303)
   })
 
-  it("of one server gives no access to another server, nor does that server's cookie", async () => {
+  it('of one server, like its cookie, gives no access to another server', async () => {
     const other = await startHarness()
     try {
       expect((await other.ask(`/?token=${token()}`)).status).toBe(403)

@@ -413,7 +413,7 @@ describe('tools', () => {
         expect(parse(name).diagnostics).toEqual(expected),
       )
 
-      it('details of a message are included, but not the source line and the caret', () => {
+      it('include details, but not the source line and the caret', () => {
         expect(parse('no-instance').diagnostics).toEqual([
           error(
             'no-instance.cu',
@@ -475,7 +475,7 @@ describe('tools', () => {
         )
       })
 
-      it('numbered advice from ptxas is stored as a note, but ptxas statistics are not', () => {
+      it('numbered advice from ptxas is stored as a note, unlike ptxas statistics', () => {
         const { diagnostics, kernels } = parse('wgmma-serialized')
         expect(
           diagnostics.map(({ severity, message }) => `${severity} ${message.slice(0, 34)}`),
@@ -752,7 +752,7 @@ describe('the runner', () => {
     ])('a line with %s', (_, line) => expect(parseRunnerLine(line)).toBeNull())
   })
 
-  describe('a known event with an invalid shape is treated as rung output', () => {
+  describe('an event with an invalid shape', () => {
     it.each([
       ['the name alone', { event: 'timing' }],
       ['a missing field', { ...timing, medianMs: undefined }],
@@ -766,16 +766,14 @@ describe('the runner', () => {
       ['a progress of nothing', { event: 'progress' }],
       ['a device without a name', { event: 'device' }],
       ['launches without kernels', { event: 'launches', rung: 'a' }],
-    ])('the parser returns null for an event with %s', (_, event) =>
-      expect(parse(event)).toBeNull(),
-    )
+    ])('is treated as rung output if it has %s', (_, event) => expect(parse(event)).toBeNull())
 
-    it('the parser returns null for an event with a number that is too large for a double', () =>
+    it('is treated as rung output if a number is too large for a double', () =>
       expect(
         parseRunnerLine(JSON.stringify({ ...timing, spread: 'x' }).replace('"x"', '1e999')),
       ).toBeNull())
 
-    it('the parser returns null for an event with endlessly nested lists', () =>
+    it('is treated as rung output if its lists are endlessly nested', () =>
       expect(parseRunnerLine(`{"event":"timing","rung":${'['.repeat(200_000)}`)).toBeNull())
   })
 

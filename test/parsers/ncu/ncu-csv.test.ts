@@ -13,7 +13,7 @@ describe('whole tables', () => {
   const metric = (text: string, launch: number, name: string) =>
     parseNcuRawCsv(text).launches[launch]?.metrics[name]
 
-  describe('ncu -o REPORT --csv --page raw with a program that also prints', () => {
+  describe('the raw page of a program that also prints', () => {
     const { launches, messages, notes } = parseNcuRawCsv(twoRungs)
 
     it('yields one launch per row, with its kernel, extents, device, and passes', () => {
@@ -185,7 +185,7 @@ describe('whole tables', () => {
     })
   })
 
-  describe('a truncated table', () => {
+  describe('a truncated or damaged table', () => {
     it('that ends in its last row yields the complete rows and a note', () => {
       const cut = twoRungs.trimEnd().slice(0, -100)
       const { launches, notes } = parseNcuRawCsv(cut)
@@ -201,7 +201,7 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "2,466"/)])
     })
 
-    it('still yields the other launches if the grid extent of the first launch is out of range', () => {
+    it('with an out-of-range grid extent in the first launch still yields the other launches', () => {
       const { launches, notes } = parseNcuRawCsv(
         twoRungs.replace('"(32, 32, 1)"', `"(${'9'.repeat(400)}, 32, 1)"`),
       )
@@ -334,7 +334,7 @@ describe('streams', () => {
   })
 
   describe('the details page', () => {
-    it('identifies a metric by section and label, or by name if the label maps to a metric name', async () => {
+    it('identifies a metric by section and label, or by name if the label maps to one', async () => {
       const { page, launches, total, notes } = await read(details)
       expect(page).toBe('details')
       expect(total).toBe(3)

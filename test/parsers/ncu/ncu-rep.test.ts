@@ -296,7 +296,7 @@ it('damaged machine code yields no instructions and causes no hang or exception'
   for (const launch of damaged.launches) damaged.codeOf(launch, bare)
 })
 
-describe('a synthetic report with samples from cycles without an issued instruction', () => {
+describe('a synthetic report with samples from only non-issuing cycles', () => {
   const [all, notIssued] = [
     ncuReport('five-kernels'),
     withNotIssuedSamplesAlone(ncuReport('five-kernels')),

@@ -352,7 +352,7 @@ Of \`N\` numbers.
   const read = async (machine: Machine, folder: string): Promise<LabFolder> =>
     readLab(folder, await libraryOf(machine))
 
-  describe('a lab with its own ladder folder', () => {
+  describe('a lab with a ladder folder', () => {
     it('is checked with its own task, sizes, rungs, and reference', async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
@@ -363,7 +363,7 @@ Of \`N\` numbers.
       expect(statusesOf(await check(machine, lab, lab.starter))).toEqual({ ...all, fast: 'failed' })
     })
 
-    it("can ask questions about the ladder's sizes, and its session does not contain the folder", async () => {
+    it('can ask questions about the sizes, and its session does not contain the folder', async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const out = join(machine.dir, 'attempt')
@@ -391,7 +391,7 @@ Of \`N\` numbers.
       expect(bare.calls()).toEqual([])
     })
 
-    it('is trusted as a whole, and must be trusted again after a file in its ladder changes', async () => {
+    it('is trusted as a whole, until a file in its ladder changes', async () => {
       const machine = await fakeMachine()
       const folder = await labIn(machine)
       const lab = await read(machine, folder)

@@ -185,7 +185,7 @@ describe('compilation', () => {
     })
   })
 
-  describe('parameters that are allowed separately but not together', () => {
+  describe('parameters that are allowed only separately', () => {
     const request = { rungs: ['11_block_128x256'], params: { BK: 32, STAGES: 4 } }
 
     it.each(['local', 'static:h200'])(
@@ -214,7 +214,7 @@ describe('compilation', () => {
       )
     })
 
-    it('are not blamed for a rung that also fails to compile without them', async () => {
+    it('are not blamed if a rung also fails to compile without them', async () => {
       const machine = await fakeMachine()
       await machine.addFault('11_block_128x256', 'refused')
       const { session } = await machine.run({ rungs: request.rungs })
@@ -350,7 +350,7 @@ describe('nvcc', async () => {
     })
   })
 
-  describe.skipIf(nvcc === null)('with a real nvcc (skipped if none is installed)', () => {
+  describe.skipIf(nvcc === null)('with a real nvcc', () => {
     it('an error is reported at its file and line, and is not stored as a result', async () => {
       const real = await realCompiler(diskBuildCache(await tempDir()))
       const good = plan.rungs.find(({ rung }) => rung.id === '02_coalesced')!

@@ -452,7 +452,7 @@ describe('the session service', async () => {
       })
     })
 
-    it('a recording with fewer rungs than its current ladder replays its rungs, and reports a missing rung', async () => {
+    it('a recording with fewer rungs than its ladder replays its rungs and reports a missing one', async () => {
       const machine = await fakeMachine()
       const dir = await tempDir()
       const shipped = join(recordingsDir, 'gemm-fp32-h200-1024')
