@@ -13,7 +13,7 @@ import { fakeMachine, type Machine, recordingsDir, rung, setEnv } from '../servi
 /** Matches the label of a rung by its number, because titles can change after a recording. */
 const numbered = ({ id }: { id: string }): RegExp => new RegExp(`^${id.slice(0, 2)} `)
 
-describe('replays and the doctor', () => {
+describe('the UI', () => {
   let harness: Harness
   let ref: string
   let session: Session

@@ -431,7 +431,7 @@ describe('machine add', () => {
   })
 
   it.each([
-    ['a host that is no name', ['--ssh', '-oProxyCommand=x'], 2, /--ssh must be a host/],
+    ['an invalid host name', ['--ssh', '-oProxyCommand=x'], 2, /--ssh must be a host/],
     [
       'a host that does not exist',
       ['--ssh', 'nowhere.invalid'],

@@ -193,7 +193,7 @@ describe('JSON from an untrusted source', () => {
     expect(parseJsonWithin('{')).toMatchObject({ refused: { key: 'files.notJson' } })
   })
 
-  it('with too many values is also rejected as a session', () => {
+  it('with too many values is also rejected when opened as a session', () => {
     expect(() => parseSession(many, 'session.json')).toThrow(/session\.json .*5000000 values/)
   })
 })
@@ -327,11 +327,11 @@ describe('XML', () => {
   })
 
   it.each([
-    ['nested without end', '<nvidia_smi_log>' + '<a>'.repeat(50_000) + '</nvidia_smi_log>'],
-    ['an entity without end', `<!DOCTYPE x [<!ENTITY a "${'x'.repeat(1e6)}</nvidia_smi_log>`],
+    ['endlessly nested', '<nvidia_smi_log>' + '<a>'.repeat(50_000) + '</nvidia_smi_log>'],
+    ['an unterminated entity', `<!DOCTYPE x [<!ENTITY a "${'x'.repeat(1e6)}</nvidia_smi_log>`],
     ['a comment', '<!-- </nvidia_smi_log> -->'],
-    ['an end without a beginning', '</nvidia_smi_log>'],
-    ['text for a root', '<nvidia_smi_log>hello</nvidia_smi_log>'],
+    ['an end tag without a start tag', '</nvidia_smi_log>'],
+    ['plain text in the root element', '<nvidia_smi_log>hello</nvidia_smi_log>'],
   ])('that is %s is rejected with an error message', (_what, text) => {
     expect(() => parseNvidiaSmi(text)).toThrow(
       expect.objectContaining({ kind: 'input', message: expect.stringContaining('nvidia-smi') }),

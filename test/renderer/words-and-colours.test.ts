@@ -197,17 +197,17 @@ describe('internationalization', () => {
     it.each([
       ['a missing key', { screen: { n: '{n}' } }, 'screen.a is missing'],
       [
-        'a key of its own',
+        'an additional key',
         { screen: { a: '{name}', n: '{n}', b: 'x' } },
         'screen.b is not in English',
       ],
       [
-        'another placeholder',
+        'a different placeholder',
         { screen: { a: '{nom}', n: '{n}' } },
         'screen.a has the placeholders nom in place of name',
       ],
       [
-        'a placeholder left out',
+        'a missing placeholder',
         { screen: { a: 'Open', n: '{n}' } },
         'screen.a has the placeholders none in place of name',
       ],

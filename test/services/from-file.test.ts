@@ -362,9 +362,9 @@ int main() {
   })
 
   it.each<[string, string, RegExp, ...string[]]>([
-    ['no kernel', 'int main() { return 0; }', /defines no __global__ function/],
+    ['a file without a kernel', 'int main() { return 0; }', /defines no __global__ function/],
     [
-      'a kernel that is not there',
+      'a missing kernel',
       program(twice, launchTwice),
       /has no kernel "thrice"/,
       '--kernel',
@@ -376,7 +376,7 @@ int main() {
       /The kernel f of .* is a template, and the file uses no instance of it/,
     ],
     [
-      'a struct by value',
+      'a struct passed by value',
       program(
         'struct Pair { int a, b; }; __global__ void f(float* x, Pair pair) { x[0] = pair.a; }',
         'f<<<1, 1>>>(x, Pair{1, 2});',
@@ -384,19 +384,15 @@ int main() {
       /the parameter pair of f is Pair by value/,
     ],
     [
-      'no array among the parameters',
+      'a kernel without an array parameter',
       program(
         '__device__ float result; __global__ void f(int n) { result = n; }',
         'f<<<1, 1>>>(n);',
       ),
       /f has no array among its parameters/,
     ],
-    [
-      'a header that is missing',
-      '#include "absent.h"\n',
-      /includes absent\.h, which was not found/,
-    ],
-    ['an error', '__global__ void f(float* x) { x = ; }', /file\.cu:1: /],
+    ['a missing header', '#include "absent.h"\n', /includes absent\.h, which was not found/],
+    ['a compile error', '__global__ void f(float* x) { x = ; }', /file\.cu:1: /],
   ])(
     '%s is rejected with one error message, and no files are left',
     async (_, text, why, ...words) => {

@@ -203,12 +203,12 @@ rungs: [{ id: a }, { id: b }]
       /ladder\.yaml:10:3: There is no reference\.cu/,
     ],
     [
-      'no file of a fill',
+      'no file for a fill',
       (folder) => rename(join(folder, 'x.npy'), join(folder, 'x')),
       /ladder\.yaml:8:66: There is no x\.npy/,
     ],
     [
-      'a header that leads out',
+      'a header that links outside',
       async (folder) => {
         await writeFile(join(folder, '..', 'out.cuh'), '')
         await symlink('../out.cuh', join(folder, 'out.cuh'))
@@ -216,12 +216,12 @@ rungs: [{ id: a }, { id: b }]
       /out\.cuh is a link to a file outside/,
     ],
     [
-      'a header that is generated',
+      'a generated header',
       (folder) => writeFile(join(folder, 'kl_task.h'), ''),
       /kl_task\.h is generated/,
     ],
     [
-      'the id of a ladder that ships',
+      'the id of a built-in ladder',
       (folder) => writeFile(join(folder, 'ladder.yaml'), yaml.replace('id: sums', 'id: gemm-fp32')),
       /ladder\.yaml:2:1: gemm-fp32 is a ladder that ships with the program/,
     ],
@@ -240,7 +240,7 @@ rungs: [{ id: a }, { id: b }]
     ],
     ['params have an unknown name', '', /:15:39: b has no parameter TILE; it has none\.$/],
     [
-      'params have another name',
+      'params have the wrong name',
       '// @param LANES 8 {4,8}\n',
       /:15:39: b has no parameter TILE; its parameters are LANES\.$/,
     ],

@@ -210,8 +210,8 @@ describe('sources in the store', () => {
   })
 
   it.each([
-    ['that is no JSON', '{'],
-    ['of another kind', '{"recording":"recording","files":{}}'],
+    ['that is not JSON', '{'],
+    ['of a different kind', '{"recording":"recording","files":{}}'],
     ['with a hash that is a path', '{"session":"recording","files":{"a.cu":"../x"}}'],
   ])('are omitted if the store has a line %s, and the reason is reported', async (_what, line) => {
     await writeFile(sourceStore(), `${await readFile(sourceStore(), 'utf8')}${line}\n`)

@@ -130,8 +130,8 @@ describe('raw.jsonl', () => {
   })
 
   it.each([
-    ['cut off', '{"key":"ncu/b",', /raw\.jsonl:2 is damaged: it is not JSON/],
-    ['of another shape', '{"key":"ncu/b"}', /raw\.jsonl:2 is damaged/],
+    ['truncated', '{"key":"ncu/b",', /raw\.jsonl:2 is damaged: it is not JSON/],
+    ['of the wrong shape', '{"key":"ncu/b"}', /raw\.jsonl:2 is damaged/],
   ])(
     'with a row that is %s is rejected with an error that names the file and row',
     async (_what, row, message) => {

@@ -89,29 +89,39 @@ describe('the bottleneck', async () => {
 
   describe('limit classification', () => {
     it.each<[string, Record<string, number>, BottleneckClass, string]>([
-      ['a last wave that is nearly empty', { wavesPerSm: 1.2 }, 'tail', 'wavesPerSm'],
-      ['a grid that fills a quarter of the machine', { wavesPerSm: 0.24 }, 'tail', 'wavesPerSm'],
+      ['a nearly empty last wave', { wavesPerSm: 1.2 }, 'tail', 'wavesPerSm'],
+      ['a grid that fills a quarter of the GPU', { wavesPerSm: 0.24 }, 'tail', 'wavesPerSm'],
       ['a busy FMA pipe', { fmaUtilization: 79 }, 'fma-issue', 'fmaUtilization'],
       ['full issue slots', { issueSlotsBusy: 88 }, 'fma-issue', 'issueSlotsBusy'],
       ['a busy tensor pipe', { tensorUtilization: 75 }, 'tensor', 'tensorUtilization'],
-      ['a full L2', { l2Utilization: 85 }, 'l2-bandwidth', 'l2Utilization'],
-      ['full device memory', { dramUtilization: 91 }, 'dram-bandwidth', 'dramUtilization'],
+      ['a saturated L2', { l2Utilization: 85 }, 'l2-bandwidth', 'l2Utilization'],
+      ['saturated device memory', { dramUtilization: 91 }, 'dram-bandwidth', 'dramUtilization'],
       [
-        'a full data stage that serves shared memory',
+        'an L1 data stage saturated by shared memory',
         { lsuDataUtilization: 92, sharedLoadWavefronts: 4e8 },
         'lsu-mio',
         'lsuDataUtilization',
       ],
       [
-        'a full data stage that serves L1',
+        'an L1 data stage saturated by L1 traffic',
         { lsuDataUtilization: 92, l1Bytes: 4e10 },
         'l1-bandwidth',
         'lsuDataUtilization',
       ],
-      ['waits for the shared queue', { stallMioThrottle: 30 }, 'lsu-mio', 'stallMioThrottle'],
-      ['waits for the global queue', { stallLgThrottle: 30 }, 'l1-bandwidth', 'stallLgThrottle'],
+      [
+        'stalls on the shared-memory queue',
+        { stallMioThrottle: 30 },
+        'lsu-mio',
+        'stallMioThrottle',
+      ],
+      [
+        'stalls on the global-memory queue',
+        { stallLgThrottle: 30 },
+        'l1-bandwidth',
+        'stallLgThrottle',
+      ],
       ['nothing above 60%', {}, 'latency', 'fmaUtilization'],
-    ])('%s limits a rung', (_what, changes, expected, counter) => {
+    ])('determines the limit of a rung with %s', (_what, changes, expected, counter) => {
       const found = judge(changes)
       expect(found.class).toBe(expected)
       expect(found.leaning).toBe(false)
@@ -249,7 +259,7 @@ describe('the bottleneck', async () => {
 
   describe('on an H200', () => {
     it.each([
-      ['the tile kernel whose stores conflict', 0, 'lsu-mio'],
+      ['a tile kernel with store conflicts', 0, 'lsu-mio'],
       ['a kernel that scales a small matrix', 2, 'latency'],
     ] as const)('with a full set of counters: %s', (_what, launch, expected) => {
       const metrics = toMetrics([launches[launch]!], 'deep')

@@ -52,10 +52,10 @@ describe("a lab's inputs", () => {
   })
 
   it.each([
-    ['of a buffer that is not there', { q: fill }, 'reads no buffer named q'],
-    ['of a result', { y: fill }, 'reads no buffer named y'],
+    ['for a missing buffer', { q: fill }, 'reads no buffer named q'],
+    ['for a result buffer', { y: fill }, 'reads no buffer named y'],
     ['from a file', { x: { kind: 'file', path: 'x.npy' } as const }, 'cannot fill a buffer'],
-    ['of a name that is not known', { x: { ...fill, hi: 'nope' } }, 'nope'],
+    ['with an unknown name', { x: { ...fill, hi: 'nope' } }, 'nope'],
   ])('%s are rejected', (_, inputs, why) => {
     expect(
       withInputs(softmax, inputs)
@@ -260,15 +260,15 @@ describe("an outcome's status", () => {
   const metric = (status: CheckResult['status']) => check('metric', 'loads', status)
 
   it.each([
-    ['passes what was judged', [right, metric('passed'), untimed], 'passed'],
-    ['fails what failed', [right, metric('failed'), untimed], 'failed'],
-    ['is open without a counter', [right, untimed], 'unavailable'],
+    ['is a pass if all judged checks passed', [right, metric('passed'), untimed], 'passed'],
+    ['is a failure if a judged check failed', [right, metric('failed'), untimed], 'failed'],
+    ['is unavailable without a counter', [right, untimed], 'unavailable'],
     [
-      'is open where a result is not known',
+      'is unavailable if a result is unknown',
       [check('correctness', 'right', 'unavailable'), metric('passed'), untimed],
       'unavailable',
     ],
-  ] as const)('without times: %s', (_, checks, status) => {
+  ] as const)('without times %s', (_, checks, status) => {
     expect(outcomeStatus(checks, { times: false }, ['loads', 'fast'])).toBe(status)
   })
 
@@ -278,9 +278,19 @@ describe("an outcome's status", () => {
   const unknown = check('metric', 'fma', 'unavailable')
   it.each([
     ['counts on a GPU', live, [right, metric('passed')], true],
-    ['counts on an emulated GPU with all but times judged', emulated, [right, untimed], true],
-    ['does not count there with a counter left open', emulated, [right, unknown, untimed], false],
-    ['does not count as a replay', recorded, [right, metric('passed')], false],
+    [
+      'counts on an emulated GPU if all checks except time checks were judged',
+      emulated,
+      [right, untimed],
+      true,
+    ],
+    [
+      'does not count on an emulated GPU with an unjudged counter',
+      emulated,
+      [right, unknown, untimed],
+      false,
+    ],
+    ['does not count in a replay', recorded, [right, metric('passed')], false],
   ] as const)('passed %s', (_, target, checks, counts) => {
     expect(completesLab({ status: 'passed', target, checks: [...checks] })).toBe(counts)
   })

@@ -133,7 +133,7 @@ describe('output that yields no parameters', () => {
       /no usable line latency\.l1\./,
     ],
     [
-      'a value is absurd',
+      'a value is out of range',
       changed(({ benchmark }) => benchmark === 'latency.dram', { cycles: 123_456 }),
       /latencyDram was measured as 123456 cycles, which is not between 1 and 4000/,
     ],
@@ -145,14 +145,14 @@ describe('output that yields no parameters', () => {
 
   it.each([
     ['is empty', '', /did not finish/],
-    ['was cut short', captured.slice(0, captured.length / 2), /did not finish/],
+    ['is truncated', captured.slice(0, captured.length / 2), /did not finish/],
     [
-      'has half a line',
+      'has an incomplete line',
       captured.replace('{"benchmark":"latency.l2"', '{"benchm'),
       /Line \d+ .* is not a measurement/,
     ],
     [
-      'has a foreign value',
+      'has a value of the wrong type',
       captured.replace('"latency.l2"', '{}'),
       /Line \d+ .* is not a measurement/,
     ],

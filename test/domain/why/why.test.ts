@@ -290,7 +290,7 @@ describe('no cause', () => {
       'The counters that show the limit do not have values for both rungs.',
     ],
     [
-      'another problem',
+      'a different problem',
       side(fp32, '05_thread_tile_2d'),
       side(small, '06_float4'),
       'The rungs solve different tasks or problems.',

@@ -290,10 +290,10 @@ describe('tools', () => {
       })
 
       it.each([
-        ['behind the registers', `ptxas info    : Used 32 registers, ${digits}, 16 bytes smem`],
-        ['in the properties of a kernel', `    ${digits} bytes stack, 8 bytes stack frame`],
-        ['as a line of a source', `x.cu(${digits}): error: no`],
-        ['as registers', `ptxas info    : Used ${digits} registers`],
+        ['after the register count', `ptxas info    : Used 32 registers, ${digits}, 16 bytes smem`],
+        ["in a kernel's properties", `    ${digits} bytes stack, 8 bytes stack frame`],
+        ['as a source line number', `x.cu(${digits}): error: no`],
+        ['as the register count', `ptxas info    : Used ${digits} registers`],
       ])('with 600,000 digits are skipped (%s)', (_, line) => {
         const { kernels, diagnostics } = parseNvccOutput(
           [
@@ -605,7 +605,7 @@ describe('compute-sanitizer', () => {
       ['text', 'not found\n'],
       ['foreign bytes', '\u0000\u0001\ufffd'],
       [
-        'nested beyond reason',
+        'extremely nested',
         `<ComputeSanitizerOutput>${'<a>'.repeat(100_000)}</record></ComputeSanitizerOutput>`,
       ],
     ])('is rejected with an error message if it is %s', (_what, text) => {
@@ -737,33 +737,33 @@ describe('the runner', () => {
     })
   })
 
-  describe('the parser returns null for a line that is not from the runner', () => {
+  describe('a line that is not from the runner', () => {
     it.each([
-      ['words', 'end no error'],
-      ['nothing', ''],
-      ["ncu's", '==PROF== Connected to process 466 (./probe)'],
+      ['plain text', 'end no error'],
+      ['empty', ''],
+      ['a line from ncu', '==PROF== Connected to process 466 (./probe)'],
       ["a row of ncu's table", '"ID","Process ID","Process Name"'],
-      ['a line cut off', '{"event":"timing","rung":"01_na'],
+      ['truncated', '{"event":"timing","rung":"01_na'],
       ['an object without an event', '{"rung":"01_naive"}'],
-      ['an event nobody knows', '{"event":"weather","rung":"01_naive"}'],
-      ['a name that every object has', '{"event":"constructor"}'],
+      ['an unknown event', '{"event":"weather","rung":"01_naive"}'],
+      ['an event named like a built-in property', '{"event":"constructor"}'],
       ['a list', '[{"event":"done"}]'],
       ['null', 'null'],
-    ])('a line with %s', (_, line) => expect(parseRunnerLine(line)).toBeNull())
+    ])('is not an event if it is %s', (_, line) => expect(parseRunnerLine(line)).toBeNull())
   })
 
   describe('an event with an invalid shape', () => {
     it.each([
-      ['the name alone', { event: 'timing' }],
+      ['only its name', { event: 'timing' }],
       ['a missing field', { ...timing, medianMs: undefined }],
-      ['a median of zero, from which no rate follows', { ...timing, medianMs: 0 }],
-      ['a median shorter than any launch', { ...timing, medianMs: 1e-9 }],
-      ['a time of ages, whose ratio is no number', { ...timing, referenceMedianMs: 1e300 }],
+      ['a zero median, which yields no rate', { ...timing, medianMs: 0 }],
+      ['a median that is too short for a launch', { ...timing, medianMs: 1e-9 }],
+      ['an absurdly long reference time', { ...timing, referenceMedianMs: 1e300 }],
       ['no samples', { ...timing, samplesMs: [] }],
-      ['a word for a number', { ...verify, mismatches: 'many' }],
+      ['a word instead of a number', { ...verify, mismatches: 'many' }],
       ['an unknown stage', { event: 'start', rung: 'a', stage: 'dream' }],
       ['a nested field', { ...verify, firstMismatch: { buffer: 'c', index: [1, 2] } }],
-      ['a progress of nothing', { event: 'progress' }],
+      ['progress without values', { event: 'progress' }],
       ['a device without a name', { event: 'device' }],
       ['launches without kernels', { event: 'launches', rung: 'a' }],
     ])('is treated as rung output if it has %s', (_, event) => expect(parse(event)).toBeNull())

@@ -47,8 +47,8 @@ describe('a report', () => {
 })
 
 describe.each([
-  ['of chosen metrics', 'launches-two-rungs', 'launches-two-rungs', 897],
-  ['of the full set with its sources', 'set-full', 'import-set-full', 4_000],
+  ['with selected metrics', 'launches-two-rungs', 'launches-two-rungs', 897],
+  ['with the full set and sources', 'set-full', 'import-set-full', 4_000],
   ['of five rungs at the deep level', 'five-kernels', 'import-five-kernels', 10_000],
   ['of a program', 'programs/deep-twelve', 'programs/import-deep-twelve', 28_000],
 ])('a report %s', (_, name, page, atLeast) => {

@@ -99,16 +99,19 @@ describe('grading', () => {
       ],
       ['compile-error', { right: 'failed', clean: 'failed', lean: 'failed' }, /Does not compile/],
       ['out-of-bounds', { right: 'passed', clean: 'failed', fast: 'passed' }, /memcheck findings/],
-    ])('fails code that is %s at the corresponding check', async (fault, statuses, sentence) => {
-      const machine = await fakeMachine()
-      const lab = await testLab(machine)
-      const attempt = await check(machine, lab, `${lab.solution}// fault: ${fault}\n`)
-      expect(statusesOf(attempt)).toMatchObject(statuses)
-      expect(
-        said(attempt.outcome.checks.some((one) => sentence.test(inEnglish(one.sentence)))),
-      ).toBe(true)
-      expect(outcomeExitCode(attempt.outcome)).toBe(1)
-    })
+    ])(
+      'fails code with the fault %s at the corresponding check',
+      async (fault, statuses, sentence) => {
+        const machine = await fakeMachine()
+        const lab = await testLab(machine)
+        const attempt = await check(machine, lab, `${lab.solution}// fault: ${fault}\n`)
+        expect(statusesOf(attempt)).toMatchObject(statuses)
+        expect(
+          said(attempt.outcome.checks.some((one) => sentence.test(inEnglish(one.sentence)))),
+        ).toBe(true)
+        expect(outcomeExitCode(attempt.outcome)).toBe(1)
+      },
+    )
 
     it('builds the code without a GPU, and leaves all but the static checks unavailable', async () => {
       const machine = await fakeMachine(['nvidia-smi', 'ncu'])
@@ -405,7 +408,7 @@ Of \`N\` numbers.
 
     it.each<[string, (folder: string) => unknown, RegExp, number | null]>([
       [
-        'gone',
+        'missing',
         (folder) => rm(join(folder, 'ladder'), { recursive: true }),
         /no folder .*ladder/,
         5,
@@ -425,7 +428,7 @@ Of \`N\` numbers.
         5,
       ],
       [
-        'a link out',
+        'a link to the outside',
         async (folder) => {
           await rename(join(folder, 'ladder'), join(folder, '..', 'elsewhere'))
           await symlink(join(folder, '..', 'elsewhere'), join(folder, 'ladder'))
@@ -440,13 +443,13 @@ Of \`N\` numbers.
         5,
       ],
       [
-        'of other rungs',
+        'without the rung that the lab names',
         (folder) => writeFile(join(folder, 'lab.md'), labText.replace('before: b', 'before: x')),
         /rung x, which is neither in the ladder \.\/ladder \(a, b, c\)/,
         6,
       ],
       [
-        'of other sizes',
+        'without the sizes that the lab names',
         (folder) => writeFile(join(folder, 'lab.md'), labText.replace('{ N: 64 }', '{ m: 64 }')),
         /size: /,
         9,

@@ -182,10 +182,10 @@ describe('HTML', () => {
   describe('reading a report', () => {
     const html = page(recording())
     it.each([
-      ['another page', '<!doctype html><p>hello', 'is not a Kernel Ladder report'],
-      ['one that was cut off', html.slice(0, html.length / 2), 'the file is truncated'],
-      ['one that is damaged', html.replace('"report":3,', '"report":3,,'), 'it is not JSON'],
-      ['one of another shape', html.replace('"rungs":[', '"rings":['), 'expected array'],
+      ['a different page', '<!doctype html><p>hello', 'is not a Kernel Ladder report'],
+      ['a truncated report', html.slice(0, html.length / 2), 'the file is truncated'],
+      ['a damaged report', html.replace('"report":3,', '"report":3,,'), 'it is not JSON'],
+      ['a report of the wrong shape', html.replace('"rungs":[', '"rings":['), 'expected array'],
       [
         'a newer one',
         html.replace('"report":3,', '"report":7,'),

@@ -261,7 +261,7 @@ describe('nvcc', async () => {
       await orSkip(test, work)
     }, 300_000)
 
-    it("shows no spills in gemm-fp32 for each rung's oldest and the newest recorded architecture", async (test) => {
+    it("shows no spills in gemm-fp32 for each rung's oldest architecture and the newest recorded one", async (test) => {
       const compiler = await kept.compiler()
       const work = inParallel(
         plan.rungs.flatMap((planned) => {
@@ -295,7 +295,7 @@ describe('nvcc', async () => {
       expect(kept.stale, 'see test/kept-nvcc.ts').toEqual([])
     })
 
-    it('has its source in the cache, where line information points', async (test) => {
+    it('has line information that points to the source in the cache', async (test) => {
       const compiler = await kept.compiler()
       const planned = plan.rungs.find(({ rung }) => rung.id === '01_naive')!
       const work = buildRung(compiler, plan, planned, '90').then(async ({ artifact }) => {
