@@ -51,7 +51,7 @@ describe('a roofline', () => {
     expect(beside!.data.map(({ value }) => value)).toEqual([[300, 51_000]])
   })
 
-  it('connects consecutive rungs of the climb with lines, and each line links to its two rungs', () => {
+  it('connects consecutive rungs with lines that link to both rungs', () => {
     const next = { ...point, rung: '02_coalesced', mark: '02', x: 40, y: 6000 }
     const last = { ...point, rung: '03_tile', mark: '03', x: 30, y: 9000 }
     const aside = { ...point, rung: '02_elsewhere', mark: '02', x: 50, y: 700 }
@@ -213,7 +213,7 @@ describe('a roofline', () => {
     expect(labels.filter((text) => text!.includes('Naive'))).toEqual([])
   })
 
-  it("labels the slowest of the coinciding points, counts the others, and lists their names at that point's mark", () => {
+  it('labels the slowest of coinciding points, with a count and the names of the others', () => {
     const points = Array.from({ length: 600 }, (_, index) => ({
       ...point,
       rung: `k${index}`,

@@ -67,7 +67,7 @@ describe('a run state built from messages', () => {
     expect(applyMessage(null, all[2]!)).toEqual({ kind: 'gap' })
   })
 
-  it('is the same after a reload as after following the run', () => {
+  it('is the same after a reload and after following the run', () => {
     let followed: RunState | null = null
     for (let index = 0; index < 5; index += 1) followed = applied(followed, index)
     const reloaded = replay(all.slice(0, 5))!

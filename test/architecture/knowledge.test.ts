@@ -78,7 +78,7 @@ describe('target kinds', () => {
   ]
 
   describe('the source', () => {
-    it('compares target kinds only in the target table', () => {
+    it('compares kinds only in the target table', () => {
       const files = sourcesIn('src-main', 'src-renderer').filter(
         ({ path }) => !places.some((place) => path.startsWith(place)),
       )

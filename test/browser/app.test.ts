@@ -9,7 +9,7 @@ import { initialScripts } from '../../scripts/lib/initial-size.mjs'
 import { type Harness, leaveScreen, settled, startHarness, englishOn } from './support'
 import { shippedKernels } from '../services/support'
 
-describe('the first scripts', () => {
+describe('page load', () => {
   const { files, libraries, kb } = initialScripts(join(import.meta.dirname, '../../out/renderer'))
 
   it("the first page's scripts are within their size budget", () => {

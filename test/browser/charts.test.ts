@@ -166,7 +166,7 @@ describe('charts', async () => {
       expect(faults).toEqual([])
     })
 
-    it('come with a hint about clicking a rung only if there is a rung to click', async () => {
+    it('have a hint about clicking a rung only if there is a rung to click', async () => {
       const how = 'Click a rung to open it'
       const { page } = await open(climb, 'roofline')
       await page.getByText(how).waitFor()
@@ -187,7 +187,7 @@ describe('charts', async () => {
       expect(svg.split('>barrier<').length - 1).toBe(1)
     })
 
-    it('share one filter with the ladder, whose pinned rungs and columns survive a reload', async () => {
+    it('set a filter that the ladder shares, and pinned rungs and columns that survive a reload', async () => {
       const { page, faults } = await harness.open(route(climb, 'stalls'))
       const { rungs } = await get(climb)
       await page.getByPlaceholder('Find a rung').fill('warp tile')
@@ -243,7 +243,7 @@ describe('charts', async () => {
     })
   })
 
-  it('combine one session per size, and omit deselected sessions', async () => {
+  it('combine one session per size, except for deselected sessions', async () => {
     const { page } = await open(climb, 'sweep')
     const words = () => page.locator('.chart-host').getAttribute('aria-label')
     await expect.poll(words).toContain('1024³')
@@ -326,7 +326,7 @@ describe('the instruction mix', () => {
     expect(faults).toEqual([])
   })
 
-  it("is shown in a rung's details, with the counted operations next to the matrix product's operation count", async () => {
+  it("is shown in a rung's details, with the counted operations next to the product's operations", async () => {
     const { page, faults } = await harness.visit(ladderRoute(ref))
     await page.locator('tr[data-rung="06_float4"] button').first().click()
     const details = page.locator('.details')

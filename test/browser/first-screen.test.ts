@@ -14,7 +14,7 @@ afterAll(async () => {
 })
 
 describe('the first screen', () => {
-  it('explains what a rung is, and shows each idea in full, at a width of 1440 pixels', async () => {
+  it('explains what a rung is and shows each idea in full at 1440 pixels', async () => {
     const { page } = await harness.visit(ladderRoute('recorded:gemm-fp32-h200-4096'), {
       width: 1440,
     })

@@ -221,7 +221,7 @@ describe('a student', () => {
       .toMatch(/no machine code for the emulator/)
   })
 
-  it('can predict, replay the recorded starter and solution, and compare without a GPU and without changing the code', async () => {
+  it('can predict, replay the recorded starter and solution, and compare without a GPU or code changes', async () => {
     const { setup } = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
     harness = await startHarness(setup.machine)
     const { page, faults } = await harness.open('/labs/01-coalescing')

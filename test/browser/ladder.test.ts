@@ -276,7 +276,7 @@ it('a missing session is reported once', async () => {
 })
 
 describe('an address opened while the first view is still loading', () => {
-  it('is still the page’s address after loading', async () => {
+  it("remains the page's address after loading", async () => {
     const { page } = await harness.open()
     for (const [first, afterMs] of ['', '#/labs'].flatMap((first) =>
       [0, 8, 24].map((afterMs) => [first, afterMs] as const),
@@ -326,7 +326,7 @@ describe('a ladder in use', () => {
       .toContain(formatRatio(first!.timing!.medianMs / second!.timing!.medianMs))
   })
 
-  it('passes three picked rungs to the matrix', async () => {
+  it('opens three selected rungs in the matrix', async () => {
     const { page } = await harness.open(ladderRoute(ref))
     for (const id of ['05_thread_tile_2d', '01_naive', '03_shared_tile'])
       await page.locator(`${row(id)} .number`).click()

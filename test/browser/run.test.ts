@@ -13,7 +13,7 @@ import { fakeMachine, type Machine, recordingsDir, rung, setEnv } from '../servi
 /** Matches the label of a rung by its number, because titles can change after a recording. */
 const numbered = ({ id }: { id: string }): RegExp => new RegExp(`^${id.slice(0, 2)} `)
 
-describe('replays and the doctor', () => {
+describe('the UI', () => {
   let harness: Harness
   let ref: string
   let session: Session
@@ -69,7 +69,7 @@ describe('replays and the doctor', () => {
         .toBe(true)
     })
 
-    it('lists the machines, and reports a faulty host in the form for a new machine', async () => {
+    it('lists the machines, and reports a faulty host when a machine is added', async () => {
       const { page } = await harness.visit('/run')
       await page.getByText('Machines', { exact: true }).click()
       const panel = page.locator('details.machines')
@@ -177,8 +177,8 @@ describe('live runs', () => {
   const progress = (page: Page) => page.getByRole('region', { name: 'Run progress' })
   const start = (page: Page) => page.getByRole('button', { name: 'Start' }).click()
 
-  describe('a live run', () => {
-    it('shows a compile error at its line, finishes the other rungs, and opens as a session', async () => {
+  describe('with a GPU', () => {
+    it('show a compile error at its line and continue with the other rungs', async () => {
       const { machine, page } = await openRun('03_shared_tile=compile-error')
       await start(page)
       await page.getByRole('heading', { name: 'Complete' }).waitFor()
@@ -190,7 +190,7 @@ describe('live runs', () => {
       expect(await readdir(machine.store)).toHaveLength(1)
     })
 
-    it('is canceled immediately, and the finished part can be opened', async () => {
+    it('are canceled immediately, and their finished part can be opened', async () => {
       const { page } = await openRun('02_coalesced=hang')
       const replayed = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
       const naive = Math.round(rung(replayed, '01_naive').timing!.gflops!)
@@ -208,8 +208,8 @@ describe('live runs', () => {
     })
   })
 
-  describe('a machine with a compiler and no GPU', () => {
-    it('offers an emulated GPU first on Run and Edit, without data from the session that was open', async () => {
+  describe('with a compiler but no GPU', () => {
+    it("offer an emulated GPU first on Run and Edit, without the previous session's data", async () => {
       const { setup } = await fakeMachine(['nvidia-smi', 'ncu'])
       harness = await startHarness(setup.machine)
       const { ref } = await shippedSession(harness.core)
@@ -238,7 +238,7 @@ describe('live runs', () => {
       expect(faults).toEqual([])
     })
 
-    it('runs a copy with the scalars and options of the copied rung’s session', async () => {
+    it("execute a copy with the scalars and options of the copied rung's session", async () => {
       const { setup } = await fakeMachine(['nvidia-smi', 'ncu'])
       harness = await startHarness(setup.machine)
       const ref = 'recorded:softmax-h200-bf16-8192x8192'
@@ -255,7 +255,7 @@ describe('live runs', () => {
       })
     })
 
-    it('builds for a GPU from the built-in table, and shows the compiler’s messages', async () => {
+    it("build for a GPU from the built-in table, and show the compiler's messages", async () => {
       const { machine, page } = await openRun('03_shared_tile=compile-error', 'static:h200', [
         'nvidia-smi',
         'ncu',
@@ -316,7 +316,7 @@ describe('memory and race checks', () => {
     expect(faults).toEqual([])
   })
 
-  it('check the rung that a link names, and end when canceled', async () => {
+  it('run on the rung that a link names, and end when canceled', async () => {
     const { page } = await open(
       '01_naive=sanitizer-hang',
       '/run/checks?ladder=gemm-fp32&rung=01_naive',

@@ -107,7 +107,7 @@ describe("a user's own session", () => {
     expect(await readdir(store)).toContain(imported)
   })
 
-  it('can be restored after deletion, even if the page was reloaded', async () => {
+  it('can be restored after deletion, even after a reload', async () => {
     const { page } = await open()
     await row(page, imported).getByRole('button', { name: 'Delete' }).click()
     await row(page, imported).waitFor({ state: 'detached' })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { isAlive, root, tempDir } from '../services/support'
 import { bundle, fakeTools, run, runBundle, start } from './support'
 
-describe('taking turns', () => {
+describe('GPU access', () => {
   const ladder = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced']
   const quick = ['run', ...ladder, '--size', '1024', '--profile', 'none']
   const hanging = { FAKE_FAULTS: '02_coalesced=hang' }
@@ -18,7 +18,7 @@ describe('taking turns', () => {
   }
 
   describe('two programs on one GPU', () => {
-    it('take turns, and the second program reports the holder and proceeds when the holder is killed', async () => {
+    it('take turns: the second names the first, waits, and starts when the first is killed', async () => {
       const env = fakeTools(await tempDir())
       const first = await holder(env)
       const second = start([...quick, '--rungs', '01_naive'], env)

@@ -204,7 +204,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect((await runBundle(['machine', 'list'], own.env)).stdout).toMatch(/^There are no machines/)
   })
 
-  it.concurrent('can measure its GPU remotely, and the parameters are stored locally', async () => {
+  it.concurrent('measures its GPU remotely, and the parameters are stored locally', async () => {
     const own = await host()
     await runBundle([...own.words, '--fingerprint', own.fingerprint], own.env)
     const { code, stdout, stderr } = await runBundle(
@@ -312,7 +312,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     },
   )
 
-  it.concurrent('loses no results when the connection is cut, and resumes', async () => {
+  it.concurrent('resumes without losing results after the connection is cut', async () => {
     const own = await added(["export FAKE_FAULTS='02_coalesced=hang'"])
     const rungs = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced,03_shared_tile']
     const words = ['run', ...rungs, '--size', '1024', '--timeout', '8', '--profile', 'none']
@@ -395,7 +395,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
   )
 
   it.concurrent(
-    'reports errors in remote runs in the same way as errors in local runs',
+    'reports errors in the same way as a local run',
     { tags: ['thorough'] },
     async () => {
       const own = await added()
@@ -431,7 +431,7 @@ describe('machine add', () => {
   })
 
   it.each([
-    ['a host that is no name', ['--ssh', '-oProxyCommand=x'], 2, /--ssh must be a host/],
+    ['an invalid host name', ['--ssh', '-oProxyCommand=x'], 2, /--ssh must be a host/],
     [
       'a host that does not exist',
       ['--ssh', 'nowhere.invalid'],

@@ -29,7 +29,7 @@ const slower = (value: Session): void => {
 
 describe('report', () => {
   it.each(['md', 'csv', 'json', 'tex'])(
-    'writes %s, with the same content in a file and on stdout',
+    'writes %s with the same content to a file and to stdout',
     async (format) => {
       const out = join(await tempDir(), `report.${format}`)
       const written = await run(['report', recorded, '--format', format, '--out', out])
@@ -93,7 +93,7 @@ describe('report', () => {
     expect(await readdir(dir)).toEqual(['throughput.svg'])
   })
 
-  it('draws the charts like the Charts screen, or reports why it cannot', async () => {
+  it('draws the same charts as the Charts screen, or explains why it cannot', async () => {
     const dir = await tempDir()
     const draw = (chart: string, file: string, session = 'recorded:gemm-fp32-h200-4096') =>
       run(['report', session, '--chart', chart, '--out', join(dir, file)])
@@ -208,7 +208,7 @@ describe('report --ci', () => {
   const against = (now: string, baseline: string, ...more: string[]) =>
     run(['report', now, '--ci', '--baseline', baseline, ...more])
 
-  it('prints a check and exits with 0 if no rung became slower, and with 1 if a rung did', async () => {
+  it('prints a check, and exits with 1 if a rung became slower and with 0 otherwise', async () => {
     const dir = await tempDir()
     const same = await against(recorded, recorded)
     expect(same.code).toBe(0)
@@ -224,7 +224,7 @@ describe('report --ci', () => {
     expect((await against(now, recorded, '--rungs', '07_conflict_free')).code).toBe(0)
   })
 
-  it('exits with 2 if it cannot decide, and prints one JSON document that matches the published schema', async () => {
+  it('exits with 2 and prints one JSON document that matches its schema if it cannot decide', async () => {
     const dir = await tempDir()
     const now = await session(dir, (value) => {
       value.rungs = value.rungs.filter(({ id }) => id !== '06_float4')
@@ -256,7 +256,7 @@ describe('report --ci', () => {
     }
   })
 
-  it('still exits with its verdict and writes the file if stdout is closed early', async () => {
+  it('writes the file and exits with its verdict even if stdout closes early', async () => {
     const dir = await tempDir()
     const out = join(dir, 'ci.md')
     const args = ['report', await session(dir, slower), '--ci', '--baseline', recorded]

@@ -106,10 +106,10 @@ const changedSolution =
     return outcomeOf(lab, changed)
   }
 
-describe('a submission for lab 2 whose host code can tell which launches are checked for races', () => {
+describe('a submission for lab 2 whose host code detects race checks', () => {
   const written = changedSolution('02-shared-tile')
 
-  it('does not pass with a kernel that races in the unchecked launches', async () => {
+  it('does not pass with a kernel that races in unchecked launches', async () => {
     const outcome = await written((text) =>
       text
         .replace('__global__', 'template <bool kSafe>\n__global__')
@@ -153,7 +153,7 @@ describe('a submission for lab 7 other than its solution', { tags: ['thorough'] 
 describe('a submission for lab 16 other than its solution', { tags: ['thorough'] }, () => {
   const written = changedSolution('16-attention')
 
-  it('passes if it gets the maximum from each lane separately and computes the weights with exp2f', async () => {
+  it("passes if it gets each lane's maximum separately and computes weights with exp2f", async () => {
     const outcome = await written((text) =>
       text
         .replace(
@@ -171,7 +171,7 @@ describe('a submission for lab 16 other than its solution', { tags: ['thorough']
     expect(outcome.status).toBe('passed')
   })
 
-  it('is wrong if keys 8 to 15 of a row are swapped with keys of the row 8 rows below', async () => {
+  it('is wrong if keys 8 to 15 are swapped with those of the row 8 rows below', async () => {
     const outcome = await written((text) =>
       text.replace('a[i] = klPack(', 'a[i % 2 * 2 + i / 2] = klPack('),
     )

@@ -83,7 +83,7 @@ describe('the shipped labs', () => {
     }
   })
 
-  it('have an answer for the recorded H200 to every question that requires no measurement', async () => {
+  it('can answer, for the recorded H200, every question that requires no measurement', async () => {
     const { device } = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
     for (const { id, lab } of labs)
       for (const { id: question, answer } of lab.questions) {
@@ -113,7 +113,7 @@ describe('the shipped labs', () => {
   )
 
   it.each(both.map((entry) => [entry.what, entry] as const))(
-    '%s has a complete header, and only a starter has a TODO',
+    '%s has a complete header, and has a TODO only if it is a starter',
     async (what, { lab, which }) => {
       const text = await readFile(sourceOf(lab, which), 'utf8')
       // A lab declares its data type in lab.md. A rung in a ladder declares its data type in its
@@ -135,7 +135,7 @@ afterAll(() => {
 })
 
 describe('stored nvcc output of the shipped labs', () => {
-  it('shows that every starter and solution compiles without a warning, and that each solution satisfies its static bounds', async (test) => {
+  it('has no compiler warnings, and shows that every solution satisfies its static bounds', async (test) => {
     const compiler = await kept.compiler()
     const work = inParallel(both, async ({ lab, which, what }) => {
       const source = await readFile(sourceOf(lab, which), 'utf8')

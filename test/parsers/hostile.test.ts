@@ -193,7 +193,7 @@ describe('JSON from an untrusted source', () => {
     expect(parseJsonWithin('{')).toMatchObject({ refused: { key: 'files.notJson' } })
   })
 
-  it('with too many values is also rejected as a session', () => {
+  it('with too many values is also rejected when opened as a session', () => {
     expect(() => parseSession(many, 'session.json')).toThrow(/session\.json .*5000000 values/)
   })
 })
@@ -240,7 +240,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('cannot be read')])
   })
 
-  it('no row of units has a reason in place of every figure with an ambiguous unit prefix', async () => {
+  it('no row of units has a reason instead of each figure whose unit prefix is ambiguous', async () => {
     const { launches } = await stream(
       `${header},"${metric}","launch__registers_per_thread","l1tex__t_sectors.sum"\n${launch},"2.5","32","10"\n`,
     )
@@ -265,7 +265,7 @@ describe('a table with', () => {
     expect(launches[0]!.metrics['value']).toBeUndefined()
   })
 
-  it('no quotes is parsed without an unterminated last line, because its last figure may be truncated', async () => {
+  it('no quotes is parsed without an unterminated last line, whose last figure may be truncated', async () => {
     const rows = ['0;7;tile;(32, 1, 1);(4, 1, 1);12,5', '1;7;tile;(32, 1, 1);(4, 1, 1);12']
     const { launches, notes } = await stream(
       ['ID;Process ID;Kernel Name;Block Size;Grid Size;a__b.avg', ';;;;;ns', ...rows].join('\n'),
@@ -274,7 +274,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('may be truncated')])
   })
 
-  it('a million rows yields the requested number of launches, and a count of all rows', async () => {
+  it('a million rows yields the requested number of launches and a count of all rows', async () => {
     const rows = 1_000_000
     const block = `${launch},"5"\n`.repeat(1000)
     let alive = 0
@@ -327,11 +327,11 @@ describe('XML', () => {
   })
 
   it.each([
-    ['nested without end', '<nvidia_smi_log>' + '<a>'.repeat(50_000) + '</nvidia_smi_log>'],
-    ['an entity without end', `<!DOCTYPE x [<!ENTITY a "${'x'.repeat(1e6)}</nvidia_smi_log>`],
+    ['endlessly nested', '<nvidia_smi_log>' + '<a>'.repeat(50_000) + '</nvidia_smi_log>'],
+    ['an unterminated entity', `<!DOCTYPE x [<!ENTITY a "${'x'.repeat(1e6)}</nvidia_smi_log>`],
     ['a comment', '<!-- </nvidia_smi_log> -->'],
-    ['an end without a beginning', '</nvidia_smi_log>'],
-    ['text for a root', '<nvidia_smi_log>hello</nvidia_smi_log>'],
+    ['an end tag without a start tag', '</nvidia_smi_log>'],
+    ['plain text in the root element', '<nvidia_smi_log>hello</nvidia_smi_log>'],
   ])('that is %s is rejected with an error message', (_what, text) => {
     expect(() => parseNvidiaSmi(text)).toThrow(
       expect.objectContaining({ kind: 'input', message: expect.stringContaining('nvidia-smi') }),
@@ -363,7 +363,7 @@ describe('XML', () => {
 })
 
 describe('a page from a browser', () => {
-  it('yields each drawing as it was before the browser escaped it', () => {
+  it("yields each drawing without the browser's escaping", () => {
     const dom = `<html><body><main><h2>Roofline</h2></main><pre id="${drawingElementId(1)}" ${drawingLabel}="a &quot;b&quot; > c">&lt;svg a="&amp;lt;b"&gt;&nbsp;&lt;/svg&gt;</pre></body></html>`
     expect(parseDrawnPage(dom, 2).drawings).toEqual([
       null,

@@ -16,7 +16,7 @@ import { translationFaults, wordAt } from './samples'
 import { pickLanguage } from '../../src-renderer/ui/language'
 import { speak, t } from '../../src-renderer/ui/words'
 
-describe('words and colors', () => {
+describe('the UI', () => {
   const root = join(import.meta.dirname, '../../src-renderer')
   const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => /\.(vue|ts)$/.test(file) && !file.endsWith('.test.ts'))
@@ -188,7 +188,7 @@ describe('words and colors', () => {
   })
 })
 
-describe('translations', () => {
+describe('internationalization', () => {
   describe('a translation', () => {
     const original = {
       screen: { a: 'Open {name}', n: '{n, plural, one{{n} rung} other{{n} rungs}}' },
@@ -197,17 +197,17 @@ describe('translations', () => {
     it.each([
       ['a missing key', { screen: { n: '{n}' } }, 'screen.a is missing'],
       [
-        'a key of its own',
+        'an additional key',
         { screen: { a: '{name}', n: '{n}', b: 'x' } },
         'screen.b is not in English',
       ],
       [
-        'another placeholder',
+        'a different placeholder',
         { screen: { a: '{nom}', n: '{n}' } },
         'screen.a has the placeholders nom in place of name',
       ],
       [
-        'a placeholder left out',
+        'a missing placeholder',
         { screen: { a: 'Open', n: '{n}' } },
         'screen.a has the placeholders none in place of name',
       ],
@@ -241,7 +241,7 @@ describe('translations', () => {
   })
 })
 
-describe('colors of series', () => {
+describe('chart colors', () => {
   const css = readFileSync(
     join(import.meta.dirname, '../../src-renderer/styles/tokens.css'),
     'utf8',

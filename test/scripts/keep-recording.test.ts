@@ -148,7 +148,7 @@ describe('storing a session as a recording', () => {
   })
 
   it.each([
-    ['another source than was measured', 'source', /is not the source that was measured/],
+    ['a source other than the measured one', 'source', /is not the source that was measured/],
     ['no raw output', 'raw', /has no raw output/],
     ['no session.json', 'session', /is not a session/],
   ])('rejects a session with %s, and leaves no files', async (_what, part, message) => {
@@ -173,7 +173,7 @@ describe('storing a session as a recording', () => {
     expect(await readdir(dir)).toEqual([])
   })
 
-  it('adds the remedy to the message of an input error, but leaves other errors alone', () => {
+  it('adds the remedy to the message of an input error, but not to other errors', () => {
     const error = inputError('No GPU was found.', 'Use a machine that has one.')
     expect(sentencesOf(error)).toBe('No GPU was found. Use a machine that has one.')
     expect(sentencesOf(new TypeError('x is undefined'))).toBeUndefined()

@@ -43,13 +43,13 @@ describe('predictions for recorded rungs', () => {
     )
   })
 
-  it('that do not use tensor cores have a mean error of at most 10 % and a median error of at most 6 %', () => {
+  it('without tensor cores have mean and median errors of at most 10 % and 6 %', () => {
     const own = rows.filter(({ predicted }) => predicted && predicted.class !== 'tensor')
     expect(figuresOf(own).mean).toBeLessThanOrEqual(0.1)
     expect(figuresOf(own).median).toBeLessThanOrEqual(0.06)
   })
 
-  it('have the right order for 95 % of the pairs in a recording whose times differ by more than 5 %', () => {
+  it("rank 95 % of a recording's rung pairs correctly if their times differ by more than 5 %", () => {
     const { pairs, right } = orderOf(rows, 0.05)
     expect(right / pairs).toBeGreaterThanOrEqual(0.95)
   })
@@ -63,7 +63,7 @@ describe('predictions for recorded rungs', () => {
   })
 
   it.each(predictionClasses)(
-    "of class %s have ranges, computed without the rung's own ladder, that contain at least 90 % of the measured times",
+    'of class %s have ranges, fitted on other ladders, that contain at least 90 % of measured times',
     (name) => {
       const { rungs, inside } = heldOut(rows, name)
       expect(inside).toBeGreaterThanOrEqual(0.9 * rungs)
@@ -111,7 +111,7 @@ describe('the figures', () => {
     ...over,
   })
 
-  it('include predictions that are too long and predictions that are too short', () => {
+  it('include predictions that are too long or too short', () => {
     const { count, mean, bias, inside } = figuresOf([row(1.1), row(0.9), row(1.5)])
     const { highMs } = rangeOf(1, 'compute', [])
     expect(highMs).toBeGreaterThan(1 / 0.9)

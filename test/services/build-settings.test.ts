@@ -31,7 +31,7 @@ const builtAs = (machine: Machine, file: string): string[][] =>
   machine.calls('nvcc').filter((words) => words.includes(`sums/${file}`))
 
 describe('a ladder with `build`', () => {
-  it("compiles each rung with its own and its ladder's settings, and stores the settings in the session", async () => {
+  it("compiles each rung with its own and its ladder's settings, and stores them in the session", async () => {
     const { machine, run } = await setUp('{ std: c++20, defines: { N: 4 }, libraries: [cuda] }')
     const { session } = await run()
     const [a, b] = [builtAs(machine, 'a.cu')[0]!, builtAs(machine, 'b.cu')[0]!]

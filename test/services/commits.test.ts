@@ -101,7 +101,7 @@ const ladderOf = async (
 ) => commitLadder(await openLadder(setup, folder), { rung, range })
 
 describe("a rung's commits", () => {
-  it("become rungs with each commit's subject and includes, and a merge becomes one rung", async () => {
+  it("become rungs with the commit's subject and includes, and a merge becomes one rung", async () => {
     const made = await written()
     const before = git(made.folder, 'rev-parse', 'HEAD')
     const { catalog, id, rungs } = await ladderOf(made, 'HEAD~7..')

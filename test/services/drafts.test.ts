@@ -58,7 +58,7 @@ async function runToItsEnd(core: Core, draft: string, rungs: string[]): Promise<
 }
 
 describe('a copy of a rung', () => {
-  it('has the compiled source and its own id and title, and follows its original rung', async () => {
+  it('has the compiled source, its own id and title, and its original as the previous rung', async () => {
     const { core } = await setUp()
     const draft = await open(core)
     expect(draft).toMatchObject({
@@ -77,7 +77,7 @@ describe('a copy of a rung', () => {
     expect(header.params.map(({ name }) => name)).toEqual(['BM', 'BN', 'BK', 'TM', 'TN'])
   })
 
-  it('survives a restart, is private to its owner, and can be reopened', async () => {
+  it('can be reopened after a restart, but only by its owner', async () => {
     const { machine, core } = await setUp()
     const draft = await open(core)
     const source = `${draft.source}\n// mine\n`
@@ -122,7 +122,7 @@ describe('a copy of a rung', () => {
     expect((await open(core)).savedAt).toBeNull()
   })
 
-  it('is rejected if the rung is in no built-in ladder', async () => {
+  it('is rejected if the rung is not in a built-in ladder', async () => {
     const { core } = await setUp()
     await expect(open(core, 'nope')).rejects.toThrow(/no source of a rung named "nope"/)
   })
@@ -207,7 +207,7 @@ describe('building a copy', () => {
 })
 
 describe('running a copy', () => {
-  it('produces a session in which the copy follows its original rung', async () => {
+  it("produces a session in which the original is the copy's previous rung", async () => {
     const { core } = await setUp()
     const draft = await open(core)
     const mine = known(draft)

@@ -68,7 +68,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     return { ...done, ladder, yaml: await read(/^ladder\.yaml$/), rung: await read(/^01_.*\.cu$/) }
   }
 
-  it('runs on the emulated GPU with the suggested command, and leaves every line of the file unchanged', async () => {
+  it('runs on the emulated GPU with the suggested command, without changing the file', async () => {
     const text = program(twice, launchTwice)
     const { code, ladder, yaml, rung, stdout, stderr } = await init(text)
     expect(code, stderr).toBe(0)
@@ -84,7 +84,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(ran.stdout).toMatch(/01_twice +ok/)
   })
 
-  it('runs main() with the arguments after --, and main() may read files and the clock', async () => {
+  it('runs main() with the arguments after --, and lets it read files and the clock', async () => {
     const text = program(
       twice,
       `int own = 0;
@@ -113,7 +113,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     )
   })
 
-  it("uses a CPU function with the kernel's parameters as the reference, if both compute the same results", async () => {
+  it('uses a CPU function with the same parameters and results as the reference', async () => {
     const cpu = (factor: number) => `
     void twice_cpu(float* out, const float* in, int n) {
       for (int i = 0; i < n; ++i) out[i] = ${factor} * in[i];
@@ -150,7 +150,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(ran.code, ran.stderr).toBe(0)
   })
 
-  describe('that has a matrix product with equal sizes', () => {
+  describe('with equal sizes in a matrix product', () => {
     const product = (b: string): string => `
 #include <cstdlib>
 __global__ void sgemm(const float* A, const float* B, float* C, int N, int M, int K) {
@@ -167,7 +167,7 @@ int main() {
   sgemm<<<dim3(M / 16, N / 16), dim3(16, 16)>>>(A, B, C, N, M, K);
 }
 `
-    it('assigns rows and columns by trials with unequal sizes, not by their usual names', async () => {
+    it('assigns rows and columns by trials with unequal sizes, not by name', async () => {
       const { code, yaml, rung, stderr } = await init(product('i * M + col'))
       expect(code, stderr).toBe(0)
       expect(yaml).toMatch(
@@ -362,9 +362,9 @@ int main() {
   })
 
   it.each<[string, string, RegExp, ...string[]]>([
-    ['no kernel', 'int main() { return 0; }', /defines no __global__ function/],
+    ['a file without a kernel', 'int main() { return 0; }', /defines no __global__ function/],
     [
-      'a kernel that is not there',
+      'a missing kernel',
       program(twice, launchTwice),
       /has no kernel "thrice"/,
       '--kernel',
@@ -376,7 +376,7 @@ int main() {
       /The kernel f of .* is a template, and the file uses no instance of it/,
     ],
     [
-      'a struct by value',
+      'a struct passed by value',
       program(
         'struct Pair { int a, b; }; __global__ void f(float* x, Pair pair) { x[0] = pair.a; }',
         'f<<<1, 1>>>(x, Pair{1, 2});',
@@ -384,19 +384,15 @@ int main() {
       /the parameter pair of f is Pair by value/,
     ],
     [
-      'no array among the parameters',
+      'a kernel without an array parameter',
       program(
         '__device__ float result; __global__ void f(int n) { result = n; }',
         'f<<<1, 1>>>(n);',
       ),
       /f has no array among its parameters/,
     ],
-    [
-      'a header that is missing',
-      '#include "absent.h"\n',
-      /includes absent\.h, which was not found/,
-    ],
-    ['an error', '__global__ void f(float* x) { x = ; }', /file\.cu:1: /],
+    ['a missing header', '#include "absent.h"\n', /includes absent\.h, which was not found/],
+    ['a compile error', '__global__ void f(float* x) { x = ; }', /file\.cu:1: /],
   ])(
     '%s is rejected with one error message, and no files are left',
     async (_, text, why, ...words) => {

@@ -115,7 +115,7 @@ rungs: [{ id: a }, { id: b }]
     ])
   })
 
-  it('reports which test_at size is being verified, and how many test_at sizes exist', async () => {
+  it('reports the test_at size that is being verified and the number of test_at sizes', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     const { events, emit } = eventLog()
@@ -203,12 +203,12 @@ rungs: [{ id: a }, { id: b }]
       /ladder\.yaml:10:3: There is no reference\.cu/,
     ],
     [
-      'no file of a fill',
+      'no file for a fill',
       (folder) => rename(join(folder, 'x.npy'), join(folder, 'x')),
       /ladder\.yaml:8:66: There is no x\.npy/,
     ],
     [
-      'a header that leads out',
+      'a header that links outside',
       async (folder) => {
         await writeFile(join(folder, '..', 'out.cuh'), '')
         await symlink('../out.cuh', join(folder, 'out.cuh'))
@@ -216,12 +216,12 @@ rungs: [{ id: a }, { id: b }]
       /out\.cuh is a link to a file outside/,
     ],
     [
-      'a header that is generated',
+      'a generated header',
       (folder) => writeFile(join(folder, 'kl_task.h'), ''),
       /kl_task\.h is generated/,
     ],
     [
-      'the id of a ladder that ships',
+      'the id of a built-in ladder',
       (folder) => writeFile(join(folder, 'ladder.yaml'), yaml.replace('id: sums', 'id: gemm-fp32')),
       /ladder\.yaml:2:1: gemm-fp32 is a ladder that ships with the program/,
     ],
@@ -240,7 +240,7 @@ rungs: [{ id: a }, { id: b }]
     ],
     ['params have an unknown name', '', /:15:39: b has no parameter TILE; it has none\.$/],
     [
-      'params have another name',
+      'params have the wrong name',
       '// @param LANES 8 {4,8}\n',
       /:15:39: b has no parameter TILE; its parameters are LANES\.$/,
     ],
@@ -385,7 +385,7 @@ print(json.dumps({"mean": list(mean), "scale": list(scale), "count": after[0], "
 `
 
   describe.skipIf(!isThere)('called by a fake runner', () => {
-    it('receives numpy arrays, returns its results, and stops the run with its own error message if it fails', async () => {
+    it('receives numpy arrays, and returns its results or stops the run with its own message', async () => {
       const header = await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')
       const headers = new Map([[pythonHeaderFile, header]])
       const source = { file: 'means/reference.py', text: script }

@@ -45,7 +45,7 @@ describe('the first recommendation for a program', async () => {
     expect(best!.evidence.map(inEnglish).join(' ')).toContain('that the program spends in kernels')
   })
 
-  it('is never for a library kernel, even a slow one, because users cannot change library kernels', async () => {
+  it('is never for a library kernel, even a slow one, because users cannot change it', async () => {
     const library = opened.session.rungs.filter(({ id }) => steps[id] && !steps[id].step)
     const longest = opened.session.rungs.toSorted(
       (a, b) => (b.profiledTime?.totalMs ?? 0) - (a.profiledTime?.totalMs ?? 0),

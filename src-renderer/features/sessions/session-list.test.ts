@@ -20,20 +20,20 @@ const item = (over: Partial<SessionSummary> = {}): SessionSummary => ({
 
 describe('a session’s name', () => {
   it.each([
-    ['by the reader’s name', item({ title: 'Before the fix' }), 'Before the fix'],
+    ['by the user’s title', item({ title: 'Before the fix' }), 'Before the fix'],
     ['by ladder and problem', item(), 'FP32 matrix multiplication, 4096³ FP32'],
     [
-      'by what tells it from another of its sizes',
+      'by its unusual parameters',
       item({ unusual: { beta: 1 } }),
       'FP32 matrix multiplication, 4096³ FP32, beta 1',
     ],
     [
-      'by its file, where the problem is not known',
+      'by its ladder, if the problem is unknown',
       item({ problem: null }),
       'FP32 matrix multiplication',
     ],
     [
-      'by its folder, where it cannot be read',
+      'by its folder, if it cannot be read',
       item({ damaged: 'It is not JSON.' }),
       'gemm-fp32-20261121',
     ],

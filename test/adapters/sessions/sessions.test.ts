@@ -61,7 +61,7 @@ describe("a store's session list", () => {
     expect((await list()).read).toEqual([])
   })
 
-  it('notices a new file next to session.json, such as a title, and a new session under the same name', async () => {
+  it('notices a replaced session, and a new file next to session.json, such as a title', async () => {
     const { root, add, list } = await store()
     await add('a')
     await add('b', 'B of another size')
@@ -78,7 +78,7 @@ describe("a store's session list", () => {
     expect(read).toEqual(['a', 'other'])
   })
 
-  it('stores no data for an unreadable session, and shows no hidden folder', async () => {
+  it('omits hidden folders, and stores no data for unreadable sessions', async () => {
     const { root, add, list } = await store()
     await mkdir(join(root, 'empty'), { recursive: true })
     await mkdir(join(root, '.trash'))
@@ -198,7 +198,7 @@ describe('sources in the store', () => {
     ])
   })
 
-  it('whose content differs from the recorded content are omitted but stay in the store, and the reason is reported', async () => {
+  it('whose content differs from the recording are omitted and reported, but stay in the store', async () => {
     await storeHolds(contentsOf(['// edited\n', tile]))
     const before = await readFile(sourceStore(), 'utf8')
     const { texts, faults } = await readSources(folder, session)
@@ -210,8 +210,8 @@ describe('sources in the store', () => {
   })
 
   it.each([
-    ['that is no JSON', '{'],
-    ['of another kind', '{"recording":"recording","files":{}}'],
+    ['that is not JSON', '{'],
+    ['of a different kind', '{"recording":"recording","files":{}}'],
     ['with a hash that is a path', '{"session":"recording","files":{"a.cu":"../x"}}'],
   ])('are omitted if the store has a line %s, and the reason is reported', async (_what, line) => {
     await writeFile(sourceStore(), `${await readFile(sourceStore(), 'utf8')}${line}\n`)
@@ -270,15 +270,15 @@ describe('sources in the store', () => {
   })
 })
 
-describe('sources in the session', () => {
-  it("come from the session's files, and a missing file is not reported", async () => {
+describe("a session's sources", () => {
+  it('come from its files, and a missing file is not reported', async () => {
     await mkdir(join(folder, 'sources', 'gemm'), { recursive: true })
     expect(await readSources(folder, session)).toEqual({ texts: {}, faults: [] })
     await writeFile(join(folder, 'sources', 'gemm', '01_tile.cu'), '// own')
     expect((await readSources(folder, session)).texts['01_tile']).toBe('// own')
   })
 
-  it('that are in neither the session nor the store are reported, unless no rung has a source', async () => {
+  it('are reported if neither the session nor the store has them, unless no rung has a source', async () => {
     await rm(sourceStore())
     const why = message('sessions.sourcesMissing', { file: join(folder, 'sources') })
     expect(await readSources(folder, session)).toEqual({ texts: {}, faults: [why] })

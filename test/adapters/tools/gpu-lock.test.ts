@@ -92,17 +92,17 @@ describe.runIf(process.platform === 'linux')(
   "another program's process that holds the lock",
   () => {
     it.each([
-      ['says nothing', () => undefined],
-      ['hangs up', (socket: Socket) => socket.destroy()],
-      ['talks without end', (socket: Socket) => socket.write('x'.repeat(5000))],
+      ['sends nothing', () => undefined],
+      ['closes the connection', (socket: Socket) => socket.destroy()],
+      ['sends endless data', (socket: Socket) => socket.write('x'.repeat(5000))],
       [
-        'would write to the terminal',
+        'sends terminal control codes',
         (socket: Socket) =>
           socket.write(
             `${JSON.stringify({ pid: 1, user: '\u001b[2J', since: '2026-11-21T03:05:07Z' })}\n`,
           ),
       ],
-      ['says something else', (socket: Socket) => socket.write('[]\n{}\n')],
+      ['sends something else', (socket: Socket) => socket.write('[]\n{}\n')],
     ])('is reported as a process that does not identify itself if it %s', async (_, answer) => {
       const gpu = newGpu()
       await stranger(gpu, answer)

@@ -11,7 +11,7 @@ const run = (
 ) => runProcess({ file: process.execPath, args: ['-e', script], onStdoutLine, onSpawn })
 
 describe('a listener that throws', () => {
-  it('ends the program, and the caller gets the thrown error with an error kind', async () => {
+  it('ends the program and passes the caller an error with an error kind', async () => {
     let pid = 0
     const lines: string[] = []
     const failing = run(

@@ -98,7 +98,7 @@ describe('raw.jsonl', () => {
     for (const key of keys) expect((await raw.get(key))!.stderr).toBe(key)
   })
 
-  it('omits and reports a row that cannot be written, and keeps the other rows', async () => {
+  it('omits and reports only the row that cannot be written', async () => {
     const dir = await tempDir()
     const recorder = rawRecorder(dir, [])
     await recorder.record(call('ncu/a'), 'a', '')
@@ -130,8 +130,8 @@ describe('raw.jsonl', () => {
   })
 
   it.each([
-    ['cut off', '{"key":"ncu/b",', /raw\.jsonl:2 is damaged: it is not JSON/],
-    ['of another shape', '{"key":"ncu/b"}', /raw\.jsonl:2 is damaged/],
+    ['truncated', '{"key":"ncu/b",', /raw\.jsonl:2 is damaged: it is not JSON/],
+    ['of the wrong shape', '{"key":"ncu/b"}', /raw\.jsonl:2 is damaged/],
   ])(
     'with a row that is %s is rejected with an error that names the file and row',
     async (_what, row, message) => {
@@ -315,7 +315,7 @@ describe("a recording's raw output", () => {
 })
 
 describe('the raw-output folder of an older version', () => {
-  it('is read in call order like the rows of the current version, and missing streams are read as empty', async () => {
+  it('is read in call order, with missing streams as empty', async () => {
     const dir = await older()
     const raw = await openRaw(dir)
     expect(raw.keys).toEqual(['ncu/version', 'ncu/page'])
@@ -327,7 +327,7 @@ describe('the raw-output folder of an older version', () => {
     expect(await raw.get('ncu/page')).toMatchObject({ stdout: 'a page\n', stderr: '' })
   })
 
-  it('is converted to rows when copied, and a copy of these rows is identical', async () => {
+  it('is converted to rows when copied, and further copies are identical', async () => {
     const [dir, first, second] = [await older(), await tempDir(), await tempDir()]
     await copyRaw(dir, first)
     await copyRaw(first, second)

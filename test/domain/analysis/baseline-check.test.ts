@@ -241,7 +241,7 @@ describe('the check against a baseline', () => {
 })
 
 describe("a check in which the reference's time changed", () => {
-  it("normalizes the times if every rung's time changed by the same factor, and reports the normalization", () => {
+  it("normalizes the times, and says so, if every rung's time changed by the same factor", () => {
     for (const [factor, clock] of [
       [1.06, 0.94],
       [0.94, 1.06],
@@ -277,7 +277,7 @@ describe("a check in which the reference's time changed", () => {
     })
   })
 
-  it('does not normalize the times if the reference changed too much, or if only the reference changed', () => {
+  it('does not normalize the times if the reference changed too much or alone', () => {
     const far = check(drifted(1.5))
     expect([far.verdict, far.normalized]).toEqual(['fail', false])
     expect(row(far, id).why).toMatch(
@@ -369,7 +369,7 @@ const other = (session: Session): Session => ({
   rungs: session.rungs.slice(1),
 })
 
-it("a check on several machines lists each machine's result per rung, and compares no times across GPUs", async () => {
+it("a check on several machines lists each machine's result per rung, without comparing times across GPUs", async () => {
   const session = await standardSession()
   const { rungs, timesComparable, reasons } = across([session, other(session)])
   expect(timesComparable).toBe(false)

@@ -89,29 +89,39 @@ describe('the bottleneck', async () => {
 
   describe('limit classification', () => {
     it.each<[string, Record<string, number>, BottleneckClass, string]>([
-      ['a last wave that is nearly empty', { wavesPerSm: 1.2 }, 'tail', 'wavesPerSm'],
-      ['a grid that fills a quarter of the machine', { wavesPerSm: 0.24 }, 'tail', 'wavesPerSm'],
+      ['a nearly empty last wave', { wavesPerSm: 1.2 }, 'tail', 'wavesPerSm'],
+      ['a grid that fills a quarter of the GPU', { wavesPerSm: 0.24 }, 'tail', 'wavesPerSm'],
       ['a busy FMA pipe', { fmaUtilization: 79 }, 'fma-issue', 'fmaUtilization'],
       ['full issue slots', { issueSlotsBusy: 88 }, 'fma-issue', 'issueSlotsBusy'],
       ['a busy tensor pipe', { tensorUtilization: 75 }, 'tensor', 'tensorUtilization'],
-      ['a full L2', { l2Utilization: 85 }, 'l2-bandwidth', 'l2Utilization'],
-      ['full device memory', { dramUtilization: 91 }, 'dram-bandwidth', 'dramUtilization'],
+      ['a saturated L2', { l2Utilization: 85 }, 'l2-bandwidth', 'l2Utilization'],
+      ['saturated device memory', { dramUtilization: 91 }, 'dram-bandwidth', 'dramUtilization'],
       [
-        'a full data stage that serves shared memory',
+        'an L1 data stage saturated by shared memory',
         { lsuDataUtilization: 92, sharedLoadWavefronts: 4e8 },
         'lsu-mio',
         'lsuDataUtilization',
       ],
       [
-        'a full data stage that serves L1',
+        'an L1 data stage saturated by L1 traffic',
         { lsuDataUtilization: 92, l1Bytes: 4e10 },
         'l1-bandwidth',
         'lsuDataUtilization',
       ],
-      ['waits for the shared queue', { stallMioThrottle: 30 }, 'lsu-mio', 'stallMioThrottle'],
-      ['waits for the global queue', { stallLgThrottle: 30 }, 'l1-bandwidth', 'stallLgThrottle'],
+      [
+        'stalls on the shared-memory queue',
+        { stallMioThrottle: 30 },
+        'lsu-mio',
+        'stallMioThrottle',
+      ],
+      [
+        'stalls on the global-memory queue',
+        { stallLgThrottle: 30 },
+        'l1-bandwidth',
+        'stallLgThrottle',
+      ],
       ['nothing above 60%', {}, 'latency', 'fmaUtilization'],
-    ])('%s limits a rung', (_what, changes, expected, counter) => {
+    ])('determines the limit of a rung with %s', (_what, changes, expected, counter) => {
       const found = judge(changes)
       expect(found.class).toBe(expected)
       expect(found.leaning).toBe(false)
@@ -121,13 +131,13 @@ describe('the bottleneck', async () => {
       )
     })
 
-    it('selects the unit that is furthest above its threshold, and also lists other units', () => {
+    it('lists the unit furthest above its threshold before other units', () => {
       const { class: name, also, evidence } = judge({ l2Utilization: 82, dramUtilization: 95 })
       expect([name, ...also]).toEqual(['dram-bandwidth', 'l2-bandwidth'])
       expect(evidence.map(({ id }) => id)).toEqual(['dramUtilization', 'l2Utilization'])
     })
 
-    it('lists two units that are equally near their limit, with the unit of the task’s main work first', () => {
+    it("lists two equally limiting units, with the unit of the task's main work first", () => {
       expect(judge({ l2Utilization: 76, issueSlotsBusy: 74 })).toMatchObject({
         ...{ class: 'l2-bandwidth', also: ['fma-issue'], leaning: true },
       })
@@ -173,7 +183,7 @@ describe('the bottleneck', async () => {
       expect(evidence.at(-1)!.value).toBeCloseTo((100 * 5) / 14, 6)
     })
 
-    it('does not report a latency limit if the utilization of a unit is unknown, and lists the missing counter', () => {
+    it("lists the missing counter instead of a latency limit if a unit's utilization is unknown", () => {
       expect(judge({ l2Utilization: null })).toEqual({
         class: 'unknown',
         also: [],
@@ -205,7 +215,7 @@ describe('the bottleneck', async () => {
       expect(bottleneckOf(at4096, rungWith({}))).toBeNull()
     })
 
-    it('returns null for an emulated rung, because the rung has no times and its small size does not fill the GPU', () => {
+    it('returns null for an emulated rung, which has no times and does not fill the GPU', () => {
       const emulated: Session = { ...at4096, target: { kind: 'emulated', name: 'h200' } }
       const small = made({ wavesPerSm: 0.06 })
       expect(bottleneckOf(at4096, small)).toMatchObject({ class: 'tail' })
@@ -249,7 +259,7 @@ describe('the bottleneck', async () => {
 
   describe('on an H200', () => {
     it.each([
-      ['the tile kernel whose stores conflict', 0, 'lsu-mio'],
+      ['a tile kernel with store conflicts', 0, 'lsu-mio'],
       ['a kernel that scales a small matrix', 2, 'latency'],
     ] as const)('with a full set of counters: %s', (_what, launch, expected) => {
       const metrics = toMetrics([launches[launch]!], 'deep')
@@ -332,7 +342,7 @@ describe('the roofline', () => {
       expect(memory.dram.value.evidence).toBe('derived')
     })
 
-    it('are not guessed if the clock or GPU is unknown, for other architectures, or for product-specific rates', () => {
+    it('are not guessed for unknown clocks or GPUs, other architectures, or product-specific rates', () => {
       const reason = (device: Device | null) => ceilingsOf({ device }).compute.fp32.value.reason
       expect(said(reason(null))).toBe('The session does not specify a GPU.')
       expect(said(reason({ ...h200, smClockMaxMHz: null }))).toBe(
@@ -353,7 +363,7 @@ describe('the roofline', () => {
       expect(ceilingsOf({ device }).compute.tensor.value.value).toBeCloseTo(989_400, -3)
     })
 
-    it('have twice the BF16 rate for 8-bit inputs, as NVIDIA publishes, and an unchanged FP32 rate', () => {
+    it("match NVIDIA's rates for 8-bit inputs: twice the BF16 rate and the same FP32 rate", () => {
       const device = { ...h200, smClockMaxMHz: 1830 }
       const of = (dtype: string) => ceilingsOf({ device, problem: { options: { dtype } } }).compute
       expect(of('e4m3').tensor.value.value).toBeCloseTo(1_978_900, -3)
@@ -381,7 +391,7 @@ describe('the roofline', () => {
     expect(paths.l2.map(({ rung: id }) => id)).toEqual(['02_b', '01_a', '03_c'])
   })
 
-  it('omits rungs without a position, gives the reason, and has no point at zero', () => {
+  it('omits rungs without a position, with a reason, instead of drawing them at zero', () => {
     const { paths, missing } = roofline(
       climbed([
         withTraffic('01_failed', null, { reason: 'It crashed.' }),
@@ -402,7 +412,7 @@ describe('the roofline', () => {
     })
   })
 
-  it("uses an import's counters for its operations and time", () => {
+  it('takes the operations and time of an import from its counters', () => {
     const count = (value: number, unit = 'inst') => ({ value, unit })
     const op = (name: string) => `smsp__sass_thread_inst_executed_op_${name}_pred_on.sum`
     const imported = withTraffic('k', null, {
@@ -517,7 +527,7 @@ describe('the instruction mix', async () => {
     expect(bottleneckOf(session, rung)).toMatchObject({ class: expected, missing: [] })
   })
 
-  describe('the operation count of a rung that uses the tensor pipe', () => {
+  describe('the operation count of a tensor-pipe rung', () => {
     const onTensor = (tensor: number): Session => ({
       ...session,
       rungs: session.rungs.slice(0, 1).map((rung) => ({
@@ -530,14 +540,14 @@ describe('the instruction mix', async () => {
       })),
     })
 
-    it("is the product's operation count, because FP32 counters do not include tensor operations", () => {
+    it("is the product's count, because FP32 counters exclude tensor operations", () => {
       expect(roofline(onTensor(44)).paths.dram[0]).toMatchObject({
         basis: 'tensor',
         operations: product,
       })
     })
 
-    it("is the number from the counters if the tensor pipe's utilization is only noise", () => {
+    it("comes from the counters if the tensor pipe's utilization is only noise", () => {
       expect(roofline(onTensor(0.04)).paths.dram[0]).toMatchObject({ basis: 'counted' })
       expect(Math.max(...ids.map((id) => value(id, 'tensorUtilization')))).toBe(0.04)
     })
@@ -552,7 +562,7 @@ describe('the instruction mix', async () => {
       ),
     })
 
-    it('reports after a replay that the run did not request the counter, not that the GPU lacks it', () => {
+    it('reports after a replay that a counter was not requested, not that the GPU lacks it', () => {
       const metrics = toMetrics([without(launches[1]!)], 'standard', then)
       expect(metrics.ffmaInstructions).toEqual(notAsked(metricDefinition('ffmaInstructions')!))
       expect(said(metrics.ffmaInstructions?.reason)).toBe(
@@ -565,7 +575,7 @@ describe('the instruction mix', async () => {
       expect(metrics.integerShare?.evidence).toBe('derived')
     })
 
-    it('reports that the GPU lacks a counter that was requested but has no value', () => {
+    it('reports a requested counter without a value as missing on the GPU', () => {
       const metrics = toMetrics([without(launches[1]!)], 'standard', asked)
       expect(said(metrics.ffmaInstructions?.reason)).toMatch(
         /^ncu did not report .* on this GPU\.$/,

@@ -34,7 +34,7 @@ describe('two sessions with different L2 contents', () => {
     })
   })
 
-  it('are unresolved per pair and overall, and each side includes its cache state', () => {
+  it('are unresolved per pair and overall, with the cache state of each side', () => {
     const { pairs, total } = compareSessions(warm, cold)
     expect(pairs[0]).toMatchObject({
       ...{ timeA: 2, timeB: 1, ratio: null, change: null, verdict: 'unresolved' },

@@ -139,7 +139,7 @@ describe('figures', async () => {
       })
     })
 
-    it("judges a header's predictions only against the rung that the header names as the previous rung", () => {
+    it("judges a header's predictions only against the previous rung in that header", () => {
       const predicted = (a: string, b: string): boolean =>
         compare(rung(a), rung(b)).metrics.some(({ expected }) => expected !== null)
       expect(predicted('07_conflict_free', '08_warp_tile')).toBe(true)
@@ -147,7 +147,7 @@ describe('figures', async () => {
       expect(predicted('08_warp_tile', '08_half_block')).toBe(false)
     })
 
-    it('lists the parameters that differ between two variants of one source, and none for different sources', () => {
+    it('lists the parameters that differ, but only between variants of one source', () => {
       const { parameters } = compare(rung('08_warp_tile'), rung('08_half_block'))
       expect(parameters).toEqual([
         { name: 'BM', a: 128, b: 64 },
@@ -187,7 +187,7 @@ describe('figures', async () => {
       },
     })
 
-    it('are compared by their median launch, and are the same if single launches differ within the usual variation', () => {
+    it('are compared by median launch and count as equal within the usual launch-to-launch variation', () => {
       expect(compare(kernel(2), kernel(1)).time).toMatchObject({ speedup: 2, verdict: 'better' })
       expect(compare(kernel(1), kernel(1.04)).time.verdict).toBe('same')
       expect(compare(kernel(1, 0.001), kernel(1.04, 0.001)).time.verdict).toBe('worse')
@@ -217,7 +217,7 @@ describe('figures', async () => {
   })
 })
 
-describe('comparability and the effects of changes', () => {
+describe('warnings and effects', () => {
   describe('comparability', async () => {
     const session = await readSession('resources/recordings/gemm-fp32-h200-1024')
     const { task } = session.ladder
@@ -245,14 +245,14 @@ describe('comparability and the effects of changes', () => {
         ])
       })
 
-      it('cause a warning if a rung with the same name computes a different result in another session', () => {
+      it('cause a warning if they differ between sessions for a rung with the same name', () => {
         expect(comparability(session, withFused).warnings.map(inEnglish)).toEqual([
           'In one session 02_coalesced computes the product only, in the other the product, a bias and ReLU.',
         ])
         expect(comparability(withFused, withFused).warnings).toEqual([])
       })
 
-      it('cause a warning about the ratio if the rung and the reference compute different results', () => {
+      it("cause a warning about the ratio if the rung's and the reference's results differ", () => {
         expect(ratioWarning(session, plain)).toBeNull()
         expect(inEnglish(ratioWarning(session, fused)!)).toBe(
           '02_coalesced computes the product, a bias and ReLU; its ratio is relative to 00_cublas, which computes the product only.',
@@ -410,7 +410,7 @@ describe('comparability and the effects of changes', () => {
       expect(elsewhere!.map(({ key, delta: change }) => [key, change])).toEqual([['IMAD', -3]])
     })
 
-    it('lists counter changes that no source change explains, and omits equal and unknown counters', () => {
+    it('lists counter changes that no source change explains, without equal or unknown counters', () => {
       const { unexplained } = chain(
         [hunk([5, 5], [5, 5])],
         side([instruction(5, 'LDS', 8)]),

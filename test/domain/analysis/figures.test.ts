@@ -46,7 +46,7 @@ describe('derived metrics', () => {
   const h200 = { computeCapability: '9.0', smCount: 132 }
 
   describe.each(captured.rungs)('the launch of $rung on an H200', ({ runner, ncu, metrics }) => {
-    it('has the same grid, block, registers, shared memory, and clusters according to the runner and ncu', () => {
+    it('has the same shape and resources in the runner and in ncu', () => {
       const told = (launches: Launch[]) =>
         launches.map(({ grid, block, resources }) => {
           const { barriers: _, carveOutBytes: __, ...rest } = resources
@@ -55,7 +55,7 @@ describe('derived metrics', () => {
       expect(told(runner)).toEqual(told(ncu))
     })
 
-    it('determines the values that ncu derives without counters, or gives the reason for a missing value', () => {
+    it('yields what ncu derives without counters, or the reason for a missing value', () => {
       const derived = derivedMetrics(runner, captured.device)
       for (const [id, value] of Object.entries(metrics)) {
         const own = derived[id]!
@@ -169,7 +169,7 @@ describe('the lead figure', () => {
       })
     })
 
-    it('by operations per second if the task needs more operations per byte than the GPU can compute', () => {
+    it("by operations per second if the task's operations per byte exceed the GPU's ridge point", () => {
       const large = of(gemm, gemmProblem(4096))
       expect(leadOf(large).of).toBe('operations')
       expect(leadText(large, { timing: timing(2.5, 54_976), flags: [] })).toBe('55.0 TFLOP/s')
@@ -221,7 +221,7 @@ describe('sample intervals', () => {
       expect(interval).toEqual({ low: quantile(samples, 0.25), high: quantile(samples, 0.75) })
     })
 
-    it('contains the true median with at least the stated probability, for a skewed distribution', () => {
+    it("contains a skewed distribution's median with at least the stated probability", () => {
       const next = uniform(7)
       const runs = 2000
       let held = 0
@@ -235,7 +235,7 @@ describe('sample intervals', () => {
       expect(held / runs).toBeGreaterThan(0.95)
     })
 
-    it('determines the interval of a ratio of medians', () => {
+    it('also yields the interval of a ratio of medians', () => {
       expect(ratioInterval({ low: 2, high: 4 }, { low: 4, high: 8 })).toEqual({ low: 1, high: 4 })
     })
   })
@@ -249,7 +249,7 @@ describe('planned passes', () => {
   ]
 
   describe('the cost of profiling', () => {
-    it("is estimated in passes and seconds per rung, and increases with the profile level and the rung's time", () => {
+    it("is estimated per rung, and increases with the profile level and the rung's time", () => {
       const seconds = (['card', 'standard', 'deep'] as const).map((level) =>
         planProfile({ level, computeCapability: '9.0', rungs }),
       )
@@ -279,7 +279,7 @@ describe('planned passes', () => {
       expect(three! / one!).toBeCloseTo(3, 1)
     })
 
-    it('includes the compilation of rungs at load time, and a single Python import', () => {
+    it('includes compiling rungs at load time and one Python import', () => {
       const estimate = (...prepared: { seconds: number; loadSeconds?: number }[]) =>
         planProfile({
           ...{ level: 'card', computeCapability: '9.0' },

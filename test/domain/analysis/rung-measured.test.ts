@@ -114,7 +114,7 @@ describe("a rung's measurements", () => {
     }
   })
 
-  it("use another recording of the same problem for a missing counter, and include the recording's name", () => {
+  it("take a missing counter from another recording of the same problem, with that recording's name", () => {
     const without = structuredClone(at4096)
     for (const { metrics } of without.session.rungs) delete metrics['sharedLoadWavefronts']
     const deep = recordings.find(({ name }) => name === 'gemm-fp32-h200-4096-deep')!

@@ -113,7 +113,7 @@ const copies = readFileSync(
     return { line, bytes, bypass: bypass === 1, rows, pitch, layout, zeros, lanes, measured }
   })
 
-describe('copies from global to shared memory, measured one by one on an H200', () => {
+describe('global-to-shared copies measured one by one on an H200', () => {
   it.each([4, 8, 16])(
     'with %i bytes per lane need as many wavefronts and sectors as measured',
     (bytes) => {
@@ -144,7 +144,7 @@ describe('copies from global to shared memory, measured one by one on an H200', 
 })
 
 describe('accesses measured one by one on an H200', () => {
-  it('include 1056 accesses of 24 kinds', () => {
+  it('number 1056 and are of 24 kinds', () => {
     expect(rows).toHaveLength(1056)
     expect(new Set(rows.map((row) => row.access)).size).toBe(24)
   })

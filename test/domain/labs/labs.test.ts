@@ -52,10 +52,10 @@ describe("a lab's inputs", () => {
   })
 
   it.each([
-    ['of a buffer that is not there', { q: fill }, 'reads no buffer named q'],
-    ['of a result', { y: fill }, 'reads no buffer named y'],
+    ['for a missing buffer', { q: fill }, 'reads no buffer named q'],
+    ['for a result buffer', { y: fill }, 'reads no buffer named y'],
     ['from a file', { x: { kind: 'file', path: 'x.npy' } as const }, 'cannot fill a buffer'],
-    ['of a name that is not known', { x: { ...fill, hi: 'nope' } }, 'nope'],
+    ['with an unknown name', { x: { ...fill, hi: 'nope' } }, 'nope'],
   ])('%s are rejected', (_, inputs, why) => {
     expect(
       withInputs(softmax, inputs)
@@ -74,7 +74,7 @@ describe('source tokens', () => {
     ).toEqual('int v = 0 ; v <<< v , 0 >>> ( "" , "" ) ; # v v 0'.split(' '))
   })
 
-  it('end an unclosed string at the end of its line, and an unclosed comment at the end of the file', () => {
+  it('end an unclosed string with its line, and an unclosed comment with the file', () => {
     expect(normalizedTokens('"open\nx')).toEqual(['""', 'v'])
     expect(normalizedTokens('"open\\\nx')).toEqual(['""', 'v'])
     expect(normalizedTokens('x /* open')).toEqual(['v'])
@@ -186,7 +186,7 @@ describe('a lab about bank conflicts', () => {
     expect(profileLevelOf({ ...lab, predictions: [], checks: lab.checks.slice(0, 0) })).toBe('none')
   })
 
-  it('passes code without conflicts, although the counter is noisy', () => {
+  it('passes code without conflicts, even if the counter is noisy', () => {
     const { statuses, sentences, prediction } = judged({
       before: [20_693_591, 16_777_216],
       [submissionId]: [3_998_212, 0],
@@ -202,7 +202,7 @@ describe('a lab about bank conflicts', () => {
     expect(statuses).toEqual(['failed', 'failed'])
   })
 
-  it('falls back to the counter for all rungs if one rung has no structural count, and reports the fallback', () => {
+  it('uses the counter for all rungs, and says so, if one rung lacks a structural count', () => {
     const { statuses, sentences, prediction } = judged({
       before: [20_693_591],
       [submissionId]: [3_998_212, 0],
@@ -237,7 +237,7 @@ describe('a lab scaled down for the emulator', () => {
     },
   )
 
-  it('allows proportionally fewer conflicts for less work, and the same number of sectors per request', () => {
+  it('allows proportionally fewer conflicts, but the same number of sectors per request', () => {
     const bounds = (id: string) => {
       const { lab } = labs.find((one) => one.lab.id === id)!
       return [lab, emulatedLab(lab, taskOf(lab))].map(
@@ -260,15 +260,15 @@ describe("an outcome's status", () => {
   const metric = (status: CheckResult['status']) => check('metric', 'loads', status)
 
   it.each([
-    ['passes what was judged', [right, metric('passed'), untimed], 'passed'],
-    ['fails what failed', [right, metric('failed'), untimed], 'failed'],
-    ['is open without a counter', [right, untimed], 'unavailable'],
+    ['is a pass if all judged checks passed', [right, metric('passed'), untimed], 'passed'],
+    ['is a failure if a judged check failed', [right, metric('failed'), untimed], 'failed'],
+    ['is unavailable without a counter', [right, untimed], 'unavailable'],
     [
-      'is open where a result is not known',
+      'is unavailable if a result is unknown',
       [check('correctness', 'right', 'unavailable'), metric('passed'), untimed],
       'unavailable',
     ],
-  ] as const)('without times: %s', (_, checks, status) => {
+  ] as const)('without times %s', (_, checks, status) => {
     expect(outcomeStatus(checks, { times: false }, ['loads', 'fast'])).toBe(status)
   })
 
@@ -278,9 +278,19 @@ describe("an outcome's status", () => {
   const unknown = check('metric', 'fma', 'unavailable')
   it.each([
     ['counts on a GPU', live, [right, metric('passed')], true],
-    ['counts on an emulated GPU with all but times judged', emulated, [right, untimed], true],
-    ['does not count there with a counter left open', emulated, [right, unknown, untimed], false],
-    ['does not count as a replay', recorded, [right, metric('passed')], false],
+    [
+      'counts on an emulated GPU if all checks except time checks were judged',
+      emulated,
+      [right, untimed],
+      true,
+    ],
+    [
+      'does not count on an emulated GPU with an unjudged counter',
+      emulated,
+      [right, unknown, untimed],
+      false,
+    ],
+    ['does not count in a replay', recorded, [right, metric('passed')], false],
   ] as const)('passed %s', (_, target, checks, counts) => {
     expect(completesLab({ status: 'passed', target, checks: [...checks] })).toBe(counts)
   })

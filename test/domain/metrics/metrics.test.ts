@@ -20,7 +20,7 @@ import {
   units,
 } from '../../../src-main/domain/metrics/units'
 
-describe('the registry', () => {
+describe('metrics', () => {
   const known = JSON.parse(
     readFileSync(
       join(import.meta.dirname, '../../captures/ncu/query-metrics/2025.3.1.json'),
@@ -40,13 +40,13 @@ describe('the registry', () => {
    */
   const baseName = (name: string): string => name.split('.')[0]!
 
-  describe('the metric registry', () => {
+  describe('the registry', () => {
     it('has one entry per id', () => {
       const ids = metricDefinitions.map(({ id }) => id)
       expect(new Set(ids).size).toBe(ids.length)
     })
 
-    it('contains no counter twice', () => {
+    it('has no duplicate counters', () => {
       const names = metricDefinitions.flatMap(({ ncu }) => ncu)
       expect(new Set(names).size).toBe(names.length)
     })

@@ -28,7 +28,7 @@ const limit = async (name: string, rung: string, over: Partial<RungResult> = {})
 const ids = ({ steps }: Next): string[] => steps.map(({ id }) => id)
 
 describe('the steps', () => {
-  it('number at most five, each with a sentence, figures, evidence, and an example from another ladder', async () => {
+  it("number at most five, each with a sentence, figures, evidence, and another ladder's example", async () => {
     const next = Next.parse(await advise('gemm-fp32-h200-4096', '05_thread_tile_2d'))
     expect(next.steps).toHaveLength(5)
     for (const step of next.steps) {
@@ -44,7 +44,7 @@ describe('the steps', () => {
     }
   })
 
-  it('start with coalescing for the naive product, like the next rung of the ladder', async () => {
+  it("start with coalescing for the naive product, as in the ladder's next rung", async () => {
     const [first] = (await advise('gemm-fp32-h200-4096', '01_naive')).steps
     expect(first!.id).toBe('coalesce')
     expect(first!.speedup.high).toBeGreaterThan(12.9)
@@ -66,13 +66,13 @@ describe('the steps', () => {
 })
 
 describe('the limit', () => {
-  it('of a kernel at the DRAM limit includes the kernel’s share of the measured bandwidth', async () => {
+  it("of a DRAM-bound kernel includes the kernel's share of the measured bandwidth", async () => {
     expect(await limit('reduction-h200', '10_last_block')).toMatch(
       /^At the limit of DRAM \(9\d\.\d % of 4\.48 TB\/s\)\. Only fewer bytes would help\.$/,
     )
   })
 
-  it('of a kernel at the tensor limit includes the kernel’s utilizations and the highest recorded utilization', async () => {
+  it('of a tensor-bound kernel includes its utilizations and the highest recorded utilization', async () => {
     expect(await limit('gemm-bf16-h200-4096', '80_overlapped_epilogue_nt')).toMatch(
       /^At the limit of the tensor pipe \(9\d\.\d % of the launch, 9\d\.\d % while SMs have a block; highest recorded: 96\.0 %\)\. Only less arithmetic/,
     )
@@ -160,7 +160,7 @@ describe('when little is known', () => {
     expect(next.steps.every(({ lines }) => lines === undefined)).toBe(true)
   })
 
-  it('a rung on another GPU gets no move that the GPU does not support', async () => {
+  it('a rung gets no move that its GPU does not support', async () => {
     const { session, rung } = await sideOf('gemm-bf16-h200-4096', '73_wgmma_nt')
     const old = { ...session, device: { ...session.device!, computeCapability: '7.5' } }
     const moves = ids(nextOf({ session: old, rung }))
@@ -247,7 +247,7 @@ describe('the bound', () => {
     expect(timeLeft(short, { warps: 100 })).toBe(0.25)
   })
 
-  it("of a predicted rung allows for the model's time after the cause is removed", async () => {
+  it("of a predicted rung uses the model's time after the cause is removed", async () => {
     const facts = await factsOfRung('gemm-fp32-h200-4096', '08_warp_tile')
     const change = { waits: { stallLongScoreboard: 0 }, removes: 'latency' } as const
     const left = timeLeft(facts, change)
@@ -272,7 +272,7 @@ describe('the forecast', () => {
   })
   const past = (...landed: Landed[]) => ({ landed, offered: [] })
 
-  it('ignores earlier gains in the current ladder, and of the same step in other ladders', () => {
+  it('ignores earlier gains in the current ladder and gains of the same step elsewhere', () => {
     const all = past(step({}), step({ ladder: 'b', to: '03', gain: 1.1 }))
     expect(landingOf('pad', 2, { ladder: 'b', to: null }, all)!.mid).toBeCloseTo(1.5, 1)
     expect(landingOf('pad', 2, { ladder: 'a', to: null }, all)!.mid).toBeCloseTo(1.1, 1)
@@ -280,14 +280,14 @@ describe('the forecast', () => {
     expect(landingOf('pad', 2, { ladder: 'a', to: '03' }, all)).toBeNull()
   })
 
-  it('stays below the bound, and depends on the gains of past steps with the same move', () => {
+  it('is derived from past gains of the same move and stays below the bound', () => {
     const all = past(step({ gain: 4 }), step({ move: 'fuse', gain: 1.01 }))
     const range = landingOf('pad', 2, { ladder: 'x', to: null }, all)!
     expect(range.high).toBeLessThan(2.07)
     expect(range.mid).toBeGreaterThan(1.9)
   })
 
-  it('prefers an example with the same limiting unit, among successful steps that consist mainly of the move', () => {
+  it('prefers examples with the same limiting unit, among successful steps that mainly apply the move', () => {
     const all = past(
       step({ ladder: 'aside', isMain: false }),
       step({ ladder: 'other', unit: 'dram' }),
@@ -300,7 +300,7 @@ describe('the forecast', () => {
     expect(exampleOf('fuse', like, { ladder: 'x', to: null }, all)).toBeNull()
   })
 
-  it('prefers a move that ladders usually make when the move applies', () => {
+  it('prefers a move that most ladders make when it applies', () => {
     const offered = [
       { move: 'pad', ladder: 'a', applied: 10, made: 10 },
       { move: 'fuse', ladder: 'a', applied: 10, made: 0 },

@@ -21,7 +21,7 @@ describe('clusters sampled from a grid', () => {
 })
 
 describe('compared clusters', () => {
-  it('are found to be equal from a small sample, and from an even smaller sample if clusters are large', () => {
+  it('are recognized as equal from a small sample, or an even smaller one for large clusters', () => {
     const ran: number[] = []
     const work = compareClusters(1000, 500, (cluster) => (ran.push(cluster), 505))
     expect(work).toEqual({ differ: false, mean: 500, longest: 500, error: 0 })

@@ -34,7 +34,7 @@ const valuesOf = (all: readonly Measurement[]): GpuParameters['values'] => fitPa
 describe('the parameters fitted for an H100', () => {
   const gpu = fitParameters(lines)
 
-  it('have the name from the GPU table, and are not marked as validated', () => {
+  it('have the name from the GPU table and are not marked as validated', () => {
     expect(gpu).toMatchObject({
       ...{ name: 'h100', gpu: 'NVIDIA H100 80GB HBM3', computeCapability: '9.0' },
       validated: false,
@@ -111,7 +111,7 @@ describe('a GPU without WGMMA, bulk copies, and try_wait', () => {
     computeCapability: '8.0',
   }).filter(({ benchmark, load }) => !/wgmma|bulk|mbarrier/.test(benchmark) && load !== 'wgmma')
 
-  it('has assumed values for these instructions, and uses the tensor clock of mma.sync', () => {
+  it('has assumed values for these instructions, and the tensor clock of mma.sync', () => {
     const { name, values } = fitParameters(ampere)
     expect(name).toBe('a100')
     for (const id of ['hgmmaMacsPerCycle', 'hgmmaLeastCycles', 'latencyHgmma'] as const)
@@ -133,7 +133,7 @@ describe('output that yields no parameters', () => {
       /no usable line latency\.l1\./,
     ],
     [
-      'a value is absurd',
+      'a value is out of range',
       changed(({ benchmark }) => benchmark === 'latency.dram', { cycles: 123_456 }),
       /latencyDram was measured as 123456 cycles, which is not between 1 and 4000/,
     ],
@@ -145,14 +145,14 @@ describe('output that yields no parameters', () => {
 
   it.each([
     ['is empty', '', /did not finish/],
-    ['was cut short', captured.slice(0, captured.length / 2), /did not finish/],
+    ['is truncated', captured.slice(0, captured.length / 2), /did not finish/],
     [
-      'has half a line',
+      'has an incomplete line',
       captured.replace('{"benchmark":"latency.l2"', '{"benchm'),
       /Line \d+ .* is not a measurement/,
     ],
     [
-      'has a foreign value',
+      'has a value of the wrong type',
       captured.replace('"latency.l2"', '{}'),
       /Line \d+ .* is not a measurement/,
     ],

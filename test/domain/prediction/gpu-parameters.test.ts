@@ -69,7 +69,7 @@ describe('an invalid file', () => {
       /machine calibrate/,
     ],
     [
-      'has an absurd value',
+      'has an out-of-range value',
       (values: typeof good.values) => (values.clockMHz!.value = 1e9),
       /clockMHz is 1000000000 MHz, which is not between 200 and 5000/,
       /Correct the value/,
@@ -81,19 +81,19 @@ describe('an invalid file', () => {
       /Correct the value/,
     ],
     [
-      'has null, which NaN becomes',
+      'has null, as JSON writes NaN',
       (values: typeof good.values) => (values.latencyL2!.value = null),
       /expected number.*latencyL2/,
       /Correct the value/,
     ],
     [
-      'has a text',
+      'has a string',
       (values: typeof good.values) => (values.latencyL2!.value = '276'),
       /expected number.*latencyL2/,
       /Correct the value/,
     ],
     [
-      'has an unknown evidence',
+      'has an unknown kind of evidence',
       (values: typeof good.values) => (values.latencyL2!.evidence = 'guessed'),
       /latencyL2\.evidence/,
       /Correct/,
@@ -105,7 +105,7 @@ describe('an invalid file', () => {
       /Remove the value, or rename it to latencyL/,
     ],
     [
-      'has a strange parameter',
+      'has an unrecognizable parameter',
       (values: typeof good.values) => (values.zzzzzzzzzzzz = values.latencyL2!),
       /zzzzzzzzzzzz/,
       /^Remove the value\.$/,
@@ -121,17 +121,17 @@ describe('an invalid file', () => {
     ['NaN', read('h100.json').replace(/"value":[\d.]+/, '"value":NaN')],
     ['null', 'null'],
     ['a list', '[]'],
-    ['half a file', read('h100.json').slice(0, 1000)],
-    ['a prototype', read('h100.json').replace('"smCount"', '"__proto__"')],
-    ['a name that leads elsewhere', read('h100.json').replace('"h100"', '"../h100"')],
+    ['a truncated file', read('h100.json').slice(0, 1000)],
+    ['a prototype key', read('h100.json').replace('"smCount"', '"__proto__"')],
+    ['a name with a path', read('h100.json').replace('"h100"', '"../h100"')],
     [
-      'another version',
+      'a different version',
       read('h100.json').replace('"kernel_ladder_gpu": 1', '"kernel_ladder_gpu": 2'),
     ],
     ['an unknown key', read('h100.json').replace('"validated"', '"checked"')],
     ['infinity', read('h100.json').replace(/"value":[\d.]+/, '"value":1e999')],
-    ['a deep list', '['.repeat(100_000)],
-    ['an inherited name', read('h100.json').replace('"smCount"', '"constructor"')],
+    ['a deeply nested list', '['.repeat(100_000)],
+    ['an inherited key', read('h100.json').replace('"smCount"', '"constructor"')],
   ])('with %s is rejected with an input error', (_, text) => {
     expect(refusal(text)).toMatchObject({ kind: 'input', statement: saying('mine.json') })
   })

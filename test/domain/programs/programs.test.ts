@@ -84,7 +84,7 @@ it('launches with the same name and shape are one kernel', () => {
   ])
 })
 
-it('the hottest kernels are the kernels that took 95 % of the time, at least one and at most twenty', () => {
+it('the hottest kernels are the one to twenty kernels that took 95 % of the time', () => {
   const names = (launches: PreviewLaunch[]) =>
     hottest(previewKernels(launches)).map(({ name }) => name)
   expect(names([launch('a', 4), launch('b', 90), launch('c', 6)])).toEqual(['b', 'c'])
@@ -287,7 +287,7 @@ describe('a verdict', () => {
   const verdict = (a: number | number[], b: number | number[]) =>
     compareSessions(kernels('a', [tile(1, a)]), kernels('b', [tile(1, b)])).pairs[0]!.verdict
 
-  it('on single launches is undecided within the usual variation of a launch', () => {
+  it('on individual launches is undecided within the usual launch-to-launch variation', () => {
     expect([1, 1.03, 1.05, 1.08, 0.9].map((ms) => verdict(1, ms))).toEqual([
       'same',
       'same',
@@ -371,7 +371,7 @@ describe('sessions of several kinds', () => {
     expect(total.ratio).toBe(1)
   })
 
-  it('from a ladder and an import are paired by kernel, and their times are not compared', () => {
+  it('from a ladder and an import are paired by kernel, without a comparison of times', () => {
     const rung = ladder.rungs.find(({ profile }) => profile?.kernels.length === 1)!
     const [kernel] = rung.profile!.kernels
     const own = kernels('import', [{ name: kernel!.name, ms: 1 }])
@@ -390,7 +390,7 @@ describe('sessions of several kinds', () => {
     expect(comparable.reasons.map(inEnglish).join()).toContain('No kernel')
   })
 
-  it('with 500 kernels have their kernels paired quickly', () => {
+  it('with 500 kernels are paired quickly', () => {
     const many = Array.from({ length: 500 }, (_, n) => tile(n % 7, 1 + (n % 13)))
     expect(compareSessions(kernels('a', many), kernels('b', many.slice(3))).pairs).toHaveLength(497)
   })

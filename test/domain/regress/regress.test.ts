@@ -99,7 +99,7 @@ describe('statistics', () => {
     })
   })
 
-  describe('false discovery', () => {
+  describe('false discovery control', () => {
     it('rejects all hypotheses up to the last p-value below its threshold', () => {
       // At a false discovery rate of 1 %, the thresholds of the four p-values are 0.25, 0.5, 0.75,
       // and 1 %. The third p-value is below its threshold, although the second p-value is not.
@@ -269,7 +269,7 @@ describe('verdicts', () => {
       expect(verdicts(new Map([['a', slow]]), spread).get('a')).toBe('same')
     })
 
-    it('counts as changed only if it changes by more than its own unchanged code varies', () => {
+    it('counts as changed only if it changes by more than it varies when unchanged', () => {
       const slow = simulate(noise(3), 1.02)
       const unsteady = slow.map((one, index) => ({
         ...one,

@@ -55,11 +55,14 @@ describe('the final state of a job without a result', () => {
     ['COMPLETED', null, null, 'COMPLETED', false],
     ['RUNNING', null, null, 'LOST', false],
     [null, null, null, 'LOST', false],
-  ])('queue %s, accounting %s', (queue, accounting, said, state, early) => {
-    const ended = endOf({ queue, accounting, step: said })
-    expect(ended.state).toBe(state)
-    expect(isEarly(state)).toBe(early)
-  })
+  ])(
+    'depends on the queue state %s and the accounting state %s',
+    (queue, accounting, said, state, early) => {
+      const ended = endOf({ queue, accounting, step: said })
+      expect(ended.state).toBe(state)
+      expect(isEarly(state)).toBe(early)
+    },
+  )
 })
 
 describe('site-specific sbatch options', () => {

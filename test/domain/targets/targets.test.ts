@@ -48,7 +48,7 @@ describe('a target', () => {
     expect(RunRequest.shape.target.safeParse(text).success).toBe(false)
   })
 
-  it('is in the help text in every notation, and lab help lists only the notations that labs support', () => {
+  it('appears in the help in every notation, and in lab help only if labs support it', () => {
     const ways = 'local recorded recorded:<name> static:<gpu> emulated emulated:<gpu> <machine>'
     expect(targetUsage.split(', ')).toEqual(expect.arrayContaining(ways.split(' ')))
     expect(labTargets).toEqual(expect.arrayContaining(['local', 'recorded', 'emulated']))

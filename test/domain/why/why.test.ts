@@ -49,7 +49,7 @@ describe('the top-ranked cause', () => {
     ])
   })
 
-  it('for 128-bit access is fewer bank conflicts, as the header predicts, until another unit becomes the limit', () => {
+  it('for 128-bit access is fewer bank conflicts, as the header predicts, despite a new limiter', () => {
     const { limits, causes } = step(fp32, '05_thread_tile_2d', '06_float4')
     expect(limits).toEqual({ a: 'l1Data', b: 'fma' })
     expect(inEnglish(causes[0]!.statement)).toBe(
@@ -184,7 +184,7 @@ describe('the top-ranked cause', () => {
 })
 
 describe('opposing effects in a step', () => {
-  it('are separated from the step’s causes, as time added to a faster step or saved in a slower step', () => {
+  it('are listed separately, as time added to a faster step or saved in a slower step', () => {
     const there = step(small, '10_cp_async', '11_block_128x256')
     const factors = contributionsOf(there)
     expect(there.verdict).toBe('worse')
@@ -225,7 +225,7 @@ describe('every step of every recording', async () => {
     expect(Math.min(kinds.oneWay, kinds.opposed)).toBeGreaterThan(20)
   })
 
-  it('has factors whose product is the speedup, and is printed without shares', () => {
+  it('has factors whose product is the speedup, and prints no shares', () => {
     for (const { a, b } of steps) {
       const why = whyOf(a, b)
       const times = timesOf(a, b)
@@ -290,7 +290,7 @@ describe('no cause', () => {
       'The counters that show the limit do not have values for both rungs.',
     ],
     [
-      'another problem',
+      'a different problem',
       side(fp32, '05_thread_tile_2d'),
       side(small, '06_float4'),
       'The rungs solve different tasks or problems.',
@@ -390,7 +390,7 @@ describe("a cause's source lines", () => {
     notes: [],
   }
 
-  it('are the lines at which warps stall for the cause’s reason, marked if the source changed', () => {
+  it('are the lines where warps stall for that reason, marked if the source changed', () => {
     const { causes } = whyOf(
       { ...side(fp32, '08_warp_tile'), deep },
       side(fp32, '09_register_prefetch'),

@@ -93,7 +93,7 @@ describe('JSON documents from --json', () => {
     documentOf('run', await runHere('show', out, '--json'))
   })
 
-  it('the JSON of a live run with all kinds of failing rungs matches its schema, and so does the JSON of each rung', async () => {
+  it('the JSON of a live run and of each rung matches its schema for every kind of failure', async () => {
     const faults = 'wrong crash compile-error garble'.split(' ')
     const rungs = ['01_naive', '02_coalesced', '03_shared_tile', '05_thread_tile_2d']
     const dir = await withTools({
@@ -199,7 +199,7 @@ describe('JSON documents from --json', () => {
     expect(warnings[0]?.text).toMatch(/^00_cublas computes .*, and 23_fused_epilogue /)
   })
 
-  it('the JSON of profile matches its schema, and its exit code reflects the program’s exit code', async () => {
+  it("the JSON of profile matches its schema and includes the program's exit code", async () => {
     await withTools({ FAKE_PROGRAM: 'twelve', FAKE_NCU: '' })
     const profile = (end: string) =>
       runHere('profile', '--profile', 'card', '--json', '--', 'sh', '-c', `echo words; ${end}`)
@@ -217,7 +217,7 @@ describe('JSON documents from --json', () => {
     expect(documentOf<{ program: object }>('run', failed).program).toMatchObject({ exitCode: 3 })
   })
 
-  it('the JSON of a program ladder matches its schema, and kernel commands reject the ladder', async () => {
+  it('the JSON of a program ladder matches its schema, except for kernel commands, which reject the ladder', async () => {
     const dir = await withTools({ FAKE_PROGRAM: 'twelve', FAKE_NCU: '' })
     const program = (word: string) => ['sh', '-c', `echo ${word} > out.txt`]
     const ladder = {
@@ -407,7 +407,7 @@ describe('a command that fails', () => {
     [2, ['lab', 'grade', '/nope', '--json']],
     [2, ['serve', '--port', '70000', '--json']],
   ])(
-    'exits with %i, prints a document with the reason to stdout, and prints the error message to stderr: %j',
+    'exits with %i, with a JSON reason on stdout and an error message on stderr: %j',
     async (code, words) => {
       await withoutTools()
       const run = await runHere(...words)
@@ -438,7 +438,7 @@ it('every JSON document from --json has a test in this file', () => {
 })
 
 describe('docs/schemas', () => {
-  it('matches what the program currently prints and reads', async () => {
+  it("matches the program's current input and output", async () => {
     const schemas = await publishedSchemas(documents)
     expect(publishedNames.map((name) => `${name}.json`).sort()).toEqual([...schemas.keys()].sort())
     for (const [file, text] of schemas)
@@ -457,7 +457,7 @@ describe('docs/schemas', () => {
     expect(isValid('lab-list', { ...value, schema: 99 })).toBe(false)
   })
 
-  it('is listed completely in the table in docs/reference/json.md, with its versions', async () => {
+  it('is listed completely, with versions, in the table in docs/reference/json.md', async () => {
     const text = await readFile(join(root, 'docs/reference/json.md'), 'utf8')
     const rows = [
       ...text.matchAll(/^\|.*\[[\w-]+\]\(\.\.\/schemas\/([\w-]+)\.json\) *\| *(\d+|–) *\|$/gm),

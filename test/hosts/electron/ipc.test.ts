@@ -39,14 +39,17 @@ describe('a call over IPC', () => {
     },
   })
   it.each<[string, FakeFrame | null]>([
-    ['a frame that is gone', null],
-    ['a frame that goes while it is looked at', goneFrame],
+    ['a destroyed frame', null],
+    ['a frame that is destroyed during the check', goneFrame],
     ['another site', { ...page, url: 'https://evil.example/', origin: 'https://evil.example' }],
-    ['another host of our scheme', { ...page, origin: 'app://evil' }],
-    ['a name that begins like ours', { ...page, origin: 'app://kernel-ladder.evil.example' }],
+    ['another host in our scheme', { ...page, origin: 'app://evil' }],
+    [
+      'a host that begins with our host name',
+      { ...page, origin: 'app://kernel-ladder.evil.example' },
+    ],
     ['a file', { ...page, url: 'file:///tmp/x.html', origin: 'file://' }],
     ['a page without an origin', { ...page, origin: 'null' }],
-    ['a frame within our page', { ...page, parent: page }],
+    ['a frame in our page', { ...page, parent: page }],
   ])('from %s is rejected and does not reach the core', async (_what, senderFrame) => {
     const { webContents } = await desktop.open()
     const reply = await invoke({ sender: webContents, senderFrame }, appInfoCall)
@@ -63,13 +66,13 @@ describe('a call over IPC', () => {
   })
 
   it.each([
-    ['of an unknown name', { name: 'no.such.call', input: {} }],
-    ['of a name from the prototype', { name: 'toString', input: {} }],
-    ['whose input breaks the contract', { name: 'sessions.get', input: { ref: '../x' } }],
-    ['whose name is no text', { name: 7, input: {} }],
+    ['with an unknown name', { name: 'no.such.call', input: {} }],
+    ['with a name from the prototype', { name: 'toString', input: {} }],
+    ['with invalid input', { name: 'sessions.get', input: { ref: '../x' } }],
+    ['whose name is not a string', { name: 7, input: {} }],
     ['without an input', { name: 'app.info' }],
     ['that is null', null],
-    ['that is text', 'app.info'],
+    ['that is a string', 'app.info'],
     ['that is missing', undefined],
   ])('%s gets a typed error and does not reach the core', async (_what, message) => {
     const { webContents } = await desktop.open()
@@ -78,7 +81,7 @@ describe('a call over IPC', () => {
     expect(desktop.core.calls).toEqual([])
   })
 
-  it('has a channel next to those for files and the folder dialog, and closing the window removes all three', async () => {
+  it('uses one of three channels, which are removed when the window closes', async () => {
     const window = await desktop.open()
     expect([...desktop.electron.handlers.keys()]).toEqual([
       callChannel,
@@ -123,11 +126,11 @@ describe('a file over IPC', () => {
   })
 
   it.each([
-    ['that is not there', '/nowhere/run.ncu-rep'],
+    ['that does not exist', '/nowhere/run.ncu-rep'],
     ['that is a folder', import.meta.dirname],
     ['that is a device', '/dev/null'],
-    ['by a relative path', 'package.json'],
-    ['by a way back', `${import.meta.dirname}/../electron/ipc.test.ts`],
+    ['with a relative path', 'package.json'],
+    ['with .. in its path', `${import.meta.dirname}/../electron/ipc.test.ts`],
     ['with a null character', `${import.meta.filename}\0.ncu-rep`],
   ])('%s is rejected before the core sees it', async (_what, path) => {
     const { webContents } = await desktop.open()

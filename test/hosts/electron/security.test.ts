@@ -71,7 +71,7 @@ describe('the window', () => {
   })
 })
 
-describe('any page, even an unexpected page', () => {
+describe('any page, even an unexpected one', () => {
   const pages = async (): Promise<FakeWebContents[]> => {
     const window = await desktop.open()
     const other = new FakeWebContents()
@@ -86,7 +86,7 @@ describe('any page, even an unexpected page', () => {
     },
   )
 
-  it('cannot open windows, and the system opens none of its addresses', async () => {
+  it('cannot open windows or pass URLs to the operating system', async () => {
     for (const contents of await pages())
       for (const url of ['https://example.com/', 'app://kernel-ladder/', 'file:///etc/passwd'])
         expect(contents.openHandler?.({ url })).toEqual({ action: 'deny' })

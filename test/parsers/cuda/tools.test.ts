@@ -50,7 +50,7 @@ describe('tools', () => {
       })
     })
 
-    describe("the probe's output line", () => {
+    describe('the output line', () => {
       const kernel = {
         name: 'k(int)',
         mangled: '_Z1ki',
@@ -75,7 +75,7 @@ describe('tools', () => {
         })
       })
 
-      it('is missing if the probe ended early or if the output is not from the probe', () => {
+      it('is missing if the probe ended early or the output is from another program', () => {
         for (const text of ['', 'hello', '{"event":"launches"}', line.replace('[1,2,3]', '[1,2]')])
           expect(parseProbedLaunches(text)).toBeNull()
       })
@@ -111,7 +111,7 @@ describe('tools', () => {
         })
       })
 
-      it('counts compute processes, but not processes that only draw', () => {
+      it('counts compute processes but not graphics processes', () => {
         const program = (type: string, name: string): string =>
           `<process_info><pid>7</pid><type>${type}</type><process_name>${name}</process_name></process_info>`
         const listing = [
@@ -148,7 +148,7 @@ describe('tools', () => {
         })
       })
 
-      it('lists several GPUs in order, or none', () => {
+      it('lists zero or more GPUs in order', () => {
         const gpu = /\t<gpu id[\s\S]*<\/gpu>/.exec(xml)![0]
         const two = xml.replace(gpu, `${gpu}\n${gpu.replaceAll(':06.0', ':3b.0')}`)
         expect(parseNvidiaSmi(two).gpus.map(({ pciBusId }) => pciBusId)).toEqual([
@@ -193,7 +193,7 @@ describe('tools', () => {
       })
     })
 
-    describe('before the output is stored', () => {
+    describe('output redacted for storage', () => {
       // The original capture, with invented values in place of REDACTED.
       const secrets: Record<string, string> = {
         serial: '1650000000001',
@@ -213,14 +213,14 @@ describe('tools', () => {
       const redacted = redactNvidiaSmi(original)
 
       it.each([...Object.values(secrets), '4242', '/home/ada', 'CH-77', '0xfab', '99999999-aaaa'])(
-        '%s is removed',
+        'no longer contains %s',
         (secret) => {
           expect(original).toContain(secret)
           expect(redacted).not.toContain(secret)
         },
       )
 
-      it('only identifiers and process data are changed', () => {
+      it('differs only in identifiers and process data', () => {
         const changed = original
           .split('\n')
           .flatMap((line, index) => (line === redacted.split('\n')[index] ? [] : [line.trim()]))
@@ -240,12 +240,12 @@ describe('tools', () => {
         expect(parseNvidiaSmi(redacted)).toEqual(parseNvidiaSmi(original))
       })
 
-      it('an absent value remains absent, and a second pass changes nothing', () => {
+      it('still lacks absent values and is unchanged by a second pass', () => {
         expect(redacted).toContain('<host_id>N/A</host_id>')
         expect(redactNvidiaSmi(redacted)).toBe(redacted)
       })
 
-      it('the capture in this repository contains no identifiers', () => {
+      it("contains no identifiers in this repository's capture", () => {
         expect(redactNvidiaSmi(xml)).toBe(xml)
         expect(xml).toContain('<serial>REDACTED</serial>')
         expect(xml).toContain('<uuid>REDACTED</uuid>')
@@ -290,10 +290,10 @@ describe('tools', () => {
       })
 
       it.each([
-        ['behind the registers', `ptxas info    : Used 32 registers, ${digits}, 16 bytes smem`],
-        ['in the properties of a kernel', `    ${digits} bytes stack, 8 bytes stack frame`],
-        ['as a line of a source', `x.cu(${digits}): error: no`],
-        ['as registers', `ptxas info    : Used ${digits} registers`],
+        ['after the register count', `ptxas info    : Used 32 registers, ${digits}, 16 bytes smem`],
+        ["in a kernel's properties", `    ${digits} bytes stack, 8 bytes stack frame`],
+        ['as a source line number', `x.cu(${digits}): error: no`],
+        ['as the register count', `ptxas info    : Used ${digits} registers`],
       ])('with 600,000 digits are skipped (%s)', (_, line) => {
         const { kernels, diagnostics } = parseNvccOutput(
           [
@@ -413,7 +413,7 @@ describe('tools', () => {
         expect(parse(name).diagnostics).toEqual(expected),
       )
 
-      it('details of a message are included, but not the source line and the caret', () => {
+      it('include details, but not the source line and the caret', () => {
         expect(parse('no-instance').diagnostics).toEqual([
           error(
             'no-instance.cu',
@@ -430,7 +430,7 @@ describe('tools', () => {
         expect(parseNvccOutput(text).diagnostics).toEqual([error('syntax.cu', 3, 'expected a ";"')])
       })
 
-      it('a warning is stored without its number, and its kernel is still listed', () => {
+      it('a warning is stored without its number and does not hide the kernel', () => {
         const { kernels, diagnostics } = parse('warning')
         expect(diagnostics).toEqual([
           {
@@ -475,7 +475,7 @@ describe('tools', () => {
         )
       })
 
-      it('numbered advice from ptxas is stored as a note, but ptxas statistics are not', () => {
+      it('numbered advice from ptxas is stored as a note, unlike ptxas statistics', () => {
         const { diagnostics, kernels } = parse('wgmma-serialized')
         expect(
           diagnostics.map(({ severity, message }) => `${severity} ${message.slice(0, 34)}`),
@@ -516,7 +516,7 @@ describe('compute-sanitizer', () => {
       expect(records.length + summary!.notPrinted).toBe(summary!.total)
     })
 
-    it('reports an out-of-bounds write with its line, thread, and address, and counts identical writes', () => {
+    it('combines identical out-of-bounds writes into one record with line, thread, and address', () => {
       const [first, api, ...rest] = groupRecords(
         parseSanitizerXml(savedBy('memcheck-out-of-bounds')).records,
       )
@@ -582,7 +582,7 @@ describe('compute-sanitizer', () => {
   describe('an incomplete report', () => {
     const whole = savedBy('initcheck-uninitialised')
 
-    it('is never mistaken for a complete report, and its complete records are read', () => {
+    it('is recognized as incomplete but still yields its complete records', () => {
       const last = whole.lastIndexOf('</ComputeSanitizerOutput>')
       for (let length = 0; length <= last + 20; length += 97) {
         const text = whole.slice(0, length)
@@ -605,7 +605,7 @@ describe('compute-sanitizer', () => {
       ['text', 'not found\n'],
       ['foreign bytes', '\u0000\u0001\ufffd'],
       [
-        'nested beyond reason',
+        'extremely nested',
         `<ComputeSanitizerOutput>${'<a>'.repeat(100_000)}</record></ComputeSanitizerOutput>`,
       ],
     ])('is rejected with an error message if it is %s', (_what, text) => {
@@ -661,7 +661,7 @@ describe('compute-sanitizer', () => {
       expect(parseSanitizerSummary('')).toBeNull()
     })
 
-    it('is missing if the tool failed, and the tool’s last message is read instead', () => {
+    it("is replaced by the tool's last message if the tool failed", () => {
       expect(lastSanitizerWord('========= COMPUTE-SANITIZER\n========= Error: no device\n')).toBe(
         'Error: no device',
       )
@@ -737,45 +737,43 @@ describe('the runner', () => {
     })
   })
 
-  describe('the parser returns null for a line that is not from the runner', () => {
+  describe('a line that is not from the runner', () => {
     it.each([
-      ['words', 'end no error'],
-      ['nothing', ''],
-      ["ncu's", '==PROF== Connected to process 466 (./probe)'],
+      ['plain text', 'end no error'],
+      ['empty', ''],
+      ['a line from ncu', '==PROF== Connected to process 466 (./probe)'],
       ["a row of ncu's table", '"ID","Process ID","Process Name"'],
-      ['a line cut off', '{"event":"timing","rung":"01_na'],
+      ['truncated', '{"event":"timing","rung":"01_na'],
       ['an object without an event', '{"rung":"01_naive"}'],
-      ['an event nobody knows', '{"event":"weather","rung":"01_naive"}'],
-      ['a name that every object has', '{"event":"constructor"}'],
+      ['an unknown event', '{"event":"weather","rung":"01_naive"}'],
+      ['an event named like a built-in property', '{"event":"constructor"}'],
       ['a list', '[{"event":"done"}]'],
       ['null', 'null'],
-    ])('a line with %s', (_, line) => expect(parseRunnerLine(line)).toBeNull())
+    ])('is not an event if it is %s', (_, line) => expect(parseRunnerLine(line)).toBeNull())
   })
 
-  describe('a known event with an invalid shape is treated as rung output', () => {
+  describe('an event with an invalid shape', () => {
     it.each([
-      ['the name alone', { event: 'timing' }],
+      ['only its name', { event: 'timing' }],
       ['a missing field', { ...timing, medianMs: undefined }],
-      ['a median of zero, from which no rate follows', { ...timing, medianMs: 0 }],
-      ['a median shorter than any launch', { ...timing, medianMs: 1e-9 }],
-      ['a time of ages, whose ratio is no number', { ...timing, referenceMedianMs: 1e300 }],
+      ['a zero median, which yields no rate', { ...timing, medianMs: 0 }],
+      ['a median that is too short for a launch', { ...timing, medianMs: 1e-9 }],
+      ['an absurdly long reference time', { ...timing, referenceMedianMs: 1e300 }],
       ['no samples', { ...timing, samplesMs: [] }],
-      ['a word for a number', { ...verify, mismatches: 'many' }],
+      ['a word instead of a number', { ...verify, mismatches: 'many' }],
       ['an unknown stage', { event: 'start', rung: 'a', stage: 'dream' }],
       ['a nested field', { ...verify, firstMismatch: { buffer: 'c', index: [1, 2] } }],
-      ['a progress of nothing', { event: 'progress' }],
+      ['progress without values', { event: 'progress' }],
       ['a device without a name', { event: 'device' }],
       ['launches without kernels', { event: 'launches', rung: 'a' }],
-    ])('the parser returns null for an event with %s', (_, event) =>
-      expect(parse(event)).toBeNull(),
-    )
+    ])('is treated as rung output if it has %s', (_, event) => expect(parse(event)).toBeNull())
 
-    it('the parser returns null for an event with a number that is too large for a double', () =>
+    it('is treated as rung output if a number is too large for a double', () =>
       expect(
         parseRunnerLine(JSON.stringify({ ...timing, spread: 'x' }).replace('"x"', '1e999')),
       ).toBeNull())
 
-    it('the parser returns null for an event with endlessly nested lists', () =>
+    it('is treated as rung output if its lists are endlessly nested', () =>
       expect(parseRunnerLine(`{"event":"timing","rung":${'['.repeat(200_000)}`)).toBeNull())
   })
 
@@ -810,7 +808,7 @@ describe('the runner', () => {
   })
 
   describe("the GPU's ceilings", () => {
-    it('are parsed, and are null if they could not be measured', () => {
+    it('are parsed, or are null if they could not be measured', () => {
       const event = {
         event: 'ceilings',
         fp32Gflops: 60123.4,

@@ -107,15 +107,15 @@ describe('a header of unrealistic size', () => {
   // A regular expression that backtracks over the blanks would exceed the test's time limit.
   it.each([
     ['a value', (blanks: string) => `// @title a${blanks}b`, 600_000],
-    ['a line that goes on', (blanks: string) => `// @title a\n//   b${blanks}c`, 600_000],
-    ['a value without end', (blanks: string) => `// @title a${blanks}`, 600_000],
-  ])('is parsed if %s has an extremely long run of blanks', (_, line, count) => {
+    ['a continued line', (blanks: string) => `// @title a\n//   b${blanks}c`, 600_000],
+    ['the end of a value', (blanks: string) => `// @title a${blanks}`, 600_000],
+  ])('is parsed even if %s has an extremely long run of blanks', (_, line, count) => {
     const blanks = ' \t'.repeat(count / 2)
     const { title } = parse(`// @rung a\n${line(blanks)}\n// @idea i\n// @dtype f32\n`)
     expect([`a${blanks}b`, `a b${blanks}c`, 'a']).toContain(title)
   })
 
-  it('is parsed if a value has 50,000 lines', () => {
+  it('is parsed even if a value has 50,000 lines', () => {
     const more = '//   word\n'.repeat(50_000)
     const { idea } = parse(`// @rung a\n// @title t\n// @idea i\n${more}// @dtype f32\n`)
     expect(idea).toBe(`i${' word'.repeat(50_000)}`)
@@ -159,63 +159,63 @@ describe('a fault is reported with the file, line, key, and a correction', () =>
       /^gemm\/05\.cu:2: the header has no key @titel\. The keys are: @rung, @title/,
     ],
     [
-      'a key twice',
+      'a repeated key',
       replaced('// @dtype', '// @title  Again\n// @dtype'),
       /^gemm\/05\.cu:9: @title is repeated; it first appears on line 2\./,
     ],
     [
-      'an epilogue that is none',
+      'an invalid epilogue',
       replaced('// @requires', '// @epilogue gelu\n// @requires'),
       /^gemm\/05\.cu:10: @epilogue has "gelu"\. Use any of: bias, relu/,
     ],
     [
-      'a part of the epilogue twice',
+      'a repeated epilogue part',
       replaced('// @requires', '// @epilogue bias bias\n// @requires'),
       /:10: @epilogue lists a word twice/,
     ],
     ['a key without a value', replaced('2D thread tile', ''), /:2: @title has no value/],
-    ['an id that is none', replaced('05_thread_tile_2d', '../05'), /:1: @rung contains "\.\.\/05"/],
+    ['an invalid id', replaced('05_thread_tile_2d', '../05'), /:1: @rung contains "\.\.\/05"/],
     [
-      'a predecessor that is none',
+      'an invalid predecessor',
       replaced('04_thread', '04 thread'),
       /:3: @after contains "04 thread/,
     ],
     [
-      'a metric that the registry lacks',
+      'an unknown metric',
       replaced('fmaUtilization up', 'sharedLoad up'),
       /:6: @expect uses sharedLoad, which is not in the metric registry\. Did you mean sharedLoads\?/,
     ],
     [
-      'a direction that is none',
+      'an invalid direction',
       replaced('fmaUtilization up', 'fmaUtilization higher'),
       /:6: @expect contains "fmaUtilization higher"/,
     ],
-    ['a comma too many', replaced('same\n', 'same,\n'), /:6: @expect contains ""/],
+    ['an extra comma', replaced('same\n', 'same,\n'), /:6: @expect contains ""/],
     [
-      'a parameter without its values',
+      'a parameter without values',
       replaced('TN 8 {4,8}', 'TN 8'),
       /:7: @param contains "TN 8"\. .*"TM 8 \{4,8,16\}"/,
     ],
-    ['a parameter in small letters', replaced('TN 8', 'tn 8'), /:7: @param contains "tn 8/],
+    ['a lowercase parameter', replaced('TN 8', 'tn 8'), /:7: @param contains "tn 8/],
     [
       'a default that is not allowed',
       replaced('TN 8 {4,8}', 'TN 6 {4,8}'),
       /:7: @param TN has the default 6.*\{4,8\}/,
     ],
     [
-      'a value twice',
+      'a repeated value',
       replaced('TN 8 {4,8}', 'TN 8 {8,8}'),
       /:7: @param TN lists an allowed value twice/,
     ],
     [
-      'a value beyond any number',
+      'a value that is too large',
       replaced('{4,8}', `{8,${'9'.repeat(400)}}`),
       /:7: @param contains/,
     ],
-    ['a value that is no number', replaced('{4,8}', '{4,x}'), /:7: @param contains/],
-    ['a parameter twice', replaced('TM 8', 'TN 8'), /:8: @param TN is repeated/],
-    ['a type that is none', replaced('bf16', 'fp8'), /:9: @dtype has "fp8".*f32, f16, bf16/],
-    ['an architecture that is none', replaced('sm_90a', '9.0'), /:10: @requires contains "9\.0"/],
+    ['a value that is not a number', replaced('{4,8}', '{4,x}'), /:7: @param contains/],
+    ['a repeated parameter', replaced('TM 8', 'TN 8'), /:8: @param TN is repeated/],
+    ['an invalid type', replaced('bf16', 'fp8'), /:9: @dtype has "fp8".*f32, f16, bf16/],
+    ['an invalid architecture', replaced('sm_90a', '9.0'), /:10: @requires contains "9\.0"/],
   ])('for %s', (_, fault, expected) => expect(fault).toMatch(expected))
 })
 
@@ -247,56 +247,56 @@ describe('a task file', () => {
   })
 
   it.each([
-    [
-      'a key that is none',
-      /^struct: KlGemm/m,
-      'strict: KlGemm',
-      /:6:1: There is no key "strict"\./,
-    ],
-    ['no YAML', 'id: gemm', 'id: [gemm', /^gemm\/task\.yaml:\d+:\d+: /],
+    ['an unknown key', /^struct: KlGemm/m, 'strict: KlGemm', /:6:1: There is no key "strict"\./],
+    ['invalid YAML', 'id: gemm', 'id: [gemm', /^gemm\/task\.yaml:\d+:\d+: /],
     ['an alias', 'id: gemm', 'id: &a gemm\nformula: *a', /task\.yaml:\d+:\d+: /],
     [
-      'a name in an expression',
+      'an unknown name in an expression',
       "'2*m*n*k'",
       "'2*m*n*q'",
       /:\d+:3: work\.\w+ uses q; the task has m, n, k/,
     ],
     [
-      'an expression that is none',
+      'an invalid expression',
       "'2*m*n*k'",
       "'2*m*'",
       /:\d+:3: work\.\w+ is not a valid expression\./,
     ],
-    ['a shape of nothing', 'shape: [m, k]', 'shape: [m, z]', /buffers\.\w+\.shape\[\d\] uses z/],
     [
-      'a buffer that is not checked',
+      'an unknown name in a shape',
+      'shape: [m, k]',
+      'shape: [m, z]',
+      /buffers\.\w+\.shape\[\d\] uses z/,
+    ],
+    [
+      'an unchecked buffer',
       /^ {2}c: \{ scale[^\n]*/m,
       '  d: { exact: true }',
       /c is written but has no check/,
     ],
     [
-      'a type that is none',
+      'an invalid type',
       'dtype: f32, shape: [n]',
       'dtype: f8, shape: [n]',
       /f8 is neither a type nor an option/,
     ],
-    ['a number of a type', 'f16: 1', 'f16: 7', /The number of f16 must be 1\./],
-    ['a flag that is not there', 'when: bias', 'when: basis', /There is no flag named basis/],
+    ['a wrong type number', 'f16: 1', 'f16: 7', /The number of f16 must be 1\./],
+    ['a missing flag', 'when: bias', 'when: basis', /There is no flag named basis/],
+    ['a missing scalar', 'read_when: beta', 'read_when: gamma', /There is no scalar named gamma/],
     [
-      'a scalar that is not there',
-      'read_when: beta',
-      'read_when: gamma',
-      /There is no scalar named gamma/,
+      'a size and a scalar with the same name',
+      '  alpha: {',
+      '  m: {',
+      /m is already the name of another/,
     ],
-    ['a size and a scalar of one name', '  alpha: {', '  m: {', /m is already the name of another/],
     [
-      'a word of C',
+      'a C keyword',
       /  k: \{ title: 'columns/,
       "  int: { title: 'columns",
       /int cannot be a field of the struct/,
     ],
     [
-      'a size that compute-sanitizer lacks',
+      'a missing size for compute-sanitizer',
       'm: 131, n: 136, k: 72',
       'm: 131, n: 136',
       /k is missing/,

@@ -96,13 +96,13 @@ questions:
       'x/lab.md:9: There is no key "minuts".',
     ],
     [
-      'an unknown key of a check',
+      'an unknown key in a check',
       swap('    sizes:', '    wurst: 1\n    sizes:'),
       'x/lab.md:15: There is no key "wurst" in checks[0].',
     ],
     ['a missing key', swap('order: 1\n', ''), 'x/lab.md:2: order: Invalid input'],
     [
-      'a number that is none',
+      'an invalid number',
       swap('minutes: 30', 'minutes: many'),
       'x/lab.md:8: minutes: Invalid input',
     ],
@@ -131,14 +131,10 @@ questions:
       swap('ladder: gemm-fp32', 'ladder: gemm'),
       'x/lab.md:5: There is no ladder named gemm.',
     ],
+    ['a check without a bound', swap(/\n {4}below.*/, ''), 'x/lab.md:16: The check has no bound'],
+    ['a repeated id', swap('id: coalesced', 'id: right'), 'x/lab.md:16: The id right is repeated.'],
     [
-      'a check that bounds nothing',
-      swap(/\n {4}below.*/, ''),
-      'x/lab.md:16: The check has no bound',
-    ],
-    ['an id twice', swap('id: coalesced', 'id: right'), 'x/lab.md:16: The id right is repeated.'],
-    [
-      'a name that no answer may use',
+      'a name that answers may not use',
       swap('smCount', 'process'),
       'x/lab.md:27: The answer uses process',
     ],
@@ -147,8 +143,12 @@ questions:
       swap('ceil(m / 32)', 'require("fs")'),
       'x/lab.md:27: The answer is not a valid expression.',
     ],
-    ['a broken document', swap('needs:', 'needs: ]'), 'x/lab.md:9:'],
-    ['a key twice', swap('order: 1', 'order: 1\norder: 2'), 'x/lab.md:5: Map keys must be unique'],
+    ['invalid YAML', swap('needs:', 'needs: ]'), 'x/lab.md:9:'],
+    [
+      'a repeated key',
+      swap('order: 1', 'order: 1\norder: 2'),
+      'x/lab.md:5: Map keys must be unique',
+    ],
     ['an alias', swap('minutes: 30', 'minutes: &a 30\nunused: *a'), 'x/lab.md:2: Anchors'],
     ['a tag', swap('minutes: 30', 'minutes: !!js/function 30'), 'x/lab.md:8: Unresolved tag'],
     ['no front matter', '# Warps', 'x/lab.md:1: It does not begin with front matter'],
@@ -167,7 +167,7 @@ describe('answers.yaml', () => {
   } as unknown as Pick<Lab, 'predictions' | 'questions'>
   const read = (text: string) => parseAnswers(text, 'answers.yaml', lab)
 
-  describe('answers', () => {
+  describe('entries', () => {
     it('are parsed in block style and in flow style, with questions as comments', () => {
       const wanted = {
         predictions: { loads: { direction: 'up', factor: 2 } },
@@ -185,14 +185,14 @@ describe('answers.yaml', () => {
 
     it.each([
       ['explicit keys', '? '],
-      ['lists on a line', '- '],
-      ['lists in flow', '['],
-      ['maps in flow', '{'],
+      ['lists on one line', '- '],
+      ['flow lists', '['],
+      ['flow maps', '{'],
       ['both', '[{'],
-      ['keys of lists', '? - '],
+      ['lists as keys', '? - '],
       ['keys as values', 'a: ? '],
       ['indentation', '    '],
-      ['quoted signs of a comment', "'a #': ? "],
+      ['quoted comment signs', "'a #': ? "],
     ])('are rejected before parsing if %s are nested too deeply', (_, piece) => {
       expect(() => read(piece.repeat(12_000))).toThrow(/answers\.yaml:1: this is nested deeper/)
     })

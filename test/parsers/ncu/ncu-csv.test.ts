@@ -13,7 +13,7 @@ describe('whole tables', () => {
   const metric = (text: string, launch: number, name: string) =>
     parseNcuRawCsv(text).launches[launch]?.metrics[name]
 
-  describe('ncu -o REPORT --csv --page raw with a program that also prints', () => {
+  describe('the raw page of a program that also prints', () => {
     const { launches, messages, notes } = parseNcuRawCsv(twoRungs)
 
     it('yields one launch per row, with its kernel, extents, device, and passes', () => {
@@ -57,7 +57,7 @@ describe('whole tables', () => {
       ])
     })
 
-    it('yields every metric under its own name with its unit, and a measured zero as 0', () => {
+    it('yields every metric with its name, unit, and value, even a measured zero', () => {
       const first = launches[0]!.metrics
       expect(first['gpu__time_duration.sum']).toEqual({ value: 434208, unit: 'ns' })
       expect(first['smsp__inst_executed_op_shared_ld.sum']).toEqual({
@@ -73,7 +73,7 @@ describe('whole tables', () => {
       expect(first).not.toHaveProperty('Kernel Name')
     })
 
-    it("yields ncu's messages, and no notes about problems", () => {
+    it("yields ncu's messages without notes about problems", () => {
       expect(messages.map(({ level, text }) => `${level}: ${text.slice(0, 40)}`)).toEqual([
         'warning: Note: Running with unmodified GPU clocks',
         'info: Connected to process 466 (./probe)',
@@ -185,15 +185,15 @@ describe('whole tables', () => {
     })
   })
 
-  describe('a truncated table', () => {
-    it('that ends in its last row yields the complete rows, and reports a missing row', () => {
+  describe('a truncated or damaged table', () => {
+    it('that ends in its last row yields the complete rows and a note', () => {
       const cut = twoRungs.trimEnd().slice(0, -100)
       const { launches, notes } = parseNcuRawCsv(cut)
       expect(launches.map(({ id }) => id)).toEqual([0, 1])
       expect(said(notes)).toEqual([expect.stringMatching(/ends in the middle of a row.*\\"2\\"/)])
     })
 
-    it('that ends between two cells of its last row still yields the complete rows, and reports the last row', () => {
+    it('that ends between two cells of its last row yields the complete rows and a note', () => {
       const text = twoRungs.trimEnd()
       const cut = text.slice(0, text.lastIndexOf(',"'))
       const { launches, notes } = parseNcuRawCsv(cut)
@@ -201,7 +201,7 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "2,466"/)])
     })
 
-    it('still yields the other launches if the grid extent of the first launch is out of range', () => {
+    it('with an out-of-range grid extent in the first launch still yields the other launches', () => {
       const { launches, notes } = parseNcuRawCsv(
         twoRungs.replace('"(32, 32, 1)"', `"(${'9'.repeat(400)}, 32, 1)"`),
       )
@@ -209,14 +209,14 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "0,466"/)])
     })
 
-    it('that ends in its header yields no launches and a note', () => {
+    it('that ends in its header yields a note and no launches', () => {
       const { launches, notes } = parseNcuRawCsv(lines[headerAt]!.slice(0, 2000))
       expect(launches).toEqual([])
       expect(said(notes)).toEqual([expect.stringContaining('middle of its header')])
     })
   })
 
-  it("ncu's details page is rejected, and the remedy is the command that exports the raw page", () => {
+  it("ncu's details page is rejected, with the raw-page command as the remedy", () => {
     const details =
       '"ID","Process ID","Process Name","Kernel Name","Metric Name","Metric Unit","Metric Value"\n"0","1","p","k","Duration","ns","5"\n'
     expect(() => parseNcuRawCsv(details)).toThrow(
@@ -253,7 +253,7 @@ describe('streams', () => {
       expect((await read(full)).launches).toEqual(parseNcuRawCsv(full).launches)
     })
 
-    it('yields the requested launches, and counts all launches', async () => {
+    it('yields only the requested launches but counts every launch', async () => {
       const { launches, total } = await read(twoRungs, 1000, 2)
       expect([launches.length, total]).toEqual([2, 3])
     })
@@ -334,7 +334,7 @@ describe('streams', () => {
   })
 
   describe('the details page', () => {
-    it('identifies a metric by section and label, or by name if the label maps to a metric name', async () => {
+    it('identifies a metric by section and label, or by name if the label maps to one', async () => {
       const { page, launches, total, notes } = await read(details)
       expect(page).toBe('details')
       expect(total).toBe(3)
@@ -346,7 +346,7 @@ describe('streams', () => {
       expect(notes).toEqual([])
     })
 
-    it('has the same recommendations when read as a stream as when read as a whole', async () => {
+    it('yields the same recommendations as a stream and as a whole', async () => {
       const { launches } = await read(details)
       const rules = parseRules(details)
       expect(launches.map((launch) => launch.rules)).toEqual([0, 1, 2].map((id) => rules.get(id)))
@@ -367,7 +367,7 @@ describe('streams', () => {
           expect(own[index]!.metrics[name]!.value, name).toBe(raw[index]!.metrics[name]!.value)
     })
 
-    it('contains metrics requested by name under these names, in base units', async () => {
+    it('lists metrics that were requested by name under those names, in base units', async () => {
       const own =
         '"0","7","a","127.0.0.1","branch()","1","7","(256, 1, 1)","(1024, 1, 1)","0","7.5"'
       const row = (name: string, unit: string, value: string) =>

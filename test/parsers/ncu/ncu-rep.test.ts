@@ -47,8 +47,8 @@ describe('a report', () => {
 })
 
 describe.each([
-  ['of chosen metrics', 'launches-two-rungs', 'launches-two-rungs', 897],
-  ['of the full set with its sources', 'set-full', 'import-set-full', 4_000],
+  ['with selected metrics', 'launches-two-rungs', 'launches-two-rungs', 897],
+  ['with the full set and sources', 'set-full', 'import-set-full', 4_000],
   ['of five rungs at the deep level', 'five-kernels', 'import-five-kernels', 10_000],
   ['of a program', 'programs/deep-twelve', 'programs/import-deep-twelve', 28_000],
 ])('a report %s', (_, name, page, atLeast) => {
@@ -286,7 +286,7 @@ it('inlined code is attributed to its own line and to the lines of its callers',
   expect(kernel.lines.some(({ file, line }) => file === '01_naive.cu' && line === 19)).toBe(true)
 })
 
-it('damaged machine code yields no code, without a hang or an exception', () => {
+it('damaged machine code yields no instructions and causes no hang or exception', () => {
   const bytes = ncuReport('five-kernels').slice()
   // A simple seeded generator, so that failures can be reproduced.
   let seed = 11
@@ -296,7 +296,7 @@ it('damaged machine code yields no code, without a hang or an exception', () => 
   for (const launch of damaged.launches) damaged.codeOf(launch, bare)
 })
 
-describe('a synthetic report with samples from cycles without an issued instruction', () => {
+describe('a synthetic report with samples from only non-issuing cycles', () => {
   const [all, notIssued] = [
     ncuReport('five-kernels'),
     withNotIssuedSamplesAlone(ncuReport('five-kernels')),
@@ -306,7 +306,7 @@ describe('a synthetic report with samples from cycles without an issued instruct
     return { schema: deepSchemaVersion, rung: 'a', kernels: [kernel], notes: [] }
   }) as [DeepProfile, DeepProfile]
 
-  it('has stall reasons only for those samples, and is marked accordingly', () => {
+  it('has stall reasons only for those samples and is marked accordingly', () => {
     expect(all.kernels[0]!.stallSamples).toBe('all')
     expect(notIssued.kernels[0]!.stallSamples).toBe('notIssued')
     const [full, part] = [stallHistogram(all)!, stallHistogram(notIssued)!]
@@ -317,7 +317,7 @@ describe('a synthetic report with samples from cycles without an issued instruct
     expect(first!.samples).toBeNull()
   })
 
-  it('is compared only with a report of the same kind; for other reports, a message states the reason', () => {
+  it('is compared only with a report of the same kind, and a message explains why', () => {
     expect(stallDelta(notIssued, notIssued)).not.toBeNull()
     expect(stallObstacle(all, all)).toBeNull()
     expect(stallDelta(all, notIssued)).toBeNull()

@@ -25,7 +25,7 @@ import { sessionFolder } from '../../../src-main/adapters/labs/attempt'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/labs/trust'
 
-describe('checks', () => {
+describe('grading', () => {
   /** Returns all sentences in an outcome. Each sentence must be translatable. */
   const texts = ({ checks, predictions, questions }: LabOutcome): Statement[] =>
     [...checks, ...predictions, ...questions]
@@ -99,18 +99,21 @@ describe('checks', () => {
       ],
       ['compile-error', { right: 'failed', clean: 'failed', lean: 'failed' }, /Does not compile/],
       ['out-of-bounds', { right: 'passed', clean: 'failed', fast: 'passed' }, /memcheck findings/],
-    ])('fails code that is %s at the corresponding check', async (fault, statuses, sentence) => {
-      const machine = await fakeMachine()
-      const lab = await testLab(machine)
-      const attempt = await check(machine, lab, `${lab.solution}// fault: ${fault}\n`)
-      expect(statusesOf(attempt)).toMatchObject(statuses)
-      expect(
-        said(attempt.outcome.checks.some((one) => sentence.test(inEnglish(one.sentence)))),
-      ).toBe(true)
-      expect(outcomeExitCode(attempt.outcome)).toBe(1)
-    })
+    ])(
+      'fails code with the fault %s at the corresponding check',
+      async (fault, statuses, sentence) => {
+        const machine = await fakeMachine()
+        const lab = await testLab(machine)
+        const attempt = await check(machine, lab, `${lab.solution}// fault: ${fault}\n`)
+        expect(statusesOf(attempt)).toMatchObject(statuses)
+        expect(
+          said(attempt.outcome.checks.some((one) => sentence.test(inEnglish(one.sentence)))),
+        ).toBe(true)
+        expect(outcomeExitCode(attempt.outcome)).toBe(1)
+      },
+    )
 
-    it('still builds the code and runs the static checks without a GPU, but all other checks are unavailable and do not pass', async () => {
+    it('builds the code without a GPU, and leaves all but the static checks unavailable', async () => {
       const machine = await fakeMachine(['nvidia-smi', 'ncu'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution)
@@ -141,7 +144,7 @@ describe('checks', () => {
       })
     })
 
-    it('has the time but no counters without permission to read counters', async () => {
+    it('measures the time but no counters without permission to read counters', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'counter-permission' })
       const lab = await testLab(machine)
@@ -183,7 +186,7 @@ describe('checks', () => {
   })
 
   describe('a recorded outcome', () => {
-    it('is replayed through the live parsers and judged again, but only if the file is the recorded one', async () => {
+    it('is replayed through the live parsers and judged again, but only for the recorded file', async () => {
       const machine = await fakeMachine()
       const lab = await testLab(machine)
       const recordings = join(machine.dir, 'recordings')
@@ -246,7 +249,7 @@ describe('checks', () => {
       ).rejects.toThrow()
     })
 
-    it('with an outside link, a huge or missing file, or circular dependencies are rejected with an error that names the file or lab', async () => {
+    it('with outside links, huge or missing files, or circular dependencies are rejected with the file or lab name', async () => {
       const machine = await fakeMachine()
       await rm(join(machine.kernelsDir, 'labs'), { recursive: true, force: true })
       await testLab(
@@ -290,7 +293,7 @@ describe('checks', () => {
   })
 })
 
-describe('labs with their own ladder', () => {
+describe('grading with custom tasks', () => {
   const labText = `---
 title: Sums
 summary: Let a warp read a row.
@@ -352,7 +355,7 @@ Of \`N\` numbers.
   const read = async (machine: Machine, folder: string): Promise<LabFolder> =>
     readLab(folder, await libraryOf(machine))
 
-  describe('a lab with its own ladder folder', () => {
+  describe('a lab with a ladder folder', () => {
     it('is checked with its own task, sizes, rungs, and reference', async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
@@ -363,7 +366,7 @@ Of \`N\` numbers.
       expect(statusesOf(await check(machine, lab, lab.starter))).toEqual({ ...all, fast: 'failed' })
     })
 
-    it('has a session that does not contain the ladder folder, and can ask questions about the ladder’s sizes', async () => {
+    it('can ask questions about the sizes, and its session does not contain the folder', async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const out = join(machine.dir, 'attempt')
@@ -391,7 +394,7 @@ Of \`N\` numbers.
       expect(bare.calls()).toEqual([])
     })
 
-    it('is trusted as a whole, and must be trusted again after a file in its ladder changes', async () => {
+    it('is trusted as a whole, until a file in its ladder changes', async () => {
       const machine = await fakeMachine()
       const folder = await labIn(machine)
       const lab = await read(machine, folder)
@@ -405,7 +408,7 @@ Of \`N\` numbers.
 
     it.each<[string, (folder: string) => unknown, RegExp, number | null]>([
       [
-        'gone',
+        'missing',
         (folder) => rm(join(folder, 'ladder'), { recursive: true }),
         /no folder .*ladder/,
         5,
@@ -425,7 +428,7 @@ Of \`N\` numbers.
         5,
       ],
       [
-        'a link out',
+        'a link to the outside',
         async (folder) => {
           await rename(join(folder, 'ladder'), join(folder, '..', 'elsewhere'))
           await symlink(join(folder, '..', 'elsewhere'), join(folder, 'ladder'))
@@ -440,13 +443,13 @@ Of \`N\` numbers.
         5,
       ],
       [
-        'of other rungs',
+        'without the rung that the lab names',
         (folder) => writeFile(join(folder, 'lab.md'), labText.replace('before: b', 'before: x')),
         /rung x, which is neither in the ladder \.\/ladder \(a, b, c\)/,
         6,
       ],
       [
-        'of other sizes',
+        'without the sizes that the lab names',
         (folder) => writeFile(join(folder, 'lab.md'), labText.replace('{ N: 64 }', '{ m: 64 }')),
         /size: /,
         9,

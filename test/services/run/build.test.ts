@@ -53,7 +53,7 @@ it('a build starts no further parallel work after a failure', async () => {
   expect(new Set(begun)).toEqual(new Set([1]))
 })
 
-describe('builds', () => {
+describe('compilation', () => {
   /** Number of builds: the runner, the task's reference, and one library per rung. */
   const builds = 2 + ladderRungs.length
 
@@ -100,7 +100,7 @@ describe('builds', () => {
       expect(later[0]).toContain('gemm/04_thread_tile_1d.cu')
     })
 
-    it('recompiles a rung for another parameter value, and then finds both builds in the cache', async () => {
+    it('recompiles a rung for another parameter value and keeps both builds in the cache', async () => {
       const machine = await fakeMachine()
       const only = { rungs: ['03_shared_tile'] }
       await machine.run(only)
@@ -122,7 +122,7 @@ describe('builds', () => {
       expect(machine.calls('nvcc').length - before).toBe(builds)
     })
 
-    it('recompiles only a task’s rungs when the task’s header changes', async () => {
+    it("recompiles only the task's rungs when a task's header changes", async () => {
       const machine = await fakeMachine()
       await machine.run()
       const before = machine.calls('nvcc').length
@@ -185,7 +185,7 @@ describe('builds', () => {
     })
   })
 
-  describe('parameters that are allowed separately but not together', () => {
+  describe('parameters that are allowed only separately', () => {
     const request = { rungs: ['11_block_128x256'], params: { BK: 32, STAGES: 4 } }
 
     it.each(['local', 'static:h200'])(
@@ -214,7 +214,7 @@ describe('builds', () => {
       )
     })
 
-    it('are not blamed for a rung that also fails to compile without them', async () => {
+    it('are not blamed if a rung also fails to compile without them', async () => {
       const machine = await fakeMachine()
       await machine.addFault('11_block_128x256', 'refused')
       const { session } = await machine.run({ rungs: request.rungs })
@@ -234,7 +234,7 @@ describe('nvcc', async () => {
   })
 
   describe('stored output for the shipped kernels', () => {
-    it('every rung of every ladder compiles with its parameters', async (test) => {
+    it('shows that every rung of every ladder compiles with its parameters', async (test) => {
       const compiler = await kept.compiler()
       const planned = new Map(
         catalog.ladders
@@ -261,7 +261,7 @@ describe('nvcc', async () => {
       await orSkip(test, work)
     }, 300_000)
 
-    it('every rung of gemm-fp32 compiles without spills for its oldest and the newest recorded architecture', async (test) => {
+    it("shows no spills in gemm-fp32 for each rung's oldest architecture and the newest recorded one", async (test) => {
       const compiler = await kept.compiler()
       const work = inParallel(
         plan.rungs.flatMap((planned) => {
@@ -279,7 +279,7 @@ describe('nvcc', async () => {
       await orSkip(test, work)
     }, 180_000)
 
-    it('every task’s reference compiles with its generated header', async (test) => {
+    it("shows that every task's reference compiles with its generated header", async (test) => {
       const compiler = await kept.compiler()
       const work = inParallel([...catalog.tasks], async ([id, task]) => {
         const headers = catalog.headers.get(id)!
@@ -295,7 +295,7 @@ describe('nvcc', async () => {
       expect(kept.stale, 'see test/kept-nvcc.ts').toEqual([])
     })
 
-    it('line information points to the cache, which contains the source', async (test) => {
+    it('has line information that points to the source in the cache', async (test) => {
       const compiler = await kept.compiler()
       const planned = plan.rungs.find(({ rung }) => rung.id === '01_naive')!
       const work = buildRung(compiler, plan, planned, '90').then(async ({ artifact }) => {
@@ -313,7 +313,7 @@ describe('nvcc', async () => {
       return buildRunner(compiler, await readSharedFiles(shippedKernels, 'runner'))
     }
 
-    it('compiles, and reports the GPU or its absence as JSON', async (test) => {
+    it('compiles and reports the GPU, or its absence, as JSON', async (test) => {
       const runner = await orSkip(test, builtRunner())
       const { stdout, exitCode } = await runProcess({ file: runner, args: ['device'] })
       const event = JSON.parse(stdout.split('\n')[0]!) as { event: string; kind?: string }
@@ -350,7 +350,7 @@ describe('nvcc', async () => {
     })
   })
 
-  describe.skipIf(nvcc === null)('with a real nvcc (skipped if none is installed)', () => {
+  describe.skipIf(nvcc === null)('with a real nvcc', () => {
     it('an error is reported at its file and line, and is not stored as a result', async () => {
       const real = await realCompiler(diskBuildCache(await tempDir()))
       const good = plan.rungs.find(({ rung }) => rung.id === '02_coalesced')!
@@ -394,8 +394,8 @@ describe("a task's flags", async () => {
     return machine
   }
 
-  describe('the flags that a header turns on', () => {
-    it('are passed to the runner as the rung’s own case, with and without ncu, and are stored in the session', async () => {
+  describe('turned on by a header', () => {
+    it("are stored in the session and passed to the runner as the rung's case", async () => {
       const machine = await machineWithEpilogue()
       const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
       const calls = machine.calls('runner').filter(([, command]) => command === 'measure')
@@ -427,8 +427,8 @@ describe("a task's flags", async () => {
     })
   })
 
-  describe('as built by nvcc', () => {
-    it('the unfused rung launches a product and an elementwise kernel, and the fused rung launches one kernel', async (test) => {
+  describe('stored nvcc output', () => {
+    it('shows a separate elementwise kernel only for the unfused rung', async (test) => {
       await orSkip(test, launchesOfEpilogues())
     }, 180_000)
 

@@ -255,7 +255,7 @@ describe('a rung with additional setup', async () => {
     await writeFile(join(own, `${id}.cu`), `// @rung ${id}\n// @idea ${what}\n${kernel}${code}\n`)
   const session = await emulated(own)
 
-  it.each(entries)('with $what is $status', ({ id, status, reason }) => {
+  it.each(entries)('that has $what is $status', ({ id, status, reason }) => {
     const found = session.rungs.find((rung) => rung.id === id)!
     const text = found.reason === undefined ? '' : inEnglish(found.reason)
     expect([found.status, text]).toEqual([status, expect.stringMatching(reason ?? /^/)])

@@ -88,7 +88,7 @@ describe('saving a session', () => {
           meddle(join(dir, name))
     })
 
-  it('records in the session that raw output could not be stored, and saves the session in the requested folder', async () => {
+  it('saves the session in the requested folder with a note if raw output could not be stored', async () => {
     const machine = await fakeMachine()
     const place = join(machine.dir, 'place')
     const { emit } = meddling(place, (staged) => {
@@ -189,20 +189,16 @@ describe('reading a session', () => {
   }
 
   it.each([
-    ['cut off', text.slice(0, 500), /is not JSON/],
+    ['truncated', text.slice(0, 500), /is not JSON/],
     ['empty', '', /is not JSON/],
-    ['another document', '{"hello": 1}', /has no schema version/],
+    ['a different document', '{"hello": 1}', /has no schema version/],
     [
       'newer',
       edited((session) => (session.schema = 99)),
       /it was written by a newer kernel-ladder/,
     ],
     ['without rungs', edited((session) => delete session.rungs), /rungs/],
-    [
-      'with a time that is text',
-      text.replace(/"medianMs": ?[\d.]+/, '"medianMs": "fast"'),
-      /medianMs/,
-    ],
+    ['with a time as text', text.replace(/"medianMs": ?[\d.]+/, '"medianMs": "fast"'), /medianMs/],
   ])('reports a damaged session with a remedy (%s)', (_case, damaged, why) => {
     expect(() => parseSession(damaged, 'x/session.json')).toThrow(
       expect.objectContaining({

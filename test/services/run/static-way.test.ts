@@ -33,8 +33,8 @@ describe('a static run', () => {
   const noGpu = ['nvidia-smi', 'ncu']
   const build = (machine: Machine, target = 'static:h200') => machine.run({ target })
 
-  describe('without a GPU builds rungs for a GPU from the table', () => {
-    it("the figures are from the compiler, and the derived occupancy and waves match ncu's values", async () => {
+  describe('without a GPU', () => {
+    it('takes figures from the compiler, and derives the same occupancy and waves as ncu', async () => {
       const { session: measured } = await (await fakeMachine()).run()
       const machine = await fakeMachine(noGpu)
       const { session, folder, missing } = await build(machine)
@@ -80,7 +80,7 @@ describe('a static run', () => {
       expect(machine.calls('runner')).toEqual([])
     })
 
-    it('the unknown figures of a library, or of a GPU known only by its architecture, are marked', async () => {
+    it('marks unknown figures of a library, or of a GPU known only by architecture', async () => {
       const { session } = await build(await fakeMachine(noGpu))
       expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
         'The rung’s launches are unknown: it launches no kernel of its own',
@@ -95,7 +95,7 @@ describe('a static run', () => {
       })
     })
 
-    it('a rung that fails to compile or crashes on the host affects only its own figures', async () => {
+    it("limits the effect of a compile error or host crash to that rung's figures", async () => {
       const machine = await fakeMachine(noGpu)
       await machine.addFault('02_coalesced', 'compile-error')
       const { session } = await build(machine)
@@ -116,7 +116,7 @@ describe('a static run', () => {
       })
     })
 
-    it('a rung whose launch would also fail on a GPU is reported', async () => {
+    it('reports a rung whose launch would also fail on a GPU', async () => {
       const machine = await fakeMachine(noGpu)
       await machine.addFault('01_naive', 'probe-failed')
       await machine.addFault('02_coalesced', 'probe-unsupported')
@@ -133,7 +133,7 @@ describe('a static run', () => {
       })
     })
 
-    it('a reference that cannot be used ends the run', async () => {
+    it('ends if its reference cannot be used', async () => {
       const machine = await fakeMachine(noGpu)
       setEnv({ FAKE_PROBE: 'reference' })
       expect(said(await build(machine).catch(toErrorShape))).toMatchObject({
@@ -143,7 +143,7 @@ describe('a static run', () => {
       })
     })
 
-    it('a missing compiler is reported', async () => {
+    it('reports a missing compiler', async () => {
       const machine = await fakeMachine(['nvcc', ...noGpu])
       await expect(build(machine)).rejects.toMatchObject({
         kind: 'missing',
@@ -151,7 +151,7 @@ describe('a static run', () => {
       })
     })
 
-    it('a GPU that is not in the table is rejected with a list of known GPUs', async () => {
+    it('rejects a GPU that is not in the table, and lists the known GPUs', async () => {
       await expect(build(await fakeMachine(noGpu), 'static:gtx-1050')).rejects.toMatchObject({
         kind: 'input',
         message: expect.stringContaining('"gtx-1050"') as string,
@@ -309,7 +309,7 @@ describe('the launch probe', async () => {
       })
     })
 
-    it('denies a submission everything that the judge denies', async () => {
+    it('denies a submission the same access that the judge denies', async () => {
       const submitted = async (source: string) => {
         const built = await library(source)
         const field = ['--field', '0:i64:8', '--field', '8:buffer:y']

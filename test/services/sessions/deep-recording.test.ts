@@ -227,7 +227,7 @@ describe('a deep run', () => {
   })
 
   it(
-    'writes the deep profiles when a replay is saved to a named folder',
+    'writes its deep profiles when its replay is saved to a named folder',
     { tags: ['thorough'] },
     async () => {
       const machine = await fakeMachine()

@@ -34,7 +34,7 @@ const ofCommits = ({ ladder }: Session): boolean => ladder.id.endsWith('-commits
 const profiledRungs = ({ rungs, settings }: Session): Session['rungs'] =>
   rungs.filter(({ id, status }) => status !== 'failed' && !settings.profileSkipped?.includes(id))
 
-describe('recordings', async () => {
+describe('the session service', async () => {
   const recordings = await readRecordings(recordingsDir)
   type Recording = (typeof recordings)[number]
 
@@ -343,12 +343,12 @@ describe('recordings', async () => {
       expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(73)
     })
 
-    it('is created without reading sessions that are indexed', async () => {
+    it('is created without reading indexed sessions', async () => {
       const listed = await listRecordings(await some([name, other]))
       expect(listed.map((one) => one.name).sort()).toEqual([other, name])
     })
 
-    it('also contains recordings that are not in the index, and reads each of them once per process', async () => {
+    it('includes recordings that are not in the index, and reads each one once per process', async () => {
       const dir = await some([other])
       const first = await listRecordings(dir)
       await rm(join(dir, sharedSessions))
@@ -452,7 +452,7 @@ describe('recordings', async () => {
       })
     })
 
-    it('a recording with fewer rungs than its current ladder replays its rungs, and reports a missing rung', async () => {
+    it('a recording with fewer rungs than its ladder replays its rungs and reports a missing one', async () => {
       const machine = await fakeMachine()
       const dir = await tempDir()
       const shipped = join(recordingsDir, 'gemm-fp32-h200-1024')
@@ -520,7 +520,7 @@ describe('the standard level', async () => {
     // recordings, ncu slows rungs down a tenth as much.
     const isFar = name.startsWith('attention-h200-16384')
     it.skipIf(isFar)(
-      'took at most eight passes per kernel, as estimated, and about the estimated time',
+      'took at most eight passes per kernel, as estimated, in about the estimated time',
       async () => {
         const plan = planProfile({
           level: 'standard',
