@@ -109,7 +109,7 @@ export const timeNote = {
 export const claim = {
   faster: '{rung} is faster than {reference} in all three timing modes: {ways}.',
   slower: '{rung} is slower than {reference} in all three timing modes: {ways}.',
-  mixed: 'The timing modes disagree on {rung} against {reference}: {ways}.',
+  mixed: 'The timing modes disagree on whether {rung} is faster than {reference}: {ways}.',
   incomplete:
     '{rung} against {reference}: {ways}. To tell whether it is faster, run with --timing all.',
   ratios: '{rung} against {reference}: {ways}.',
@@ -253,7 +253,7 @@ export const summary = {
   climb: 'The total speedup from {from} to {to} is {factor} (steps: {steps}).',
   jump: '{to} is {factor} (± {spread}) as fast as {from}.',
   unexplained: 'None of the collected counters explains the step.',
-  announced: '{metric}: {a} → {b}, as its header predicted.',
+  announced: '{metric}: {a} → {b}, as the rung’s header predicted.',
   slower: '{to} is slower than {from}: {a} → {b} ({factor} as fast).',
   meant: 'The slowdown is intentional.',
   level: '{to} is on par with {from} within the spread of both, or half a percent.',
