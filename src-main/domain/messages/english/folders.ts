@@ -89,7 +89,7 @@ export const folders = {
   notOpen: '{folder} is not open.',
   openFirst: 'Open the folder first.',
   untrusted:
-    'The ladder in {folder} did not come with this program, and its code would be built and run with your permissions. This folder is not trusted.',
+    'The ladder in {folder} did not come with this program and is not trusted. Its code would be built and run with your permissions.',
   trust:
     'Read the folder’s files. To trust this folder from now on, run the command again with --trust.',
   shipped: '{ladder} ships with the program and cannot be changed.',

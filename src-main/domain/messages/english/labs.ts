@@ -100,7 +100,7 @@ export const labs = {
   noneShips: 'No labs ship with this program; give a lab folder.',
   list: 'The labs are: {labs}. You can also give a lab folder.',
   untrusted:
-    'The lab in {folder} did not come with this program, and its code would be built and run with your permissions. This folder is not trusted.',
+    'The lab in {folder} did not come with this program and is not trusted. Its code would be built and run with your permissions.',
   trust:
     'Run `kernel-ladder lab trust {folder}` to read the folder’s files and approve them. The approval ends when a file changes.',
   gone: 'The third-party lab {lab} no longer exists.',

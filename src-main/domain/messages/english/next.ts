@@ -1,7 +1,4 @@
-/**
- * Recommendations for the next change to a kernel: one sentence per move, its cost, and the
- * evidence.
- */
+/** Recommendations for the next change to a kernel: each move, its cost, and its evidence. */
 export const next = {
   coalesce:
     'Let neighboring threads access neighboring elements, so that a warp fills the sectors that it fetches.',

@@ -292,7 +292,7 @@ export const emulation = {
   fromRung: 'the rung {rung}, emulated as well',
   unknownInstruction: 'The emulator stopped at {instruction}{where}, which it does not support.',
   callsOut:
-    'The rung calls a function outside its kernel{where}, such as malloc or a function in another file, which is not emulated.',
+    'The rung calls a function outside its kernel{where}, such as malloc or a function in another file. The emulator does not support such calls.',
   illegalAddress: 'The rung accesses memory outside its buffers{where}.',
   clock:
     '{rung} reads a clock. The emulator does not model time: its clocks count the instructions that a block has executed.',

@@ -44,7 +44,7 @@ export const occupancy = {
   requiredThreads:
     '{kernel} requires blocks of {required, plural, one{{required} thread} other{{required} threads}} (__block_size__); this launch has {block}.',
   cluster:
-    'The grid has {grid} blocks along x, which is not a multiple of the {blocks} blocks in a cluster of {kernel}.',
+    'The grid has {grid} blocks along x, but {kernel} requires a multiple of its cluster size, {blocks}.',
   registersOfBlock: 'One block needs {held} registers, but an SM has only {most}.',
 } as const
 
@@ -67,7 +67,7 @@ export const figures = {
   registersHeld: 'Reported by CUDA for the kernel that was launched.',
   noKernel: 'The rung launches no kernel.',
   kernelsDiffer:
-    'The rung launches {count} kernels that differ in this value, and without counters it is unknown which of them runs longest.',
+    'The rung launches {count} kernels that differ in this value. Without counters, it is unknown which of them runs longest.',
   ofRange: 'The range has {count} different kernels, but this metric is for a single launch.',
   fp32Operations:
     '2 × FFMA + FADD + FMUL, as ncu counted them per thread. Tensor operations are not included.',
@@ -152,7 +152,7 @@ export const guard = {
   ofSecond: 'The second session: {what}',
   unfinished: 'The session {id} was canceled before it finished.',
   clocks:
-    'The times are not compared: one session has times from the runner, and the other has times from ncu, which runs each launch by itself.',
+    'The times are not compared: the runner timed one session, and ncu timed the other, one launch at a time.',
   profilers:
     'The times are not compared: ncu timed the launches of one session one by one, and CUPTI timed the concurrent launches of the other.',
   noPairs: 'No kernel of one session has a counterpart in the other.',
