@@ -223,7 +223,7 @@ it('a ladder folder can be run from the form, with its own size and scalars', as
   await rename(path, join(machine.dir, 'away'))
   await page.goBack()
   await details.click()
-  await page.getByText('There is no longer a ladder sums in').waitFor()
+  await page.getByText('no longer contains the ladder sums').waitFor()
 })
 
 // Tests editing a copy of a rung in the UI. Uses the real core, the real CodeMirror and fake tools.

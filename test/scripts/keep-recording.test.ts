@@ -280,7 +280,7 @@ describe('the store', () => {
       [() => holds(without), `The source ${file} cannot be shown: ${store} does not`],
       [
         () => holds(without.set(hash, '// another')),
-        `The source ${file} cannot be shown: ${store} does not contain what was recorded`,
+        `The source ${file} cannot be shown: its SHA-256 in ${store} differs from the recorded one`,
       ],
       [() => writeFile(store, '{"sha256":'), `The sources cannot be shown: ${store} is damaged`],
       [() => rm(store), `The sources cannot be shown: ${join(dir, shipped, 'sources')} does not`],

@@ -124,7 +124,7 @@ describe('a copy of a rung', () => {
 
   it('is rejected if the rung is not in a built-in ladder', async () => {
     const { core } = await setUp()
-    await expect(open(core, 'nope')).rejects.toThrow(/no source of a rung named "nope"/)
+    await expect(open(core, 'nope')).rejects.toThrow(/no source for the rung "nope"/)
   })
 
   it.each([
@@ -181,7 +181,7 @@ describe('building a copy', () => {
 
   it.each([
     ['// @rung    05_thread_tile_2d-edit1', '// @rung    other', 1, /this copy is/],
-    ['// @dtype   f32', '// @dtype   f99', 10, /@dtype has "f99"/],
+    ['// @dtype   f32', '// @dtype   f99', 10, /@dtype has the unknown value "f99"/],
     ['// @param   BK 8 {8,16}', '// @param   BK 8 {16}', 7, /not among its allowed values/],
   ])(
     'with %j in its header changed to %j reports a fault at line %i',

@@ -347,7 +347,7 @@ describe('a rung in a session', () => {
     await rename(path, moved)
     expect(said(await place())).toEqual({
       at: 'nowhere',
-      reason: `There is no longer a ladder sums in ${path}. Open the ladder’s folder to edit its files.`,
+      reason: `${path} no longer contains the ladder sums. Open the ladder’s folder to edit its files.`,
     })
     await open(core, moved)
     expect(await place()).toEqual({ at: 'folder', path: moved, file: 'b.cu' })

@@ -236,9 +236,9 @@ rungs: [{ id: a }, { id: b }]
     [
       '@after refers to no rung',
       '// @after c\n',
-      /b\.cu:4: @after refers to c; the rungs are a, b\.$/,
+      /b\.cu:4: @after refers to c, which is not a rung\. The rungs are a, b\.$/,
     ],
-    ['params have an unknown name', '', /:15:39: b has no parameter TILE; it has none\.$/],
+    ['params have an unknown name', '', /:15:39: b has no parameters, so TILE cannot be set\.$/],
     [
       'params have the wrong name',
       '// @param LANES 8 {4,8}\n',

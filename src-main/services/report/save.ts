@@ -33,7 +33,7 @@ async function refuseTaken(path: string): Promise<void> {
   if (await isTaken(path))
     throw inputError(
       `${path} already exists.`,
-      'Choose a file that does not exist yet with --out; nothing is overwritten.',
+      'Use --out to choose a file that does not exist yet; nothing is overwritten.',
     )
 }
 

@@ -85,7 +85,7 @@ describe('derived metrics', () => {
         unit: '%',
         evidence: 'unavailable',
         reason:
-          'The rung launches 2 kernels that differ in this value, and without counters it is unknown which of them runs longest.',
+          'The rung launches 2 kernels that differ in this value. Without counters, it is unknown which of them runs longest.',
       })
     })
 

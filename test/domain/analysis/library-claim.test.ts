@@ -58,7 +58,7 @@ describe('the claims about a session', () => {
       '01_own is faster than 00_library in all three timing modes: single launches 1.02×, bursts 1.01×, sustained 1.04×.',
     )
     expect(words({ single: 1.02, burst: 1.01, sustained: 0.99 })).toBe(
-      'The timing modes disagree on 01_own against 00_library: single launches 1.02×, bursts 1.01×, sustained 0.990×.',
+      'The timing modes disagree on whether 01_own is faster than 00_library: single launches 1.02×, bursts 1.01×, sustained 0.990×.',
     )
   })
 

@@ -70,7 +70,7 @@ describe('calls to functions outside a kernel', () => {
   it('nest as deeply as the stack allows', () => {
     expect(run('recurses', 10).out[64]).toBeCloseTo(55 + 10 * 0.125)
     expect(run('recurses', 200).reason).toBe(
-      `The rung’s calls need more than a thread’s 1024 bytes of stack (calls.cu:${lineOf('nests')}), thread (0, 0, 0) of block (0, 0, 0): the recursion is too deep, or the limit must be raised (cudaDeviceSetLimit, cudaLimitStackSize).`,
+      `The rung’s calls need more than a thread’s 1024 bytes of stack (calls.cu:${lineOf('nests')}), thread (0, 0, 0) of block (0, 0, 0). Reduce the recursion depth, or raise the limit (cudaDeviceSetLimit, cudaLimitStackSize).`,
     )
     expect(run('recurses', 50, { stackBytes: 8192 }).reason).toBeNull()
   })

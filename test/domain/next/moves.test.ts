@@ -37,7 +37,7 @@ const cases: Case[] = [
     move: 'shared-tile',
     applies: ['gemm-fp32-h200-4096', '02_coalesced'],
     not: ['gemm-fp32-h200-4096', '03_shared_tile'],
-    evidence: /^L1 passes [\d.,]+× the bytes/,
+    evidence: /^L1 transfers [\d.,]+× the bytes/,
   },
   {
     move: 'register-tile',
@@ -49,7 +49,7 @@ const cases: Case[] = [
     move: 'pad',
     applies: ['transpose-h200', '03_square_tile'],
     not: ['gemm-fp32-h200-4096', '12_rasterized'],
-    evidence: /^9\d\.\d % of the passes through shared memory are bank conflicts/,
+    evidence: /^9\d\.\d % of the passes through shared memory are caused by bank conflicts/,
   },
   {
     move: 'prefetch',

@@ -287,7 +287,7 @@ describe('no cause', () => {
         metrics: { fmaUtilization: { value: 0.3, unit: '%', evidence: 'measured' } },
       }),
       side(tensor, '58_persistent'),
-      'The counters that show the limit do not have values for both rungs.',
+      'The counters that show the limit are not available for both rungs.',
     ],
     [
       'a different problem',

@@ -144,7 +144,7 @@ describe('a ladder of programs', () => {
     [{ programs: { output: { file: 'o', expected: 'o' } } }, /write this file themselves/],
     [{ programs: { run: 3 } }, /no key "run" in programs\. Did you mean runs\?/],
     [{ programs: { runs: 0 } }, /programs\.runs must be at least 1/],
-    [{ rungs: [document.rungs[0], document.rungs[0]] }, /repeats the name a/],
+    [{ rungs: [document.rungs[0], document.rungs[0]] }, /The name a is repeated/],
     [{ rungs: [{ id: 'a', title: 'A', program: [] }] }, /rungs\[0\]\.program must be non-empty/],
     [{ rungs: [{ id: 'a', title: 'A', program: [''] }] }, /first word names the program/],
     [{ rungs: [{ id: 'a', title: 'A', program: 'a b' }] }, /program must be a list/],
@@ -292,7 +292,7 @@ describe('ladder.yaml', () => {
         'a name of nothing',
         '5 * ROWS',
         '5 * LINES',
-        /:24:5: work\.flops uses LINES; the task has ROWS, COLS/,
+        /:25:5: work\.flops uses LINES, but the task has only ROWS, COLS/,
       ],
       ['a division by zero', '5 * ROWS', 'ROWS / (COLS - COLS)', /is not a finite number/],
       ['what overflows', '5 * ROWS', 'pow(ROWS, 500)', /At ROWS 4096.*is not a finite number/],
@@ -326,7 +326,7 @@ describe('ladder.yaml', () => {
         'two rungs of one id',
         '    as: 03_smaller_blocks\n',
         '',
-        /repeats the name 03_in_registers/,
+        /The name 03_in_registers is repeated; give the variant its own name/,
       ],
       [
         'a reference rung of nothing',
@@ -350,7 +350,7 @@ describe('ladder.yaml', () => {
         'a comma in an expression',
         'rtol: 2e-6 * sqrt(COLS)',
         'rtol: pow(2, -20)',
-        /no key "-20\)" in task\.check\.y\. Write an expression that contains a comma/,
+        /no key "-20\)" in task\.check\.y\. Put quotes around an expression that contains a comma/,
       ],
       [
         'a constraint that compares nothing',
@@ -362,7 +362,7 @@ describe('ladder.yaml', () => {
         'a constraint on an unknown size',
         '  buffers:\n',
         '  constraints: [COLS % 8 == K]\n  buffers:\n',
-        /:14:\d+: constraints\[0\] uses K; the task has ROWS, COLS/,
+        /:14:\d+: constraints\[0\] uses K, but the task has only ROWS, COLS/,
       ],
       [
         'a constraint that a size of `test_at` breaks',
@@ -392,9 +392,15 @@ describe('ladder.yaml', () => {
         .replace('  - { ROWS: 1, COLS: 7 }', '  - { ROW: 1, COLS: 7 }')
         .replace('rungs:\n', 'build: { flags: [-run] }\nrungs:\n')
         .replace('as: 03_smaller_blocks', 'as: 03_in_registers')
-      const kinds = /no key "sumary"|uses COL;|"ROW"|-run|repeats the name 03_in_registers/g
+      const kinds = /no key "sumary"|uses COL, but|"ROW"|-run|name 03_in_registers is repeated/g
       expect(faultsOf(wrong).match(kinds)).toEqual([
-        ...['no key "sumary"', 'uses COL;', '"ROW"', '-run', 'repeats the name 03_in_registers'],
+        ...[
+          'no key "sumary"',
+          'uses COL, but',
+          '"ROW"',
+          '-run',
+          'name 03_in_registers is repeated',
+        ],
       ])
     })
 
@@ -419,7 +425,7 @@ describe('ladder.yaml', () => {
 
     it('has one fault for a wrong name that other entries of `at` inherit', () => {
       const told = faultsOf(text.replace('- { ROWS: 4096,', '- { ROW: 4096,'))
-      expect(told).toMatch(/^lab\/ladder\.yaml:32:\d+: [^\n]+\n[^\n]*$/)
+      expect(told).toMatch(/^lab\/ladder\.yaml:33:\d+: [^\n]+\n[^\n]*$/)
     })
 
     it('that is empty or not a map is rejected with that reason', () => {

@@ -166,7 +166,7 @@ describe('a fault is reported with the file, line, key, and a correction', () =>
     [
       'an invalid epilogue',
       replaced('// @requires', '// @epilogue gelu\n// @requires'),
-      /^gemm\/05\.cu:10: @epilogue has "gelu"\. Use any of: bias, relu/,
+      /^gemm\/05\.cu:10: @epilogue has the unknown value "gelu"\. Use any of: bias, relu/,
     ],
     [
       'a repeated epilogue part',
@@ -194,7 +194,7 @@ describe('a fault is reported with the file, line, key, and a correction', () =>
     [
       'a parameter without values',
       replaced('TN 8 {4,8}', 'TN 8'),
-      /:7: @param contains "TN 8"\. .*"TM 8 \{4,8,16\}"/,
+      /:7: @param contains "TN 8", which is not valid\. .*"TM 8 \{4,8,16\}"/,
     ],
     ['a lowercase parameter', replaced('TN 8', 'tn 8'), /:7: @param contains "tn 8/],
     [
@@ -214,7 +214,11 @@ describe('a fault is reported with the file, line, key, and a correction', () =>
     ],
     ['a value that is not a number', replaced('{4,8}', '{4,x}'), /:7: @param contains/],
     ['a repeated parameter', replaced('TM 8', 'TN 8'), /:8: @param TN is repeated/],
-    ['an invalid type', replaced('bf16', 'fp8'), /:9: @dtype has "fp8".*f32, f16, bf16/],
+    [
+      'an invalid type',
+      replaced('bf16', 'fp8'),
+      /:9: @dtype has the unknown value "fp8".*f32, f16, bf16/,
+    ],
     ['an invalid architecture', replaced('sm_90a', '9.0'), /:10: @requires contains "9\.0"/],
   ])('for %s', (_, fault, expected) => expect(fault).toMatch(expected))
 })
@@ -254,7 +258,7 @@ describe('a task file', () => {
       'an unknown name in an expression',
       "'2*m*n*k'",
       "'2*m*n*q'",
-      /:\d+:3: work\.\w+ uses q; the task has m, n, k/,
+      /:\d+:3: work\.\w+ uses q, but the task has only m, n, k/,
     ],
     [
       'an invalid expression',

@@ -247,7 +247,7 @@ describe('metric lists', () => {
       const kernel = withFigure(onlyKernel[0]!, name, 0, '')
       expect(said(toMetrics([kernel], 'card').wavesPerSm)).toMatchObject({
         value: null,
-        reason: `ncu printed ${name} with two decimals, which round its value to 0.`,
+        reason: `ncu printed ${name} with two decimals, so its value was rounded to 0.`,
       })
     })
 

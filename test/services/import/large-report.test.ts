@@ -45,7 +45,7 @@ it('2,000 kernels are read one by one, with a warning that lists the imported ke
   expect(words).toContain('large.ncu-rep contains 2000 launches; the first 500 were imported.')
   // The report has 2,000 launches that alternate between 434, 401 and 5.8 µs. The first 500
   // launches are imported.
-  expect(words).toMatch(/The imported launches took 1\d\d ms of 5\d\d ms under ncu, 25 %\./)
+  expect(words).toMatch(/The imported launches took 1\d\d ms of 5\d\d ms \(25 %\) under ncu\./)
 
   const source = fileSource(file)
   let [reads, largest] = [0, 0]

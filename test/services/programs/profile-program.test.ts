@@ -244,7 +244,7 @@ describe('distinct messages exist for', () => {
     setEnv({ FAKE_NVTX: '' })
     expect(await failure('twelve', anything, { filters: { skip: 99 } })).toEqual([
       'input',
-      expect.stringContaining('--skip 99 left none'),
+      expect.stringContaining('--skip 99 skipped all of them'),
       'Skip fewer launches.',
     ])
     expect((await failure('twelve', anything, { filters: { kernels: '(' } }))[1]).toContain(

@@ -159,7 +159,7 @@ describe("a session's report", () => {
       const sample = recording()
       for (const { metrics } of sample.session.rungs) delete metrics['fmaUtilization']
       expect(words(model(sample).summary.jumps)[1]).toBe(
-        '04_thread_tile_1d is 2.28× (± 0.07 %) as fast as 03_shared_tile. Shared-memory loads: 2.68 G → 805 M, as its header predicted.',
+        '04_thread_tile_1d is 2.28× (± 0.07 %) as fast as 03_shared_tile. Shared-memory loads: 2.68 G → 805 M, as the rung’s header predicted.',
       )
     })
 

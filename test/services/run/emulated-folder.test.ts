@@ -62,7 +62,7 @@ it('relocatable device code is linked, and calls to functions from other files a
   const missing = await run(text)
   expect(missing.code).toBe(1)
   expect(missing.stdout).toMatch(
-    /^01_first: failed\. The rung uses times on the GPU, which another file/m,
+    /^01_first: failed\. The rung uses times on the GPU, but another file defines it/m,
   )
 })
 

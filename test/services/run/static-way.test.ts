@@ -179,7 +179,7 @@ it('a static run rejects a launch whose shape differs from the shape that its ke
     'k requires blocks of 128 × 1 × 1 threads (__block_size__); this launch has 64 × 2 × 1.',
   )
   expect(launch([32, 1, 1], { ...plain, clusterBlocks: [2, 1, 1] })).toBe(
-    'The grid has 3 blocks along x, which is not a multiple of the 2 blocks in a cluster of k.',
+    'The grid has 3 blocks along x, but k requires a multiple of its cluster size, 2.',
   )
 })
 

@@ -90,7 +90,7 @@ export const why = {
   notProfiled: '{rung} was not profiled.',
   notCounted:
     'The profile level of this session does not collect the counters that show the limit.',
-  notCommon: 'The counters that show the limit do not have values for both rungs.',
+  notCommon: 'The counters that show the limit are not available for both rungs.',
   open: 'The counters of this level do not fully explain the step.',
   small: 'The step is smaller than the difference between the timed and the profiled launch.',
   otherCacheState:

@@ -17,13 +17,13 @@ export const files = {
   notFile: '{file} is not a file.',
   replace: 'Replace it with a file, or remove it.',
   exists: '{file} already exists.',
-  otherFolder: 'Choose a folder that does not exist yet with --out; nothing is overwritten.',
+  otherFolder: 'Use --out to choose a folder that does not exist yet; nothing is overwritten.',
   madeMeanwhile: '{folder} was created by another program in the meantime.',
   savedElsewhere: 'The contents were saved in {folder} instead.',
   unreadable: '{file} cannot be read: {why}',
   notChanged: 'The file was not changed.',
   notJson: 'it is not JSON ({text}).',
-  tooLarge: 'it has {size} MiB; the limit is {most} MiB.',
+  tooLarge: 'its size is {size} MiB; the limit is {most} MiB.',
   tooMany: 'it contains more than {most} values, which is the limit.',
   noVersion: 'it has no {field} version.',
   newer:
@@ -89,9 +89,9 @@ export const folders = {
   notOpen: '{folder} is not open.',
   openFirst: 'Open the folder first.',
   untrusted:
-    'The ladder in {folder} did not come with this program, and its code would be built and run with your permissions. This folder is not trusted.',
+    'The ladder in {folder} did not come with this program and is not trusted. Its code would be built and run with your permissions.',
   trust:
-    'Read the folder’s files, then allow it once with --trust; the decision applies to this folder.',
+    'Read the folder’s files. To trust this folder from now on, run the command again with --trust.',
   shipped: '{ladder} ships with the program and cannot be changed.',
   watchFolder: 'Only a ladder folder can be watched.',
   notOfLadder: '{file} is not a file of a ladder.',
@@ -101,7 +101,7 @@ export const folders = {
 
 /** Messages about drafts, which are edited copies of rungs. */
 export const drafts = {
-  noBase: 'The ladder {ladder} has no rung {rung} for the copy to run after.',
+  noBase: 'The ladder {ladder} has no rung {rung}, so the copy cannot run after it.',
   taken: 'The ladder {ladder} already has a rung {rung}.',
   gone: 'The draft no longer exists.',
   openAgain: 'Open the rung and edit a copy again.',
@@ -110,12 +110,12 @@ export const drafts = {
   notShipped: '{ladder} is not a built-in ladder, and its folder is unknown.',
   imported:
     'An imported report contains no ladder to edit. To edit the report’s kernel, create a ladder folder from the source file: `kernel-ladder init --from FILE`.',
-  folderGone: 'There is no longer a ladder {ladder} in {folder}.',
+  folderGone: '{folder} no longer contains the ladder {ladder}.',
   noPython: 'A rung in Python can be edited only in a ladder folder.',
   openFolder: 'Open the ladder’s folder to edit its files.',
   copySource:
     'For a ladder folder, edit the file itself; otherwise copy the source to your own folder: `kernel-ladder init`.',
-  noSource: 'The session has no source of a rung named {rung}.',
+  noSource: 'The session has no source for the rung {rung}.',
   tooMany: 'There are already {count} drafts.',
   discard: 'Discard some drafts, or delete files from {folder}.',
 } as const
@@ -137,7 +137,7 @@ export const commits = {
   badRange: '{range} is not a range of commits: write A..B, as in v1..HEAD.',
   noRepository: '{file} is not in a git repository.',
   noCommit: '{name} is not a commit in the repository of {file}.',
-  unshallow: 'The clone is shallow and lacks older commits: git fetch --unshallow.',
+  unshallow: 'The clone is shallow and lacks older commits. Run `git fetch --unshallow`.',
   cutOff: 'The range starts before {hash}, the oldest commit in this clone.',
   unreadable: 'git could not list {range}.',
   many: '{range} has {count} commits that changed the source; the limit is {most}.',
@@ -149,14 +149,14 @@ export const commits = {
 /** Semantic errors in a task or ladder. */
 export const task = {
   noParameter: '{rung} has no parameter {name}; its parameters are {names}.',
-  noParameters: '{rung} has no parameter {name}; it has none.',
+  noParameters: '{rung} has no parameters, so {name} cannot be set.',
   notAllowed: '{name} = {value} is not allowed; the allowed values are {allowed}.',
   taken: '{name} is already the name of another {what}.',
   sizeScalarOption: 'size, scalar or option',
   sizeScalarFlag: 'size, scalar or flag',
   field: 'field of the struct',
   reserved: '{name} cannot be a field of the struct.',
-  unknownNames: '{place} uses {names}; the task has {known}.',
+  unknownNames: '{place} uses {names}, but the task has only {known}.',
   noExpression: '{place} is not a valid expression. {text}',
   specialOfWhole: 'Infinities and NaN fill only floating-point buffers, but this one is {dtype}.',
   normalOfWhole: 'normal fills only floating-point buffers, but this one is {dtype}.',
@@ -174,7 +174,7 @@ export const task = {
   outFill: 'An `out` buffer cannot have a fill.',
   noFill: '{name} is read but has no fill.',
   noCheck: '{name} is written but has no check.',
-  nothingWritten: 'No buffer is written.',
+  nothingWritten: 'The task writes no buffer.',
   notWritten: '{name} has a check, but it is not a buffer that the task writes.',
   valueNoField: 'The flag {name} sets `value` or `enum`, so it must also set `field`.',
   noEnum: 'No enum name has the value {value}.',
@@ -199,7 +199,7 @@ export const task = {
   repeatedVariant: 'The name {name} is repeated; give the variant its own name with "as".',
   repeated: 'The name {name} is repeated.',
   noRung: 'There is no rung {rung}; the rungs are {rungs}.',
-  afterNone: 'after refers to {rung}; the rungs are {rungs}.',
+  afterNone: 'after refers to {rung}, which is not a rung. The rungs are {rungs}.',
   needsType: '{key} compares numbers: set their type with `dtype: f32`.',
   ownOutput: 'The programs write this file themselves; put the expected output in another file.',
   orPrograms: 'A ladder has either a task or programs: remove one of the two keys.',
@@ -209,7 +209,7 @@ export const task = {
 
 /** Missing or invalid parts of a rung's header. */
 export const header = {
-  afterNone: '@after refers to {rung}; the rungs are {rungs}.',
+  afterNone: '@after refers to {rung}, which is not a rung. The rungs are {rungs}.',
   otherName: '{file} declares @rung {rung}; the file must have that name.',
   noKey: 'the header has no key @{key}.',
   keys: 'The keys are: {keys}.',
@@ -217,8 +217,8 @@ export const header = {
   addLine: 'Add a line "{line}" to the block at the top.',
   noValue: '@{key} has no value.',
   repeated: '@{key} is repeated; it first appears on line {line}.',
-  contains: '@{key} contains {value}.',
-  has: '@{key} has {value}.',
+  contains: '@{key} contains {value}, which is not valid.',
+  has: '@{key} has the unknown value {value}.',
   anyOf: 'Use any of: {values}.',
   oneOf: 'Use one of: {values}.',
   wordTwice: '@{key} lists a word twice.',

@@ -29,11 +29,11 @@ export const checks = {
   useGpu:
     '`--target emulated` needs no GPU and judges every check except times. For a shipped lab, `--target recorded` shows what its starter and solution achieved on a GPU. Measuring requires an NVIDIA GPU of compute capability 7.5 or higher.',
   notTheirs:
-    'Only the lab’s own starter and solution were recorded, and this file is neither; measuring it requires a GPU (--target local).',
+    'Only the lab’s own starter and solution were recorded, and this file is neither. To measure the file, use a GPU (--target local).',
   starterNotRecorded:
-    'The outcome of this lab’s starter was not recorded, so there is nothing to replay; measuring it requires a GPU (--target local).',
+    'The outcome of this lab’s starter was not recorded, so it cannot be replayed. To measure the starter, use a GPU (--target local).',
   solutionNotRecorded:
-    'The outcome of this lab’s solution was not recorded, so there is nothing to replay; measuring it requires a GPU (--target local).',
+    'The outcome of this lab’s solution was not recorded, so it cannot be replayed. To measure the solution, use a GPU (--target local).',
   changedSince: '{file} has changed since it was recorded as {recording}.',
   noKernel: 'The file contains no kernel.',
   wrong: 'the result is wrong.',
@@ -98,11 +98,11 @@ export const labs = {
   thisCannotBeUsed: 'The lab cannot be used. {faults}',
   none: 'There is no lab named {lab}.',
   noneShips: 'No labs ship with this program; give a lab folder.',
-  list: 'The labs are: {labs}; or give a lab folder.',
+  list: 'The labs are: {labs}. You can also give a lab folder.',
   untrusted:
-    'The lab in {folder} did not come with this program, and its code would be built and run with your permissions. This folder is not trusted.',
+    'The lab in {folder} did not come with this program and is not trusted. Its code would be built and run with your permissions.',
   trust:
-    'Read the folder’s files and decide with `kernel-ladder lab trust {folder}`; the decision applies until one of its files changes.',
+    'Run `kernel-ladder lab trust {folder}` to read the folder’s files and approve them. The approval ends when a file changes.',
   gone: 'The third-party lab {lab} no longer exists.',
   taken: 'A lab named {lab} was added from {folder}.',
   renameFolder: 'Give the folder another name.',

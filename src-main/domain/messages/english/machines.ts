@@ -16,7 +16,7 @@ export const machines = {
   stillThere: '{name} did not receive the stop request; the run may continue there.',
   badField: '{field} is not {what}.',
   taken: 'A machine named {name} already exists.',
-  otherName: 'Use another name, or --replace.',
+  otherName: 'Use another name, or replace the existing machine with --replace.',
   notTrusted: 'The host key of {host} is not trusted, so {name} was not added.',
   trustIt: 'The key is {key}; ask the host’s administrator whether it is correct.',
   tooLarge: '{folder} has more than {most} MiB of files, which is the upload limit.',
@@ -26,13 +26,13 @@ export const machines = {
   // The following entries explain ssh's output when a host cannot be reached.
   hostChanged: 'The host key of {host} has changed since it was trusted.',
   hostChangedRemedy:
-    'Ask the host’s administrator; if the change is known, remove the old key with `ssh-keygen -R` and add the machine again.',
+    'Ask the host’s administrator whether the change is intended. If so, remove the old key with `ssh-keygen -R` and add the machine again.',
   hostUnknown: 'The host key of {host} is not known yet.',
   hostUnknownRemedy:
-    '`kernel-ladder machine add` shows its fingerprint and trusts it if you confirm; so does `ssh {host}`.',
+    'Run `kernel-ladder machine add` or `ssh {host}`, and confirm the fingerprint that it shows.',
   noHost: 'There is no host {host}.',
   noHostRemedy: 'Check the name and your network (VPN); write the name as for `ssh`.',
-  hostDenies: '{host} does not accept your keys, and passwords are not used.',
+  hostDenies: '{host} does not accept your keys, and this program does not use passwords.',
   hostDeniesRemedy:
     'Make `ssh {host}` work without a password: add your key to the agent (`ssh-add`) or to the host (`ssh-copy-id`).',
   hostRefuses: '{host} refuses the connection.',
@@ -90,7 +90,7 @@ export const slurm = {
   unreachableDo: 'Try again later, or ask the machine’s administrator.',
   refused: 'Slurm on {name} rejected the job: {text}',
   refusedDo:
-    'Change partition, account, gres, constraint or time of {name} in machines.yaml, or add it again with --replace.',
+    'Change the partition, account, gres, constraint or time of {name} in machines.yaml, or add the machine again with --replace.',
 } as const
 
 /** Reasons why a program was not profiled, and data missing from its profile. */
@@ -111,7 +111,7 @@ export const programs = {
   rangesAre: 'Its ranges: {names}.',
   noRanges: 'The program has no NVTX ranges: leave --nvtx out, or mark the range in the program.',
   skippedAll:
-    '{program} launched {count, plural, one{{count} kernel that matches} other{{count} kernels that match}}, and --skip {skip} left none.',
+    '{program} launched {count, plural, one{{count} kernel that matches} other{{count} kernels that match}}, but --skip {skip} skipped all of them.',
   skipFewer: 'Skip fewer launches.',
   timedOut: '{program} was stopped after {seconds} s.',
   longer: 'Allow more time with --timeout SECONDS, or profile fewer launches with --count N.',
@@ -163,9 +163,8 @@ export const tunings = {
   none: 'There is no sweep {id}.',
   damaged: '{file} is not a sweep of this program, or it is damaged.',
   tuneAgain: 'Start the sweep again with `kernel-ladder tune`; measured configurations are reused.',
-  shipped: '{ladder} ships with the program, so no variant is added to it.',
-  ownFolder:
-    '--apply writes into a ladder folder of your own, and {ladder} ships with the program.',
+  shipped: '{ladder} ships with the program, so no variant can be added to it.',
+  ownFolder: '--apply requires a ladder folder of your own, but {ladder} ships with the program.',
   runWithout:
     'Run without --apply and pass the values to `run --param`, or create a folder with `kernel-ladder init`.',
   nothingToApply: 'No configuration was timed, so there is nothing to apply.',

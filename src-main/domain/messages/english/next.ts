@@ -1,7 +1,4 @@
-/**
- * Recommendations for the next change to a kernel: one sentence per move, its cost, and the
- * evidence.
- */
+/** Recommendations for the next change to a kernel: each move, its cost, and its evidence. */
 export const next = {
   coalesce:
     'Let neighboring threads access neighboring elements, so that a warp fills the sectors that it fetches.',
@@ -20,7 +17,7 @@ export const next = {
   padCosts:
     'Padding costs a few bytes per row of shared memory; a swizzle costs one XOR per address.',
   prefetch:
-    'Load the next tile while the current tile is computed: into registers, with a second buffer in shared memory.',
+    'Load the next tile into registers while the current tile is computed, with a second buffer in shared memory.',
   prefetchCosts:
     'Costs registers for a tile in flight and twice the shared memory; saves one barrier per step.',
   asyncCopy:
@@ -28,7 +25,7 @@ export const next = {
   asyncCopyCosts:
     'Costs shared memory for each stage. cp.async needs compute capability 8.0. TMA needs 9.0 and rows that start at multiples of 16 bytes.',
   barriers:
-    'Wait less at barriers: remove some, synchronize a warp or a pair of warps instead of the block, or arrive early and wait late.',
+    'Wait less at barriers: remove some, synchronize one or two warps instead of the block, or arrive early and wait late.',
   barriersCosts: 'Costs no resources. Check the kernel with racecheck afterwards.',
   moreWork:
     'Give each thread several independent elements, and issue all of its loads before the first use.',
@@ -57,7 +54,7 @@ export const next = {
   occupancyDownCosts:
     'Costs occupancy, which a kernel that hides its latency within a thread does not need.',
   largerBlocks:
-    'Use blocks of 128 threads or more: the number of blocks per SM is limited, and small blocks leave an SM partly empty.',
+    'Use blocks of 128 threads or more. The number of blocks per SM is limited, so small blocks leave an SM partly empty.',
   largerBlocksCosts: 'Costs nothing, unless the threads of a block share data.',
   blockShape:
     'Try other block shapes and sizes with tune: smaller blocks wait less for each other.',
@@ -71,7 +68,7 @@ export const next = {
   splitKCosts:
     'Costs memory for the partial results and a second pass; the order of the additions changes.',
   persistent:
-    'Keep one block per SM resident and let it compute tile after tile, so that the next tile loads while the last one is stored.',
+    'Keep one block per SM resident and let it compute tile after tile. The next tile then loads while the previous one is stored.',
   persistentCosts:
     'Needs a loop over tiles and barriers that outlive a tile. Saves the startup and the tail of each block.',
   l2Order:
@@ -108,12 +105,12 @@ export const next = {
 
   counter: '{metric}: {value}.',
   waiting: 'Warps spend {share} of their time waiting {what}.',
-  rereads: 'L1 passes {factor} the bytes that the task must move.',
+  rereads: 'L1 transfers {factor} the bytes that the task must move.',
   trafficOver: 'Memory traffic is {factor} the minimum for the task.',
   workOver: 'The kernel executes {factor} the operations that the task requires.',
   unitBusy: '{unit} is busy for {share} of the launch.',
   fmasPerLoad: 'Each load from shared memory feeds {count} FMAs per thread.',
-  conflictShare: '{share} of the passes through shared memory are bank conflicts.',
+  conflictShare: '{share} of the passes through shared memory are caused by bank conflicts.',
   throughRegisters: 'Tiles pass through registers on their way into shared memory.',
   onlyCpAsync: 'Threads copy or store the tiles, although TMA could.',
   lanes: '{share} of the lanes are active in an average instruction.',
@@ -156,7 +153,7 @@ export const next = {
     'The card profile has too few counters for advice. Run the rung with --profile standard.',
   contradiction: 'The counters contradict each other, so no advice is possible.',
   ofProgram:
-    'The kernel takes {share} of the {total} that the program spends in kernels; the program would take {after}.',
+    'The kernel takes {share} of the {total} that the program spends in kernels. With this change, the kernels would take {after}.',
 } as const
 
 /** Labels of the waterfall chart's bars between the old and the new time. */

@@ -4,7 +4,7 @@ export const prediction = {
   about:
     'Times are predicted for {gpu} at {at} by the model {model} and the parameters {parameters}, with a cold L2. None was measured.',
   notValidated:
-    'The parameters of {gpu} are from published values. Predictions with these parameters were never compared with measured times, so the ranges are wider.',
+    'The timing model’s parameters for {gpu} come from published values. Predictions with these parameters were never compared with measured times, so the ranges are wider.',
   checkedAt: 'Results were checked at {at}, not at {of}.',
   counted:
     'The timing model predicts stalls and cycles. Counters come from the emulator; no GPU was used.',

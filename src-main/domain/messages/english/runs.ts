@@ -260,7 +260,8 @@ export const emulation = {
     'The emulator counts only what the code and the launch determine; this metric depends on GPU timing.',
   noKind:
     'The rung executes {opcode}, and it is unknown which ncu counters include this instruction.',
-  copiesPastL1: 'The rung’s copies bypass L1, and how many sectors L1 counts for them is unknown.',
+  copiesPastL1:
+    'The rung’s copies bypass L1, and it is unknown how many sectors L1 counts for them.',
   announced:
     'About {instructions} million warp instructions for {rungs, plural, one{{rungs} rung} other{{rungs} rungs}}, about {seconds} s on {threads, plural, one{{threads} thread} other{{threads} threads}}.',
   progress: '{rung}: {done} of about {total} million warp instructions executed.',
@@ -282,7 +283,7 @@ export const emulation = {
   shrunk:
     'Emulated at {at} instead of {from}, so that it takes only seconds. Waves per SM are for the smaller size.',
   unsettled:
-    'The rung keeps state in device memory that changes with each launch, so correct launches prove nothing about later ones. Reset the state at the start of kl_launch, for example with cudaMemsetAsync.',
+    'Each launch changes state that the rung keeps in device memory, so later launches may be wrong. Reset the state at the start of kl_launch, for example with cudaMemsetAsync.',
   maskedAll: 'its mask excludes every element of {name}',
   shipped:
     'This machine has no nvcc, so the builds that come with this program were used; nvcc {version} compiled them.',
@@ -291,7 +292,7 @@ export const emulation = {
   fromRung: 'the rung {rung}, emulated as well',
   unknownInstruction: 'The emulator stopped at {instruction}{where}, which it does not support.',
   callsOut:
-    'The rung calls a function outside its kernel{where}, such as malloc or a function in another file, which is not emulated.',
+    'The rung calls a function outside its kernel{where}, such as malloc or a function in another file. The emulator does not support such calls.',
   illegalAddress: 'The rung accesses memory outside its buffers{where}.',
   clock:
     '{rung} reads a clock. The emulator does not model time: its clocks count the instructions that a block has executed.',
@@ -302,7 +303,7 @@ export const emulation = {
   memory: 'The rung needs more memory than the emulator has: {detail}.',
   assert: 'Assertion `{what}` failed{where}, thread {thread} of block {block}.',
   stack:
-    'The rung’s calls need more than a thread’s {bytes} bytes of stack{where}, thread {thread} of block {block}: the recursion is too deep, or the limit must be raised (cudaDeviceSetLimit, cudaLimitStackSize).',
+    'The rung’s calls need more than a thread’s {bytes} bytes of stack{where}, thread {thread} of block {block}. Reduce the recursion depth, or raise the limit (cudaDeviceSetLimit, cudaLimitStackSize).',
   printed: '{rung}, thread {thread} of block {block}: {text}',
   printedMore: '{rung} printed {count, plural, one{{count} time} other{{count} times}} more.',
   trap: 'The rung stopped itself{where}: {detail}.',
@@ -318,7 +319,7 @@ export const emulation = {
   noSuchVariable:
     'The rung’s host code uses the variable {name}, which its machine code does not contain.',
   referenceUnusable: 'The reference is unusable: {why}',
-  referenceNaN: 'The reference leaves {place} NaN, or does not write it.',
+  referenceNaN: 'The reference sets {place} to NaN or does not write it.',
   noFile: '{path} is not a .npy file with {bytes} bytes of data.',
   unknownType: 'The emulator cannot fill a buffer of the type {dtype}.',
 } as const

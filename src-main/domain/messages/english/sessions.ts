@@ -28,7 +28,7 @@ export const records = {
     'The rung was not run because the runner could not continue after the previous rungs: {why}',
   halted: 'Not all rungs were run: {why}',
   outOfTurn:
-    'While {rung} was running, lines arrived that the runner could not have sent at that point; they were ignored. The rung may be printing text that looks like a result.',
+    'While {rung} was running, the output contained lines that the runner cannot send at that point; they were ignored. The rung may be printing text that looks like a result.',
   gpuShared:
     'Another program was using this GPU before or after the timing, so the times may be from a shared GPU. Check `nvidia-smi`, and run again when no other process is using the GPU.',
   untraced:
@@ -56,7 +56,7 @@ export const records = {
   notReportedHere: 'ncu did not report {names}.',
   noFigure: 'ncu reported no value for {metricName} of the kernel {kernel}.',
   notFinite: 'ncu reported {value} for {metricName} of the kernel {kernel}.',
-  roundedToZero: 'ncu printed {metricName} with two decimals, which round its value to 0.',
+  roundedToZero: 'ncu printed {metricName} with two decimals, so its value was rounded to 0.',
   notPercent: 'ncu reported {metricName} in {unit} instead of percent.',
   noUnit: "ncu's table has no unit for {metricName}.",
   importedWithout: 'Imported from {file}: {why}',
@@ -74,10 +74,10 @@ export const records = {
   imported:
     "Imported from {file}: nothing in it was built, verified, or timed here, and the problem is unknown. The report's times are ncu's own, measured while profiling; they are not timings of the program.",
   importedFirst: '{file} contains {total} launches; the first {count} were imported.',
-  importedShare: 'The imported launches took {time} of {total} under ncu, {share}.',
+  importedShare: 'The imported launches took {time} of {total} ({share}) under ncu.',
   detailsPage:
     'The details page contains few metrics and rounds them to two digits; the raw page or the report contains more.',
-  gpuUnclear: '{file} does not describe the GPU in full.',
+  gpuUnclear: '{file} does not fully describe the GPU.',
   severalGpus: 'The launches ran on {count} GPUs; the GPU shown is that of the first launch.',
 } as const
 
@@ -159,7 +159,7 @@ export const sessions = {
   sourcesUnreadable: 'The sources cannot be shown: {file} cannot be read ({text}).',
   sourceMissing: 'The source {source} cannot be shown: {file} does not contain it.',
   sourceChanged:
-    'The source {source} cannot be shown: {file} does not contain what was recorded: the SHA-256 differs.',
+    'The source {source} cannot be shown: its SHA-256 in {file} differs from the recorded one.',
   noAttempt: 'it is not an attempt at a lab.',
   noRung: 'The session has no rung named {rung}.',
   rungs: 'The rungs are: {rungs}.',
@@ -189,7 +189,7 @@ export const reports = {
   choices: 'The chart can show: {choices}.',
   noChart: 'The session has no chart named {chart}.',
   charts: 'The charts are: {charts}.',
-  captionOfNone: 'The report has no chart {chart} to put a caption under.',
+  captionOfNone: 'A caption was given for the chart {chart}, which is not in the report.',
   nothingToDraw: 'The session has no data for the chart {chart}.',
   notComparable: 'These sessions cannot be compared.',
   nameComparable: 'Choose two sessions of the same ladder, size and data type.',

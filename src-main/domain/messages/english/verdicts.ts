@@ -44,7 +44,7 @@ export const occupancy = {
   requiredThreads:
     '{kernel} requires blocks of {required, plural, one{{required} thread} other{{required} threads}} (__block_size__); this launch has {block}.',
   cluster:
-    'The grid has {grid} blocks along x, which is not a multiple of the {blocks} blocks in a cluster of {kernel}.',
+    'The grid has {grid} blocks along x, but {kernel} requires a multiple of its cluster size, {blocks}.',
   registersOfBlock: 'One block needs {held} registers, but an SM has only {most}.',
 } as const
 
@@ -67,7 +67,7 @@ export const figures = {
   registersHeld: 'Reported by CUDA for the kernel that was launched.',
   noKernel: 'The rung launches no kernel.',
   kernelsDiffer:
-    'The rung launches {count} kernels that differ in this value, and without counters it is unknown which of them runs longest.',
+    'The rung launches {count} kernels that differ in this value. Without counters, it is unknown which of them runs longest.',
   ofRange: 'The range has {count} different kernels, but this metric is for a single launch.',
   fp32Operations:
     '2 × FFMA + FADD + FMUL, as ncu counted them per thread. Tensor operations are not included.',
@@ -109,7 +109,7 @@ export const timeNote = {
 export const claim = {
   faster: '{rung} is faster than {reference} in all three timing modes: {ways}.',
   slower: '{rung} is slower than {reference} in all three timing modes: {ways}.',
-  mixed: 'The timing modes disagree on {rung} against {reference}: {ways}.',
+  mixed: 'The timing modes disagree on whether {rung} is faster than {reference}: {ways}.',
   incomplete:
     '{rung} against {reference}: {ways}. To tell whether it is faster, run with --timing all.',
   ratios: '{rung} against {reference}: {ways}.',
@@ -152,7 +152,7 @@ export const guard = {
   ofSecond: 'The second session: {what}',
   unfinished: 'The session {id} was canceled before it finished.',
   clocks:
-    'The times are not compared: one session has times from the runner, and the other has times from ncu, which runs each launch by itself.',
+    'The times are not compared: the runner timed one session, and ncu timed the other, one launch at a time.',
   profilers:
     'The times are not compared: ncu timed the launches of one session one by one, and CUPTI timed the concurrent launches of the other.',
   noPairs: 'No kernel of one session has a counterpart in the other.',
@@ -253,7 +253,7 @@ export const summary = {
   climb: 'The total speedup from {from} to {to} is {factor} (steps: {steps}).',
   jump: '{to} is {factor} (± {spread}) as fast as {from}.',
   unexplained: 'None of the collected counters explains the step.',
-  announced: '{metric}: {a} → {b}, as its header predicted.',
+  announced: '{metric}: {a} → {b}, as the rung’s header predicted.',
   slower: '{to} is slower than {from}: {a} → {b} ({factor} as fast).',
   meant: 'The slowdown is intentional.',
   level: '{to} is on par with {from} within the spread of both, or half a percent.',
