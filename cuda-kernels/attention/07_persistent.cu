@@ -35,7 +35,7 @@ struct Tiles {
   }
 };
 
-// Keeps the compiler from moving work on the weights behind the wait for the tensor cores, which would then idle. The
+// Keeps the compiler from moving the computation of weights past the wait for the tensor cores, which would idle. The
 // compiler does not move code across the nanosleep, and the condition of the nanosleep depends on that work. Sums of
 // weights are never negative, so no thread sleeps.
 __device__ inline void klComputedBeforeWait(const KlRows& rows) {

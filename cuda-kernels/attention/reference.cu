@@ -15,7 +15,7 @@ __host__ __device__ double load(const void* data, long long i) {
 
 __host__ __device__ long long keysOf(const KlReference& p, long long row) { return p.causal ? row + 1 : p.TOKENS; }
 
-// Computes kRows rows of a head per block. A first pass finds the largest score, to which weights are relative. A block
+// Computes kRows rows of a head per block. The first pass finds the largest score; the weights are relative to it. A block
 // writes 128 elements of each row of the result. Other blocks (grid.z) write the remaining elements.
 __global__ void __launch_bounds__(kThreads) attention(KlReference p) {
   extern __shared__ double shared[];

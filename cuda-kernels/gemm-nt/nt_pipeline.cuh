@@ -1,5 +1,5 @@
-// Helpers for warp-specialized kernels, in which one thread copies and two warpgroups multiply 64 x BN each: the
-// shared-memory layout, copies to several blocks, TMA stores of results, and the launch.
+// Helpers for warp-specialized kernels: shared-memory layout, copies to several blocks, TMA stores, and launch. One
+// thread copies, and each of two warpgroups multiplies 64 x BN.
 #pragma once
 
 #include "nt_wgmma.cuh"

@@ -11,8 +11,8 @@
 // @param   SNAKE 1 {0,1}
 // @dtype   f32
 
-// Two pipelines are nested. Tiles go from global memory through registers to the other shared buffer. Steps go from
-// shared memory to the other register set. One barrier per tile remains. A buffer is overwritten only after the barrier
+// Two pipelines are nested. Tiles go from global memory through registers to the other shared buffer. Each step's
+// values go from shared memory to the other register set. One barrier per tile remains. A buffer is overwritten only after the barrier
 // that follows its last read.
 
 #include "thread_tile.cuh"

@@ -17,8 +17,8 @@ constexpr int kConsumers = 2, kThreads = (1 + kConsumers) * 128, kCluster = CLUS
 constexpr int kStagingBytes = kConsumers * BUFFERS * kStoreBytes;
 
 static_assert(GROUP >= 1, "GROUP must be at least 1");
-// A cluster of two blocks fits on the two SMs of a TPC, so such clusters can fill the GPU. Clusters of four, tested on
-// an H200, left some SMs idle because too few clusters fit into the GPU's groups of SMs.
+// A cluster of two blocks fits on the two SMs of a TPC, so such clusters can fill the GPU. On an H200, clusters
+// of four left some SMs idle, because too few of them fit into its GPCs.
 static_assert(CLUSTER == 1 || CLUSTER == 2, "CLUSTER must be 1 or 2: a tile of B is fetched in halves");
 static_assert(HELD >= 0 && HELD <= 4, "HELD must be at most 4: registers hold half of a tile's results and the next sums");
 static_assert(APART >= 1, "APART, the stages of the next tile between two stored parts, must be at least 1");

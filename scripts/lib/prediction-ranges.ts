@@ -28,7 +28,7 @@ const unseen: Partial<Record<PredictionClass, number>> = { atomics: 2.5 }
 
 /**
  * Returns the error factor that covers the required share of unseen rows. The factor is the
- * smallest sample quantile that also covers one additional row of the same kind.
+ * smallest quantile of the sample that covers a new row of the same kind with this probability.
  */
 function quantile(rows: readonly Told[]): number {
   const off = rows

@@ -17,11 +17,11 @@ export interface StepRow {
   gain: number
   /** First suggestions of `next`. */
   first: readonly string[]
-  /** Whether one of the first suggestions is a move that the step made. */
+  /** Whether the step made one of the first suggested moves. */
   isFirst: boolean
   /**
-   * Predicted range of the gain, and whether the gain is within the range. Null if no suggestion is
-   * a move that the step made.
+   * Predicted range of the gain, and whether the gain is within the range. Null if the
+   * step made none of the suggested moves.
    */
   range: { low: number; high: number; holds: boolean } | null
 }

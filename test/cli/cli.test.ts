@@ -273,7 +273,7 @@ describe('a live run', () => {
     },
   )
 
-  it('after an interrupt stops its process tree, exits with 1, and saves and prints finished results', async () => {
+  it('stops its process tree, saves and prints finished results, and exits with 1 after an interrupt', async () => {
     const dir = await tempDir()
     const log = join(dir, 'calls')
     const running = start([...small, '--json', '--timeout', '600'], {

@@ -53,7 +53,7 @@ describe('deep profiles', () => {
       expect(stdout).toMatch(/FP32 operations: \S+ MFLOP; the tensor pipe does the work/)
     })
 
-    it('prints the available data below the deep level, and names the levels that collect the rest', async () => {
+    it('at levels below deep, prints the available data and the levels that collect the rest', async () => {
       const { code, stdout } = await run([
         'show',
         'recorded:gemm-fp32-h200-8192',

@@ -93,7 +93,7 @@ export function fakeCall(given) {
   }
 }
 
-// Functions for stored answers. A shell starts thirty times faster than Node with a fake, so
+// The functions below store a fake program's answers. A shell starts thirty times faster than Node with a fake, so
 // frequent answers are stored as shell scripts in the folder $FAKE_ANSWERS.
 
 /**

@@ -171,7 +171,7 @@ describe('a submission for lab 16 other than its solution', { tags: ['thorough']
     expect(outcome.status).toBe('passed')
   })
 
-  it('is wrong if keys 8 to 15 are swapped with those of the row 8 rows below', async () => {
+  it('fails if keys 8 to 15 are swapped with the same keys eight rows down', async () => {
     const outcome = await written((text) =>
       text.replace('a[i] = klPack(', 'a[i % 2 * 2 + i / 2] = klPack('),
     )

@@ -148,7 +148,7 @@ interface LabLadder {
 }
 
 /**
- * Reads the library for a lab's ladder. A ladder folder inside the lab is displayed, trusted, and
+ * Reads the built-in library or the ladder folder that contains a lab's ladder. A ladder folder inside the lab is displayed, trusted, and
  * hashed as part of the lab.
  */
 async function readLadderOf(

@@ -86,8 +86,8 @@ const stubPaths = ({ libraries = [] }: BuildSettings, nvcc: string): string[] =>
     : []
 
 /**
- * Returns run path (rpath) options for the linker, so that a library that `-L` finds at link time
- * is also found at load time.
+ * Returns run path (rpath) options for the linker. They let the loader find the libraries that `-L`
+ * finds at link time.
  */
 const runPaths = ({ flags = [] }: BuildSettings): string[] =>
   flags

@@ -18,8 +18,8 @@ import { type NcuMetrics, type RungResult, type Session } from '../session/sessi
 
 /**
  * Origin of an operation count. `counted` means ncu counted the operations. `problem` uses the
- * task's count, because there is no counter. `tensor` uses the task's count, because the tensor
- * pipe executed the operations.
+ * operation count of the task, because no hardware counter was collected. `tensor` uses the same
+ * count, because the tensor pipe executed the operations.
  */
 export type OperationBasis = 'counted' | 'problem' | 'tensor'
 

@@ -285,8 +285,8 @@ const banksOf = (bytes: number, address: number): number[] =>
  * Returns the cost of LDGSTS through L1. L1 stores its lines in the same banks as shared memory.
  *
  * One wavefront serves a group of lanes that have no bank conflicts in L1. The same wavefront
- * writes each lane that has no bank conflict in shared memory. Lanes with bank conflicts are
- * written in later wavefronts. Lanes that write zeros read no global data, and belong to the first
+ * writes each lane that has no bank conflict in shared memory. Lanes with bank conflicts
+ * write in later wavefronts. Lanes that write zeros read no global data, and belong to the first
  * group.
  */
 function cachedCopy(

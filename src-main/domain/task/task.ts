@@ -51,7 +51,7 @@ const TaskScalar = z.strictObject({
   value: z.number(),
   /**
    * Marks an input-only scalar. Only the task's expressions use an input-only scalar, for example
-   * in fills. The scalar is in no struct, so rungs do not receive its value.
+   * in fills. The structs of rungs do not contain the scalar, so rungs do not receive its value.
    */
   inputs: z.literal(true).optional(),
 })

@@ -1,5 +1,5 @@
 /**
- * Explains changes in issue-slot utilization by stall reasons. For each reason, the average number
+ * Attributes changes in issue-slot utilization to stall reasons. For each reason, the average number
  * of stalled warps per issued instruction equals a warp's stall cycles per instruction. The number
  * of instructions issued per cycle equals the number of resident warps divided by the sum of these
  * stall cycles. Fewer stall cycles therefore mean busier issue slots.

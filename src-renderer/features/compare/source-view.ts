@@ -1,7 +1,7 @@
 /**
  * Shows two versions of a source in CodeMirror, side by side or unified. The editors are in a
- * shadow root, in which CodeMirror adopts style sheets. Outside a shadow root, it would add a
- * <style> element, which the content security policy blocks.
+ * shadow root, in which CodeMirror adopts style sheets. Outside a shadow root, CodeMirror
+ * would add a <style> element, which the content security policy blocks.
  */
 import { type Text, EditorState, type Extension } from '@codemirror/state'
 import { EditorView, drawSelection, lineNumbers } from '@codemirror/view'

@@ -176,7 +176,7 @@ describe('the lead figure', () => {
       // A matrix-vector product does 2 operations per element of A that it reads.
       expect(leadOf(of(gemm, gemmProblem(4096, 1, 4096))).of).toBe('bytes')
       expect(leadOf({ ...large, device: null, ceilings: undefined }).of).toBe('operations')
-      // With tensor cores, memory is the limit up to a higher ratio of operations per byte.
+      // With tensor cores, a kernel is memory-bound up to a higher arithmetic intensity.
       expect(leadOf(of(gemm, gemmProblem(256, 256, 256, { dtype: 'bf16' }))).of).toBe('bytes')
     })
 

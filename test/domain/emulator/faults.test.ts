@@ -93,7 +93,7 @@ describe('a fault in code from nvcc', () => {
     expect(lines).toContainEqual([read, read - 1])
   })
 
-  it('is stopped and reported with its line if it is an endless loop', () => {
+  it('is reported with its line if it is an endless loop, which is stopped', () => {
     const kernel = machineCode.kernels.find(({ name }) => name === 'neverEnds')!
     let halt: Halt | null = null
     try {

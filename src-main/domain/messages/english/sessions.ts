@@ -1,4 +1,4 @@
-/** Messages about sessions: recorded, imported, listed and reported. */
+/** Messages about recording, importing, listing and reporting sessions. */
 
 /** Notes in a session about its run: reasons for missing results or counters, and warnings. */
 export const records = {
