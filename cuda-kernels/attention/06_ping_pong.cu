@@ -17,9 +17,9 @@
 constexpr int kKeyBytes = KlTileRing<KEYS, STAGES>::kBytes, kSharedBytes = klTileBytes(kRows) + 2 * kKeyBytes + 1024;
 static_assert(kSharedBytes <= 226 * 1024, "STAGES * KEYS * 512 bytes and 32 KiB must fit into the 227 KiB of a block");
 
-// Keeps the compiler from moving independent work behind the wait for the tensor cores, which would then be idle. The
-// compiler does not move code across the nanosleep, and the nanosleep's condition depends on the work. Sums of weights
-// are never negative, so no thread sleeps.
+// Keeps the compiler from moving the computation of weights past the wait for the tensor cores, which would idle. The
+// compiler does not move code across the nanosleep, and the condition of the nanosleep depends on that work. Sums of
+// weights are never negative, so no thread sleeps.
 __device__ inline void klComputedBeforeWait(const KlRows& rows) {
   if (__any_sync(~0u, rows.sum[0] < 0 || rows.sum[1] < 0)) asm volatile("nanosleep.u32 1;");
 }

@@ -72,7 +72,7 @@ __device__ inline void klAttend(float (&o)[kHead / 2], KlRows& rows, uint32_t q,
     klWgmmaWait<1>();  // products finish in order, so this waits only for the scores
     klSettled(score);
     k.release();
-    // With KEYS other than 128, the diagonal can cut through more tiles than the first one.
+    // With KEYS other than 128, the diagonal can cut through several tiles, not only the first.
     if (causal && key0 + kKeys > row0) klMask(score, row, key0 + column, tokens, causal);
     rows.add(score, scale, factor);  // turns scores into weights
     klComputedBeforeWait(rows);

@@ -42,8 +42,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     if (threadIdx.x == 0) {
       const uint16_t column = cluster.column();
       int s = 0, phase = 0;
-      // Alternates the direction along K. Each tile starts with the columns that the previous tile read last, because
-      // they are still in L2.
+      // Alternate the direction along K from tile to tile. Each tile starts with the columns that the previous tile
+      // read last, because they are still in L2.
       bool back = false;
       for (int tile = first; tile < order.count(); tile += stride, back = !back) {
         int row, col;
@@ -51,7 +51,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
         const int row0 = (row * kRows + cluster.row) * BM, col0 = (col + cluster.col) * BN;
         for (int i = 0; i < steps; ++i) {
           const int depth = (back ? steps - 1 - i : i) * kDepth;
-          // All blocks must be done with the stage, because every block sends a part of each block's tile of B.
+          // All blocks must be done with the stage, because each block copies a part of the tile of B to all of them.
           klBarrierWait(&empty[s], phase ^ 1);
           const uint32_t aTile = stages + s * Plan::stageBytes, bTile = aTile + Plan::bytesA;
           klBarrierExpect(&full[s], Plan::stageBytes);

@@ -49,8 +49,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     if (threadIdx.x == 0) {
       const uint16_t column = cluster.column();
       int s = 0, phase = 0;
-      // Alternates the direction along K. Each tile starts with the columns that the previous tile read last, because
-      // they are still in L2.
+      // Alternate the direction along K from tile to tile. Each tile starts with the columns that the previous tile
+      // read last, because they are still in L2.
       bool back = false;
       for (int tile = first; tile < order.count(); tile += stride, back = !back) {
         int row, col;
@@ -115,7 +115,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     }
     if (threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
   }
-  __syncwarp();     // waits for the threads that issued copies
+  __syncwarp();     // waits for the lanes that issued copies
   klClusterSync();  // keeps the block alive until the other block has sent all its data
 }
 

@@ -9,7 +9,7 @@
 
 constexpr int TILE = 32;  // 32 x 32 threads: each warp computes one row of 32 columns
 
-// Index is the type of offsets into B. Index is int if they fit, because 64-bit arithmetic takes more instructions.
+// Index is the type of offsets into B: int if the offsets fit, because 64-bit arithmetic takes more instructions.
 template <typename Index>
 __global__ void __launch_bounds__(TILE * TILE)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,

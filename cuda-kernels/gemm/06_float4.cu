@@ -60,7 +60,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   // Elements that a thread computes: TM consecutive rows, and columns in groups of four that are
   // kGroupStride apart. The groups of neighboring threads are adjacent, so their 128-bit reads of B
-  // use different banks. With eight consecutive columns, each read would have a two-way
+  // use different banks. With eight consecutive columns, each of these reads would be a two-way
   // conflict.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
   float sum[TM][TN] = {};

@@ -75,7 +75,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   for (int t = 0; t < k; t += BK) {
     float4 aFour[kCopiesA], bFour[kCopiesB];
-    // klCopyTile instantiates this lambda twice. `whole` is true for tiles inside K, which need no checks.
+    // klCopyTile compiles this copy twice. `whole` is true for tiles inside K, which need no checks.
     klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)

@@ -50,8 +50,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Position of the four elements that a thread copies. For any BK, two lanes copy eight columns of A, which fill a
-  // sector. The padding keeps the eight rows of the transposed tile in different banks.
+  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, which fill a sector.
+  // The padding keeps the eight rows of the transposed tile in different banks.
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 

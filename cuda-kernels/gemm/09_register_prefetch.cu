@@ -106,7 +106,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       *reinterpret_cast<float4*>(&bTile[buffer][bRow + i * kRowsB][bCol]) = bFour[i];
   };
 
-  float aValues[2][TM], bValues[2][TN];  // values of this step and the next one
+  float aValues[2][TM], bValues[2][TN];  // operands of this step and of the next step
   const auto readStep = [&](int values, int buffer, int d) {
     klReadFours(aValues[values], &aTile[buffer][d][row], 4 * kLanesM);
     klReadFours(bValues[values], &bTile[buffer][d][col], 4 * kLanesN);

@@ -57,7 +57,7 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
-  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer rows
+  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer rows of tiles
   const int row0 = (group * GROUP + inGroup % rowsInGroup) * BM;
   const int col0 = inGroup / rowsInGroup * BN;
 
@@ -78,7 +78,7 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
 
   float sum[TM][TN] = {};
-  float aValues[2][TM], bValues[2][TN];  // values of this step and the next one
+  float aValues[2][TM], bValues[2][TN];  // operands of this step and of the next step
   int readAt = row;                       // position in the current stage
   const int fromAToB = BK * kStrideA + col - row;
   const auto readStep = [&](int values, int d) {

@@ -59,7 +59,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
 
   float sum[TM][TN] = {};
-  float aValues[2][TM], bValues[2][TN];  // values of this step and the next one
+  float aValues[2][TM], bValues[2][TN];  // operands of this step and of the next step
   int readAt = row + slice * kSliceSteps * kStrideA;  // position in the current stage
   const int fromAToB = BK * kStrideA + slice * kSliceSteps * (kStrideB - kStrideA) + col - row;
   const auto readStep = [&](int values, int d) {

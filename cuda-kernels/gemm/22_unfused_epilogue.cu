@@ -85,8 +85,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       }
       readStep((d + 1) % 2, (d + 1) % BK);
 
-      // Copies the tile that is STAGES - 1 tiles ahead, and spreads the copy over the steps. The copy overwrites the
-      // stage that was read before the last barrier.
+      // Copies the tile STAGES - 1 tiles ahead, and spreads the copy over the steps. The copy overwrites the stage that
+      // was read before the last barrier.
       constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
 #pragma unroll
       for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)

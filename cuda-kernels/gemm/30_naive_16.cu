@@ -7,7 +7,7 @@
 
 constexpr int TILE = 16;  // 16 x 16 threads: each warp computes two rows of 16 columns
 
-// Index is the type of offsets into B. It is int if all offsets fit, because 64-bit arithmetic takes more instructions.
+// Index is the type of offsets into B: int if the offsets fit, because 64-bit arithmetic takes more instructions.
 template <typename Index>
 __global__ void __launch_bounds__(TILE * TILE)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,

@@ -66,7 +66,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
-    // This lambda is compiled twice. `whole` is true for tiles inside K, which need no checks.
+    // klCopyTile compiles this copy twice. `whole` is true for tiles inside K, which need no checks.
     klCopyTile(t + BK <= k, [&](auto whole) {
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i)

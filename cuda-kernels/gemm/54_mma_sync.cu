@@ -85,7 +85,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
       }
     }
   };
-  // Empty groups at the end keep the number of pending groups constant.
+  // Ends a group of copies. Empty groups at the end keep the number of pending groups constant.
   const auto commit = [] { asm volatile("cp.async.commit_group;" ::: "memory"); };
 
   // Fragments of two steps of 16 along K: one step is multiplied while the next one loads.

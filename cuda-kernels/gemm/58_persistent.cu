@@ -166,7 +166,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
       if (holding) store(&held[part * 16], kNow + part, 1);
     if (threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
   }
-  __syncwarp();     // waits for the threads that issued copies
+  __syncwarp();     // waits for the lanes that issued copies
   klClusterSync();  // keeps the block alive until the other block has sent all its data
 }
 

@@ -41,8 +41,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
                 float* __restrict__ c) {
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks process bands of GROUP tile rows, column by column within a band. Concurrent blocks then share rows of A and
-  // columns of B in L2.
+  // Blocks process bands of GROUP tile rows, column by column within a band, so that concurrent blocks share
+  // rows of A and columns of B in L2.
   const int rows = ceilDiv(m, BM), cols = ceilDiv(n, BN);
   const int band = blockIdx.x / (GROUP * cols), inBand = blockIdx.x - band * GROUP * cols;
   const int bandRows = min(GROUP, rows - band * GROUP);
@@ -75,7 +75,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
                            b + (long long)(inside ? t + row : 0) * n + (col0 + col < n ? col0 + col : 0), inside);
     }
   };
-  // Empty groups at the end keep the number of pending groups constant.
+  // Ends a group of copies. Empty groups at the end keep the number of pending groups constant.
   const auto commit = [] { asm volatile("cp.async.commit_group;" ::: "memory"); };
 
   float sum[kWarpRows / 16][kWarpCols / 8][4] = {};
@@ -86,7 +86,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
     commit();
   }
   for (int step = 0; step < steps; ++step) {
-    // This stage has arrived for every thread. Every thread is done with the stage that is filled next.
+    // This stage has arrived for every thread, and no thread still reads the stage that is filled next.
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
     __syncthreads();
     copyStage(step + STAGES - 1);

@@ -19,7 +19,7 @@ inline const char* klRequire16Bit(const KlGemm* p, int sm) {
   return p->dtype == KL_BF16 && sm < 80 ? "tensor cores take bf16 from compute capability 8.0 on" : nullptr;
 }
 
-// Calls `launch` with a value of the input type. Only the type of this value matters.
+// Calls `launch` with a value of the input type. Only the type of the value matters.
 template <typename Launch>
 cudaError_t klWithInputType(const KlGemm* p, Launch launch) {
   return p->dtype == KL_BF16 ? launch(__nv_bfloat16()) : launch(__half());

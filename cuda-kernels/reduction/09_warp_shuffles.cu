@@ -11,7 +11,7 @@
 
 // With 256 threads, 1056 blocks fill an H200 exactly once: 8 blocks on each of its 132 SMs.
 
-// Returns the sum of the warp's values to all lanes.
+// Returns the sum of the warp's values in all lanes.
 __device__ float warpSum(float value) {
 #pragma unroll
   for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_xor_sync(~0u, value, lanes);

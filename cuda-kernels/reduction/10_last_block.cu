@@ -15,7 +15,7 @@
 // this counter for the next launch.
 __device__ unsigned finished = 0;
 
-// Returns the sum of the warp's values to all lanes.
+// Returns the sum of the warp's values in all lanes.
 __device__ float warpSum(float value) {
 #pragma unroll
   for (int lanes = 16; lanes > 0; lanes /= 2) value += __shfl_xor_sync(~0u, value, lanes);

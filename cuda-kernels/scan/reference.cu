@@ -74,7 +74,7 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
   return cudaGetLastError();
 }
 
-// Computes the same result on the host, for emulation.
+// Computes the reference result on the host, for emulation.
 extern "C" void kl_reference_host(const KlReference* p) {
   double sum = 0, largest = 0;
   for (long long i = 0; i < p->N; ++i) {

@@ -148,8 +148,8 @@ interface LabLadder {
 }
 
 /**
- * Reads the built-in library or the ladder folder that contains a lab's ladder. A ladder folder inside the lab is displayed, trusted, and
- * hashed as part of the lab.
+ * Reads the built-in library or the ladder folder that contains a lab's ladder. A ladder folder
+ * inside the lab is displayed, trusted, and hashed as part of the lab.
  */
 async function readLadderOf(
   folder: string,
