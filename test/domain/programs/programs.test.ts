@@ -379,7 +379,7 @@ describe('sessions of several kinds', () => {
     expect(pairs).toMatchObject([{ a: rung.id, ratio: null, verdict: 'unresolved', change: null }])
     expect(total.ratio).toBeNull()
     expect(comparable.ok).toBe(false)
-    expect(comparable.reasons.map(inEnglish).join()).toContain('times from the runner')
+    expect(comparable.reasons.map(inEnglish).join()).toContain('the runner timed one session')
   })
 
   it('that have no kernel in common are not comparable for that reason', () => {
