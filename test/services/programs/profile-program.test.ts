@@ -217,7 +217,7 @@ describe('distinct messages exist for', () => {
   it.each([
     ['a program that is not there', null, ['./no-such-program'], 'input', /does not exist/],
     ['one that launches nothing', null, ['true'], 'failed', /launched no kernel/],
-    ['one that fails before', null, ['sh', '-c', 'exit 3'], 'failed', /exit code 3 before/],
+    ['one that fails before', null, ['sh', '-c', 'exit 3'], 'failed', /exited with code 3 before/],
   ] as const)('%s', async (_, program, command, kind, text) => {
     const [ownKind, own] = await failure(program, [...command] as [string, ...string[]])
     expect(ownKind).toBe(kind)

@@ -27,7 +27,7 @@ export const checks = {
   notMeasured: 'The value was not measured.',
   notBuilt: 'The code was not built.',
   useGpu:
-    '`--target emulated` needs no GPU and judges every check except times. For a shipped lab, `--target recorded` shows what its starter and solution achieved on a GPU. Measuring requires an NVIDIA GPU of compute capability 7.5 or higher.',
+    '`--target emulated` needs no GPU and performs every check that does not depend on times. For a shipped lab, `--target recorded` shows what its starter and solution achieved on a GPU. Measuring requires an NVIDIA GPU of compute capability 7.5 or higher.',
   notTheirs:
     'Only the lab’s own starter and solution were recorded, and this file is neither. To measure the file, use a GPU (--target local).',
   starterNotRecorded:

@@ -236,7 +236,7 @@ export const clockReason = {
 /** Errors in the machine code of a build. */
 export const machineCode = {
   damaged: 'The machine code is damaged: {part} cannot be read.',
-  buildAgain: 'Build it again.',
+  buildAgain: 'Build the code again.',
   container: 'the list of cubins',
   elfHeader: 'the ELF header',
   sections: 'the section table',

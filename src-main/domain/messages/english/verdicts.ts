@@ -60,7 +60,7 @@ export const figures = {
     'Computed from {threads, plural, one{{threads} thread} other{{threads} threads}} per block, {registers} registers per thread, {bytes} bytes of shared memory per block, and compute capability {computeCapability}, for a grid of {blocks, plural, one{{blocks} block} other{{blocks} blocks}} on {smCount, plural, one{{smCount} SM} other{{smCount} SMs}}.',
   clustersUnknown: 'It is unknown whether the kernel is launched in thread block clusters.',
   clusters:
-    'The kernel is launched in thread block clusters; how many of them fit on the GPU at once depends on how its SMs are grouped.',
+    'The kernel is launched in thread block clusters. How many clusters fit on the GPU at once depends on the grouping of its SMs.',
   smCountUnknown: 'The SM count of the GPU is unknown.',
   noBlockFits: 'Not even one block fits on an SM.',
   registersUnknown: 'The register usage of the launch is unknown.',
@@ -125,7 +125,7 @@ export const guard = {
   task: 'The tasks differ: {a} and {b}.',
   option: 'The sessions differ in the {option}: {a} and {b}.',
   computes:
-    '{a} computes {whatA}, and {b} computes {whatB}; that accounts for part of the difference in time.',
+    '{a} computes {whatA}, and {b} computes {whatB}. This difference in work accounts for part of the time difference.',
   computesOther: 'In one session {rung} computes {a}, in the other {b}.',
   gpu: 'The GPUs differ: {a} and {b}.',
   otherGpu: 'Across GPUs, counters and shares of each GPU’s peak can be compared; times cannot.',
@@ -191,7 +191,7 @@ export const baseline = {
   time: '{change} ({low} to {high})',
   normalized: '{change} ({low} to {high}) after normalizing by the reference',
   yardstick:
-    '{change} ({low} to {high}); this is the reference by which the other rungs were normalized',
+    '{change} ({low} to {high}); this rung is the reference by which the other rungs were normalized',
   straddles:
     '{change} ({low} to {high}): the confidence interval contains the threshold of {threshold} %. More samples or a quieter GPU would settle it.',
   disagree:
