@@ -49,7 +49,7 @@ export const machines = {
   fetchAgain: 'Fetch the report again: the download resumes where it stopped.',
   fetchLost: 'The connection to {name} was lost; reconnecting.',
   fetchStopped:
-    'The download was stopped. The next download of the report will resume where this one stopped.',
+    'The download of the report was stopped. The next download will resume where this one stopped.',
   profileAgain: 'Run the ladder on that machine again with the counters that you need.',
   noNsight: 'There is no Nsight Compute (ncu-ui) on this machine.',
   nsightFailed: '{program} exited with code {code}.',
@@ -209,7 +209,7 @@ export const written = {
   atMost: 'at most {most}',
   nonEmpty: 'non-empty',
   sshHost: 'a host that `ssh` accepts, such as titan.example.org or user@titan',
-  slurmWord: 'one word of letters, digits, and characters that Slurm uses',
+  slurmWord: 'one word of letters, digits, and the punctuation that Slurm options use',
   slurmOption: 'an sbatch option in one word, such as --reservation=lab',
   slurmOwnOption: 'an sbatch option that this program does not set itself',
   slurmTime: 'a time in sbatch format: 30, 2:00:00, 1-12',
