@@ -217,7 +217,7 @@ describe('rungs with an epilogue', () => {
     )
     await page
       .getByText(
-        '11_block_128x256 computes the product only, and 12_rasterized computes the product, a bias and ReLU; that accounts for part of the difference in time.',
+        '11_block_128x256 computes the product only, and 12_rasterized computes the product, a bias and ReLU. This difference in work accounts for part of the time difference.',
       )
       .waitFor()
     expect(faults).toEqual([])

@@ -87,7 +87,7 @@ it('a run at a smaller size reports that size, and shows no limiter', async () =
   const ran = await run('run', ...rungs, '--out', out)
   expect(ran.code, ran.stderr).toBe(0)
   expect(ran.stdout).toContain(
-    'Emulated at m 512, n 512, k 512 instead of m 4096, n 4096, k 4096, so that it takes only seconds.',
+    'Emulated at m 512, n 512, k 512 instead of m 4096, n 4096, k 4096, so that the emulation takes only seconds.',
   )
   const { stdout } = await run('show', out, '--rung', '05_thread_tile_2d')
   expect(stdout).toContain('Limited by: unknown (emulated, so not timed)')

@@ -236,12 +236,12 @@ describe('warnings and effects', () => {
 
       it('are described for both rungs if they differ', () => {
         expect(rungWarnings(task, plain, fused).map(inEnglish)).toEqual([
-          '01_naive computes the product only, and 02_coalesced computes the product, a bias and ReLU; that accounts for part of the difference in time.',
+          '01_naive computes the product only, and 02_coalesced computes the product, a bias and ReLU. This difference in work accounts for part of the time difference.',
         ])
         const biased: RungResult = { ...fused, id: 'biased', flags: ['bias'] }
         const activated: RungResult = { ...fused, id: 'activated', flags: ['relu'] }
         expect(rungWarnings(task, biased, activated).map(inEnglish)).toEqual([
-          'biased computes the product and a bias, and activated computes the product and ReLU; that accounts for part of the difference in time.',
+          'biased computes the product and a bias, and activated computes the product and ReLU. This difference in work accounts for part of the time difference.',
         ])
       })
 

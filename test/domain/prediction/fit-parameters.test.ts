@@ -126,11 +126,11 @@ describe('a GPU without WGMMA, bulk copies, and try_wait', () => {
 
 describe('output that yields no parameters', () => {
   it.each([
-    ['a line is missing', without('latency.l2'), /no usable line latency\.l2\./],
+    ['a line is missing', without('latency.l2'), /no usable value of latency\.l2\./],
     [
       'a value is not a number',
       changed(({ benchmark }) => benchmark === 'latency.l1', { cycles: null }),
-      /no usable line latency\.l1\./,
+      /no usable value of latency\.l1\./,
     ],
     [
       'a value is out of range',

@@ -45,7 +45,7 @@ describe('machine calibrate local', () => {
   it.each([
     ['cut', 2, /microbenchmarks did not finish/],
     ['crash', 1, /were terminated by SIGSEGV/],
-    ['out-of-memory', 3, /exit code 3: cudaMalloc: out of memory/],
+    ['out-of-memory', 3, /code 3: cudaMalloc: out of memory/],
   ])(
     'prints an error message and stores nothing if the program is %s',
     async (fault, exit, sentence) => {

@@ -98,7 +98,7 @@ describe('a program', () => {
     const { session } = await profile(['sh', '-c', 'printf "[%s]" "$@"; exit 7', 'sh', ...words])
     expect(output.stdout).toBe("[a b][][--kernel-name][$HOME][it's]")
     expect(session.program!.exitCode).toBe(7)
-    expect(said(session.warnings).join()).toContain('ended with exit code 7')
+    expect(said(session.warnings).join()).toContain('exited with code 7')
   })
 
   it('that is a script is started by its interpreter', async () => {
@@ -217,7 +217,7 @@ describe('distinct messages exist for', () => {
   it.each([
     ['a program that is not there', null, ['./no-such-program'], 'input', /does not exist/],
     ['one that launches nothing', null, ['true'], 'failed', /launched no kernel/],
-    ['one that fails before', null, ['sh', '-c', 'exit 3'], 'failed', /exit code 3 before/],
+    ['one that fails before', null, ['sh', '-c', 'exit 3'], 'failed', /exited with code 3 before/],
   ] as const)('%s', async (_, program, command, kind, text) => {
     const [ownKind, own] = await failure(program, [...command] as [string, ...string[]])
     expect(ownKind).toBe(kind)
@@ -228,12 +228,12 @@ describe('distinct messages exist for', () => {
     expect(await failure('twelve', anything, { filters: { kernels: 'scael' } })).toEqual([
       'input',
       expect.stringContaining('"scael"'),
-      'Its kernels: scale, offset, each.',
+      'The program’s kernels: scale, offset, each.',
     ])
     expect(await failure('twelve', anything, { filters: { nvtx: 'frist' } })).toEqual([
       'input',
       expect.stringContaining('"frist"'),
-      'Its ranges: first, second.',
+      'The program’s NVTX ranges: first, second.',
     ])
     const first = { filters: { nvtx: 'first' } }
     expect(await failure('twelve', anything, first, { FAKE_NVTX: 'none' })).toEqual([
@@ -332,7 +332,7 @@ describe('a program whose kernels wait for each other', () => {
 
   it.each([
     ['an NVTX range', { filters: { nvtx: 'step' } }, peers, 'NVTX ranges are unknown'],
-    ['no kernel at all', {}, ['true'] as [string], 'finished no kernel'],
+    ['no kernel at all', {}, ['true'] as [string], 'No kernel of the program finished'],
     [
       'no CUPTI',
       {},

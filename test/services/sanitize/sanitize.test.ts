@@ -141,7 +141,7 @@ describe('a check that does not end', () => {
     )
     expect(said(check(report, '01_naive', 'memcheck'))).toMatchObject({
       status: 'failed',
-      reason: expect.stringContaining('Stopped after 1 s') as string,
+      reason: expect.stringContaining('did not finish within 1 s') as string,
     })
     const [[, pid]] = machine.calls('child') as [string[]]
     await expect.poll(() => isAlive(Number(pid)), { timeout: 60_000 }).toBe(false)

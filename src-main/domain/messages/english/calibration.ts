@@ -3,7 +3,7 @@ export const calibration = {
   cutShort: 'The microbenchmarks did not finish.',
   badLine: 'Line {line} of the microbenchmark output is not a measurement.',
   runAgain: 'Run `kernel-ladder machine calibrate` again.',
-  noLine: 'The microbenchmark output has no usable line {name}.',
+  noLine: 'The microbenchmark output has no usable value of {name}.',
   implausible: '{id} was measured as {value} {unit}, which is not between {low} and {high}.',
   idle: 'Calibrate again while nothing else runs on the GPU.',
   notJson: '{file} is not JSON: {text}',
@@ -16,7 +16,7 @@ export const calibration = {
   removeValue: 'Remove the value.',
   notBuilt: 'The microbenchmarks could not be built.',
   stopped: 'The microbenchmarks took more than {minutes} minutes and were stopped.',
-  failed: 'The microbenchmarks ended with exit code {exitCode}: {text}',
+  failed: 'The microbenchmarks exited with code {exitCode}: {text}',
   killed: 'The microbenchmarks were terminated by {signal}.',
   there: 'The calibration on {name} returned no parameters.',
 } as const

@@ -27,7 +27,7 @@ export const checks = {
   notMeasured: 'The value was not measured.',
   notBuilt: 'The code was not built.',
   useGpu:
-    '`--target emulated` needs no GPU and judges every check except times. For a shipped lab, `--target recorded` shows what its starter and solution achieved on a GPU. Measuring requires an NVIDIA GPU of compute capability 7.5 or higher.',
+    '`--target emulated` needs no GPU and performs every check that does not depend on times. For a shipped lab, `--target recorded` shows what its starter and solution achieved on a GPU. Measuring requires an NVIDIA GPU of compute capability 7.5 or higher.',
   notTheirs:
     'Only the lab’s own starter and solution were recorded, and this file is neither. To measure the file, use a GPU (--target local).',
   starterNotRecorded:
@@ -100,7 +100,7 @@ export const labs = {
   noneShips: 'No labs ship with this program; give a lab folder.',
   list: 'The labs are: {labs}. You can also give a lab folder.',
   untrusted:
-    'The lab in {folder} did not come with this program and is not trusted. Its code would be built and run with your permissions.',
+    'The lab in {folder} is not built in, and you have not trusted it. Its code would be built and run with your permissions.',
   trust:
     'Run `kernel-ladder lab trust {folder}` to read the folder’s files and approve them. The approval ends when a file changes.',
   gone: 'The third-party lab {lab} no longer exists.',
@@ -110,7 +110,7 @@ export const labs = {
   notFolder: '{folder} cannot be read as a folder ({text}).',
   nameFolder: 'Give a lab folder, or a folder that contains lab folders.',
   notLab: '{folder} is not a lab folder: it has no {file}.',
-  empty: '{folder} contains no lab, which is a folder with a {file}.',
+  empty: '{folder} contains no lab. A lab is a folder with a {file}.',
   several: '{folder} contains {count} labs, but one was expected.',
   nameOne: 'Give the folder that contains {file}.',
   noPrediction: 'The lab {lab} has no prediction {id}.',
@@ -126,7 +126,7 @@ export const labs = {
   printed: 'The submission was stopped because it printed too much output.',
   notFinished: 'The submission’s check did not finish: {why}',
   exitCode: 'exit code {exitCode}',
-  otherExit: 'it printed “{status}” and ended with exit code {exitCode}',
+  otherExit: 'it printed “{status}” but exited with code {exitCode}',
   notGraded: 'The submission could not be graded: {why}',
   nothingToGrade: 'There is nothing to grade.',
   noSource: 'The folder contains no .cu file.',

@@ -20,7 +20,7 @@ export const requests = {
   missing: '{name} is missing.',
   give: 'Specify {names}.',
   impossible:
-    'The sizes or values given for the task {task} are impossible because of its {place}. {text}',
+    'The task {task} cannot run with these sizes or values because of its {place}. {text}',
   otherValues: 'Choose other values with --at.',
   theLadder: 'The ladder {ladder}',
   meant: 'Did you mean {name}?',
@@ -163,7 +163,8 @@ export const tools = {
   hostSilent: 'its host code did not return within {seconds} s',
   probeUnfinished: 'the probe did not finish ({signal})',
 
-  sanitizerStopped: 'Stopped after {seconds} s without finishing; allow more time with --timeout.',
+  sanitizerStopped:
+    'compute-sanitizer did not finish within {seconds} s and was stopped. Allow more time with --timeout.',
   sanitizerEnded: 'compute-sanitizer was terminated ({signal}).',
   sanitizerNoEnd: 'compute-sanitizer did not finish: {text}',
   sanitizerCounts:
@@ -235,7 +236,7 @@ export const clockReason = {
 /** Errors in the machine code of a build. */
 export const machineCode = {
   damaged: 'The machine code is damaged: {part} cannot be read.',
-  buildAgain: 'Build it again.',
+  buildAgain: 'Build the code again.',
   container: 'the list of cubins',
   elfHeader: 'the ELF header',
   sections: 'the section table',
@@ -281,7 +282,7 @@ export const emulation = {
     'Emulated for {gpu} at {at}, every block of every launch. Times are not known. Expected results are from {reference}.',
   launchesAt: 'Counted for the launches at {at}.',
   shrunk:
-    'Emulated at {at} instead of {from}, so that it takes only seconds. Waves per SM are for the smaller size.',
+    'Emulated at {at} instead of {from}, so that the emulation takes only seconds. Waves per SM are for the smaller size.',
   unsettled:
     'Each launch changes state that the rung keeps in device memory, so later launches may be wrong. Reset the state at the start of kl_launch, for example with cudaMemsetAsync.',
   maskedAll: 'its mask excludes every element of {name}',

@@ -60,7 +60,7 @@ export const figures = {
     'Computed from {threads, plural, one{{threads} thread} other{{threads} threads}} per block, {registers} registers per thread, {bytes} bytes of shared memory per block, and compute capability {computeCapability}, for a grid of {blocks, plural, one{{blocks} block} other{{blocks} blocks}} on {smCount, plural, one{{smCount} SM} other{{smCount} SMs}}.',
   clustersUnknown: 'It is unknown whether the kernel is launched in thread block clusters.',
   clusters:
-    'The kernel is launched in thread block clusters; how many of them fit on the GPU at once depends on how its SMs are grouped.',
+    'The kernel is launched in thread block clusters. How many clusters fit on the GPU at once depends on the grouping of its SMs.',
   smCountUnknown: 'The SM count of the GPU is unknown.',
   noBlockFits: 'Not even one block fits on an SM.',
   registersUnknown: 'The register usage of the launch is unknown.',
@@ -100,7 +100,7 @@ export const timeNote = {
   powerCap: 'at the power cap',
   heldDown: 'clocks limited',
   unequalClocks: '{clock} MHz, the reference at {reference} MHz',
-  includesHost: 'includes the host: its launch waits for the GPU',
+  includesHost: 'includes the host: the launch waits for the GPU',
   late: '{count, plural, one{{count} late launch} other{{count} late launches}} left out',
   gpu: 'GPU {time}',
 } as const
@@ -125,7 +125,7 @@ export const guard = {
   task: 'The tasks differ: {a} and {b}.',
   option: 'The sessions differ in the {option}: {a} and {b}.',
   computes:
-    '{a} computes {whatA}, and {b} computes {whatB}; that accounts for part of the difference in time.',
+    '{a} computes {whatA}, and {b} computes {whatB}. This difference in work accounts for part of the time difference.',
   computesOther: 'In one session {rung} computes {a}, in the other {b}.',
   gpu: 'The GPUs differ: {a} and {b}.',
   otherGpu: 'Across GPUs, counters and shares of each GPU’s peak can be compared; times cannot.',
@@ -184,27 +184,28 @@ export const baseline = {
   drift:
     'Every timed rung moved in the same direction as the reference {reference} ({change}): the clocks, power or load of the GPU changed. Times were normalized by the reference, which was timed alternately with each rung.',
   driftFar:
-    'Every timed rung moved in the same direction as the reference {reference} ({change}), but too far to normalize. A rung is decided only if its time and its time relative to the reference give the same verdict.',
+    'Every timed rung moved in the same direction as the reference {reference} ({change}), but too far to normalize. A rung gets a verdict only if its time and its time relative to the reference agree.',
   driftPart:
-    'The reference {reference} moved ({change}), but not every rung moved in the same direction. A rung is decided only if its time and its time relative to the reference give the same verdict.',
+    'The reference {reference} moved ({change}), but not every rung moved in the same direction. A rung gets a verdict only if its time and its time relative to the reference agree.',
   clocksUnknown: 'Neither session recorded the SM clock.',
   time: '{change} ({low} to {high})',
   normalized: '{change} ({low} to {high}) after normalizing by the reference',
   yardstick:
-    '{change} ({low} to {high}); this is the reference by which the other rungs were normalized',
+    '{change} ({low} to {high}); this rung is the reference by which the other rungs were normalized',
   straddles:
     '{change} ({low} to {high}): the confidence interval contains the threshold of {threshold} %. More samples or a quieter GPU would settle it.',
   disagree:
     'Judged by its time, the rung is {time}; relative to the reference, which moved, it is {relative}: {change} and {relativeChange}.',
-  noReferenceTime: 'The reference moved, and the rung was not timed alternately with it.',
+  noReferenceTime:
+    'The time of the reference changed, but the rung was not timed alternately with the reference.',
   missing: 'The rung is in the baseline but not in the new session.',
   new: 'The rung is not in the baseline.',
   newNotOk: 'The rung is not in the baseline, and its status is {status}.',
-  broken: 'The rung was ok and is now {status}: {why}',
+  broken: 'The rung passed in the baseline but is now {status}: {why}',
   noReason: 'no reason was recorded.',
   refuted: 'it failed verification.',
-  notReached: 'The rung was ok in the baseline, and the new session ended before reaching it.',
-  mended: 'The rung was {status} in the baseline and is now ok.',
+  notReached: 'The rung passed in the baseline, but the new session ended before reaching it.',
+  mended: 'The rung was {status} in the baseline but now passes.',
   neither:
     'The rung was {before} in the baseline and is now {now}, so there is nothing to compare.',
   unverified: 'The rung was not verified in {where}.',
@@ -248,7 +249,7 @@ export const summary = {
     'GPU time under ncu: {time} (kernels: {kernels}, launches: {launches}). The hottest kernel is {title}: {own}, {share} of the GPU time.',
   best: `${best}.`,
   bestBeside: `${reached}.`,
-  bestLevel: `${reached}, on par with it within the spread.`,
+  bestLevel: `${reached}. The difference is within the spread.`,
   stepFrom: '{factor} from {from}',
   climb: 'The total speedup from {from} to {to} is {factor} (steps: {steps}).',
   jump: '{to} is {factor} (± {spread}) as fast as {from}.',
@@ -256,7 +257,7 @@ export const summary = {
   announced: '{metric}: {a} → {b}, as the rung’s header predicted.',
   slower: '{to} is slower than {from}: {a} → {b} ({factor} as fast).',
   meant: 'The slowdown is intentional.',
-  level: '{to} is on par with {from} within the spread of both, or half a percent.',
+  level: 'The times of {to} and {from} differ by no more than their spread or half a percent.',
   trouble: '{rung}: {status}; the reason is below.',
 } as const
 
