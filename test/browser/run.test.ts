@@ -77,7 +77,7 @@ describe('the UI', () => {
       await panel.getByLabel('Host').fill('-oProxyCommand=x')
       await panel.getByRole('button', { name: 'Check host' }).click()
       await panel.getByRole('alert').waitFor()
-      await expect.poll(() => panel.getByRole('alert').innerText()).toContain('a host as for')
+      await expect.poll(() => panel.getByRole('alert').innerText()).toContain('a host that')
       expect(await seriousFaults(page)).toEqual([])
     })
 

@@ -31,7 +31,7 @@ it("a rung runs on the emulated GPU, and the session has the rung's counts", asy
   const args = ['--ladder', 'gemm-fp32', '--rungs', '05_thread_tile_2d', '--size', '128']
   const ran = await run('run', ...args, '--target', 'emulated', '--json')
   expect(ran.code, ran.stderr).toBe(0)
-  expect(ran.stderr).toMatch(/About 1 million warp instructions/)
+  expect(ran.stderr).toMatch(/about 1 million warp instructions/)
   const { target, rungs } = JSON.parse(ran.stdout) as Session
   expect(target).toEqual({ kind: 'emulated', name: 'h200' })
   expect(rungs[0]).toMatchObject({ status: 'ok', timing: null, verify: { passed: true } })
@@ -87,7 +87,7 @@ it('a run at a smaller size reports that size, and shows no limiter', async () =
   const ran = await run('run', ...rungs, '--out', out)
   expect(ran.code, ran.stderr).toBe(0)
   expect(ran.stdout).toContain(
-    'Emulated at m 512, n 512, k 512 instead of m 4096, n 4096, k 4096, so that it takes only seconds.',
+    'Emulated at m 512, n 512, k 512 instead of m 4096, n 4096, k 4096, so that the emulation takes only seconds.',
   )
   const { stdout } = await run('show', out, '--rung', '05_thread_tile_2d')
   expect(stdout).toContain('Limited by: unknown (emulated, so not timed)')

@@ -114,7 +114,7 @@ describe('labs with fake tools', () => {
       await writeFile(join(lab, 'solution.cu'), `${solution}// changed\u001b[2J\n`)
       const refused = await run(['lab', 'check', lab, '--file', file], env)
       expect(refused.code).toBe(2)
-      expect(refused.stderr).toMatch(/did not come with this program/)
+      expect(refused.stderr).toMatch(/is not built in/)
       const shown = await run(['lab', 'trust', lab], env)
       expect(shown.code).toBe(2)
       expect(shown.stdout).toContain('// changed')

@@ -141,7 +141,7 @@ describe('machines in the UI', () => {
       },
     })
     expect(inEnglish(told!.message)).toBe(
-      `${file}:3:12: machines.titan.ssh: a host as for \`ssh\`, such as titan.example.org or user@titan.`,
+      `${file}:3:12: machines.titan.ssh: a host that \`ssh\` accepts, such as titan.example.org or user@titan.`,
     )
     expect(inEnglish(told!.remedy!)).toContain(
       'There is no key "shh" in machines.other. Did you mean ssh?',

@@ -205,7 +205,7 @@ describe('the check against a baseline', () => {
     const broke = check(wrong)
     expect([broke.verdict, row(broke, id)]).toMatchObject([
       'fail',
-      { verdict: 'broken', why: 'The rung was ok and is now wrong: NaN.' },
+      { verdict: 'broken', why: 'The rung passed in the baseline but is now wrong: NaN.' },
     ])
     expect(row(check(recording(), 3, wrong), id).verdict).toBe('mended')
     expect(check(wrong, 3, wrong).verdict).toBe('unresolved')
@@ -218,7 +218,7 @@ describe('the check against a baseline', () => {
     rungOf(contradicted.session, id)!.verify!.passed = false
     expect(row(check(contradicted), id)).toMatchObject({
       verdict: 'broken',
-      why: 'The rung was ok and is now wrong: it failed verification.',
+      why: 'The rung passed in the baseline but is now wrong: it failed verification.',
     })
   })
 

@@ -28,7 +28,7 @@ describe('a time', () => {
     ['did not settle', { settled: false }],
     ['at the power cap', { gpu: { ...state, heldDownBy: ['powerCap', 'softwareThermal'] } }],
     ['clocks limited', { gpu: { ...state, heldDownBy: ['softwareThermal'] } }],
-    ['includes the host: its launch waits for the GPU', { includesHost: true }],
+    ['includes the host: the launch waits for the GPU', { includesHost: true }],
     ['1500 MHz, the reference at 1650 MHz', { clockMHz: 1500.2, referenceClockMHz: 1650 }],
     ['1 late launch left out', { late: 1 }],
     ['7 late launches left out', { late: 7 }],
@@ -40,7 +40,7 @@ describe('a time', () => {
   it('has every note that applies', () => {
     expect(notes({ settled: false, late: 2, includesHost: true })).toEqual([
       'did not settle',
-      'includes the host: its launch waits for the GPU',
+      'includes the host: the launch waits for the GPU',
       '2 late launches left out',
     ])
   })

@@ -98,7 +98,7 @@ describe('a program', () => {
     const { session } = await profile(['sh', '-c', 'printf "[%s]" "$@"; exit 7', 'sh', ...words])
     expect(output.stdout).toBe("[a b][][--kernel-name][$HOME][it's]")
     expect(session.program!.exitCode).toBe(7)
-    expect(said(session.warnings).join()).toContain('ended with exit code 7')
+    expect(said(session.warnings).join()).toContain('exited with code 7')
   })
 
   it('that is a script is started by its interpreter', async () => {

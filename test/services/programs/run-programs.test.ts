@@ -134,7 +134,7 @@ describe('a ladder of programs', () => {
       'out.bin differs from the expected output in 1 bytes. The first difference is byte 4, which is 1 instead of 0.',
       'out.bin has 3 bytes instead of 8.',
       'true did not write out.bin.',
-      'sh ended with exit code 4 instead of 0: out of luck',
+      'sh exited with code 4 instead of 0: out of luck',
       './nothing does not exist or is not executable.',
       'sh was terminated by SIGKILL.',
       './ladder.yaml does not exist or is not executable.',
@@ -170,8 +170,8 @@ describe('a ladder of programs', () => {
     const broken = await setUp({ ...rungs, '00_first': ['false'] }, { programs: { output } })
     const { session } = await broken.run()
     expect(said(session.rungs.map(({ reason }) => reason!))).toEqual([
-      'false ended with exit code 1 instead of 0.',
-      'The expected contents of out.bin are unknown: false ended with exit code 1 instead of 0.',
+      'false exited with code 1 instead of 0.',
+      'The expected contents of out.bin are unknown: false exited with code 1 instead of 0.',
     ])
   })
 

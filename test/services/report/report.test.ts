@@ -183,7 +183,7 @@ describe("a session's report", () => {
       const [slower, level] = words(model(sample).summary.unpaid)
       expect(slower).toMatch(/^06_float4 is slower than 05_thread_tile_2d: 4\.42 ms → 6\.82 ms/)
       expect(level).toBe(
-        '03_shared_tile is on par with 02_coalesced within the spread of both, or half a percent.',
+        'The times of 03_shared_tile and 02_coalesced differ by no more than their spread or half a percent.',
       )
     })
 
@@ -203,7 +203,7 @@ describe("a session's report", () => {
         return words(model(sample).summary.best).slice(0, 2).join(' ')
       }
       expect(place(1.2)).toMatch(/reference 00_cublas\. .* run with --timing all\.$/)
-      expect(place(1.0005)).toContain('reference 00_cublas, on par with it within the spread.')
+      expect(place(1.0005)).toContain('reference 00_cublas. The difference is within the spread.')
     })
 
     it('has no ratio to the reference for a rung with different input types', async () => {

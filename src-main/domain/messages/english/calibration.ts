@@ -16,7 +16,7 @@ export const calibration = {
   removeValue: 'Remove the value.',
   notBuilt: 'The microbenchmarks could not be built.',
   stopped: 'The microbenchmarks took more than {minutes} minutes and were stopped.',
-  failed: 'The microbenchmarks ended with exit code {exitCode}: {text}',
+  failed: 'The microbenchmarks exited with code {exitCode}: {text}',
   killed: 'The microbenchmarks were terminated by {signal}.',
   there: 'The calibration on {name} returned no parameters.',
 } as const

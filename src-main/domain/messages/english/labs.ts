@@ -100,7 +100,7 @@ export const labs = {
   noneShips: 'No labs ship with this program; give a lab folder.',
   list: 'The labs are: {labs}. You can also give a lab folder.',
   untrusted:
-    'The lab in {folder} did not come with this program and is not trusted. Its code would be built and run with your permissions.',
+    'The lab in {folder} is not built in, and you have not trusted it. The lab’s code would be built and run with your permissions.',
   trust:
     'Run `kernel-ladder lab trust {folder}` to read the folder’s files and approve them. The approval ends when a file changes.',
   gone: 'The third-party lab {lab} no longer exists.',
@@ -110,7 +110,7 @@ export const labs = {
   notFolder: '{folder} cannot be read as a folder ({text}).',
   nameFolder: 'Give a lab folder, or a folder that contains lab folders.',
   notLab: '{folder} is not a lab folder: it has no {file}.',
-  empty: '{folder} contains no lab, which is a folder with a {file}.',
+  empty: '{folder} contains no lab folder. A lab folder has a {file}.',
   several: '{folder} contains {count} labs, but one was expected.',
   nameOne: 'Give the folder that contains {file}.',
   noPrediction: 'The lab {lab} has no prediction {id}.',
@@ -126,7 +126,7 @@ export const labs = {
   printed: 'The submission was stopped because it printed too much output.',
   notFinished: 'The submission’s check did not finish: {why}',
   exitCode: 'exit code {exitCode}',
-  otherExit: 'it printed “{status}” and ended with exit code {exitCode}',
+  otherExit: 'it printed “{status}” and exited with code {exitCode}',
   notGraded: 'The submission could not be graded: {why}',
   nothingToGrade: 'There is nothing to grade.',
   noSource: 'The folder contains no .cu file.',

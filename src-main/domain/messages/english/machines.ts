@@ -31,7 +31,8 @@ export const machines = {
   hostUnknownRemedy:
     'Run `kernel-ladder machine add` or `ssh {host}`, and confirm the fingerprint that it shows.',
   noHost: 'There is no host {host}.',
-  noHostRemedy: 'Check the name and your network (VPN); write the name as for `ssh`.',
+  noHostRemedy:
+    'Check your network (VPN) and the host name. Use the same name that you pass to `ssh`.',
   hostDenies: '{host} does not accept your keys, and this program does not use passwords.',
   hostDeniesRemedy:
     'Make `ssh {host}` work without a password: add your key to the agent (`ssh-add`) or to the host (`ssh-copy-id`).',
@@ -47,10 +48,11 @@ export const machines = {
     'The connection to {name} was lost after {done} of {bytes} bytes of the report were received.',
   fetchAgain: 'Fetch the report again: the download resumes where it stopped.',
   fetchLost: 'The connection to {name} was lost; reconnecting.',
-  fetchStopped: 'Stopped; the downloaded part of the report is kept for next time.',
+  fetchStopped:
+    'The download was stopped. The downloaded part of the report is kept for next time.',
   profileAgain: 'Run the ladder on that machine again with the counters that you need.',
   noNsight: 'There is no Nsight Compute (ncu-ui) on this machine.',
-  nsightFailed: '{program} ended with {code}.',
+  nsightFailed: '{program} exited with code {code}.',
   openFile: 'Open {file} in Nsight Compute yourself, here or on another machine.',
 } as const
 
@@ -76,7 +78,7 @@ export const slurm = {
   array:
     'Array {number} on {name}: {done} of {tasks, plural, one{{tasks} task} other{{tasks} tasks}} done, {running} running ({nodes}), {waiting} waiting ({reasons}).',
   task: 'Task {number} did not finish its part. {why}',
-  taskEnded: 'The task ended with {code}.',
+  taskEnded: 'The task exited with code {code}.',
   moreTasks:
     '{count, plural, one{{count} more task did not finish its} other{{count} more tasks did not finish their}} part either.',
   noTask: 'No task of array {number} on {name} finished its part.',
@@ -103,7 +105,7 @@ export const programs = {
   noLaunch: '{program} launched no kernel.',
   launchSomething:
     'The program may have run on the CPU or found no GPU: run it without the profiler to check.',
-  failedFirst: '{program} ended with exit code {exitCode} before it launched a kernel.',
+  failedFirst: '{program} exited with code {exitCode} before it launched a kernel.',
   runAlone: 'Run the program without the profiler to see why.',
   noKernelMatches: 'No kernel of {program} matches {filter}.',
   kernelsAre: 'Its kernels: {names}.',
@@ -129,7 +131,7 @@ export const programs = {
   noneTogether: 'In the run without ncu, the program finished no kernel.',
   noRangeTogether: 'NVTX ranges are unknown without ncu.',
   withoutRange: 'Leave out --nvtx, or choose kernels with --kernels.',
-  exited: '{program} ended with exit code {exitCode}.',
+  exited: '{program} exited with code {exitCode}.',
   left: 'The session has only the {count} longest-running kernels of {total}.',
   profileFailed: 'The kernels were timed but not profiled: {why}',
   ofPrograms:
@@ -139,8 +141,8 @@ export const programs = {
   onlyHere: 'Programs run only on this machine, not on {target}.',
   leaveTarget: 'Leave --target out.',
   notForPrograms: '{option} cannot be used with a ladder of programs.',
-  endedSaying: '{program} ended with exit code {exitCode} instead of {expected}: {text}',
-  ended: '{program} ended with exit code {exitCode} instead of {expected}.',
+  endedSaying: '{program} exited with code {exitCode} instead of {expected}: {text}',
+  ended: '{program} exited with code {exitCode} instead of {expected}.',
   signalled: '{program} was terminated by {signal}.',
   notWritten: '{program} did not write {file}.',
   outputUnreadable: '{file} cannot be compared: {text}',
@@ -172,7 +174,7 @@ export const tunings = {
   declare: 'Add a line such as `{line}` to the file’s header.',
   gone: '{file} is no longer in the folder, so nothing was written.',
   changed: '{file} was changed in the meantime, so nothing was written.',
-  applyAgain: 'Apply it again.',
+  applyAgain: 'Apply the configuration again.',
 } as const
 
 /** Errors in a handwritten file, and the required value formats. */
@@ -206,7 +208,7 @@ export const written = {
   atLeast: 'at least {least}',
   atMost: 'at most {most}',
   nonEmpty: 'non-empty',
-  sshHost: 'a host as for `ssh`, such as titan.example.org or user@titan',
+  sshHost: 'a host that `ssh` accepts, such as titan.example.org or user@titan',
   slurmWord: 'one word of letters, digits, and characters that Slurm uses',
   slurmOption: 'an sbatch option in one word, such as --reservation=lab',
   slurmOwnOption: 'an sbatch option that this program does not set itself',

@@ -14,7 +14,7 @@ export const prediction = {
   gpusWithParameters:
     'The model has parameters for: {gpus}. To add a GPU, run `kernel-ladder machine calibrate`.',
   spins:
-    'Not predicted: the kernel’s blocks wait for each other, so its time depends on the order of blocks.',
+    'Not predicted: the kernel’s blocks wait for each other, so the kernel’s time depends on the order of blocks.',
   uneven:
     'Not predicted: the kernel’s blocks do different amounts of work, and too many of them would have to be simulated.',
   distributedShared:

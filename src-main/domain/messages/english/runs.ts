@@ -163,7 +163,8 @@ export const tools = {
   hostSilent: 'its host code did not return within {seconds} s',
   probeUnfinished: 'the probe did not finish ({signal})',
 
-  sanitizerStopped: 'Stopped after {seconds} s without finishing; allow more time with --timeout.',
+  sanitizerStopped:
+    'compute-sanitizer was stopped after {seconds} s. Allow more time with --timeout.',
   sanitizerEnded: 'compute-sanitizer was terminated ({signal}).',
   sanitizerNoEnd: 'compute-sanitizer did not finish: {text}',
   sanitizerCounts:
@@ -235,7 +236,7 @@ export const clockReason = {
 /** Errors in the machine code of a build. */
 export const machineCode = {
   damaged: 'The machine code is damaged: {part} cannot be read.',
-  buildAgain: 'Build it again.',
+  buildAgain: 'Build the code again.',
   container: 'the list of cubins',
   elfHeader: 'the ELF header',
   sections: 'the section table',
@@ -263,7 +264,7 @@ export const emulation = {
   copiesPastL1:
     'The rung’s copies bypass L1, and it is unknown how many sectors L1 counts for them.',
   announced:
-    'About {instructions} million warp instructions for {rungs, plural, one{{rungs} rung} other{{rungs} rungs}}, about {seconds} s on {threads, plural, one{{threads} thread} other{{threads} threads}}.',
+    'The emulator executes about {instructions} million warp instructions for {rungs, plural, one{{rungs} rung} other{{rungs} rungs}}. The emulation takes about {seconds} s on {threads, plural, one{{threads} thread} other{{threads} threads}}.',
   progress: '{rung}: {done} of about {total} million warp instructions executed.',
   progressOpen: '{rung}: {done} million warp instructions executed.',
   tooLarge:
@@ -281,7 +282,7 @@ export const emulation = {
     'Emulated for {gpu} at {at}, every block of every launch. Times are not known. Expected results are from {reference}.',
   launchesAt: 'Counted for the launches at {at}.',
   shrunk:
-    'Emulated at {at} instead of {from}, so that it takes only seconds. Waves per SM are for the smaller size.',
+    'Emulated at {at} instead of {from}, so that the emulation takes only seconds. Waves per SM are for the smaller size.',
   unsettled:
     'Each launch changes state that the rung keeps in device memory, so later launches may be wrong. Reset the state at the start of kl_launch, for example with cudaMemsetAsync.',
   maskedAll: 'its mask excludes every element of {name}',

@@ -22,7 +22,7 @@ export const records = {
   hung: 'Hung during {stage}: no progress for {seconds} s, so its process was terminated.',
   crashed: 'Crashed during {stage} ({signal}).',
   flooded: 'Printed without end during {stage}, so its process was terminated.',
-  ended: 'Terminated the runner during {stage} (exit code {exitCode}): {text}',
+  ended: 'The rung terminated the runner during {stage} (exit code {exitCode}): {text}',
 
   runnerLost:
     'The rung was not run because the runner could not continue after the previous rungs: {why}',

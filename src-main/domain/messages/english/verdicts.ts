@@ -100,7 +100,7 @@ export const timeNote = {
   powerCap: 'at the power cap',
   heldDown: 'clocks limited',
   unequalClocks: '{clock} MHz, the reference at {reference} MHz',
-  includesHost: 'includes the host: its launch waits for the GPU',
+  includesHost: 'includes the host: the launch waits for the GPU',
   late: '{count, plural, one{{count} late launch} other{{count} late launches}} left out',
   gpu: 'GPU {time}',
 } as const
@@ -200,10 +200,10 @@ export const baseline = {
   missing: 'The rung is in the baseline but not in the new session.',
   new: 'The rung is not in the baseline.',
   newNotOk: 'The rung is not in the baseline, and its status is {status}.',
-  broken: 'The rung was ok and is now {status}: {why}',
+  broken: 'The rung passed in the baseline but is now {status}: {why}',
   noReason: 'no reason was recorded.',
   refuted: 'it failed verification.',
-  notReached: 'The rung was ok in the baseline, and the new session ended before reaching it.',
+  notReached: 'The rung passed in the baseline, but the new session ended before reaching it.',
   mended: 'The rung was {status} in the baseline and is now ok.',
   neither:
     'The rung was {before} in the baseline and is now {now}, so there is nothing to compare.',
@@ -248,7 +248,7 @@ export const summary = {
     'GPU time under ncu: {time} (kernels: {kernels}, launches: {launches}). The hottest kernel is {title}: {own}, {share} of the GPU time.',
   best: `${best}.`,
   bestBeside: `${reached}.`,
-  bestLevel: `${reached}, on par with it within the spread.`,
+  bestLevel: `${reached}. The difference is within the spread.`,
   stepFrom: '{factor} from {from}',
   climb: 'The total speedup from {from} to {to} is {factor} (steps: {steps}).',
   jump: '{to} is {factor} (± {spread}) as fast as {from}.',
@@ -256,7 +256,7 @@ export const summary = {
   announced: '{metric}: {a} → {b}, as the rung’s header predicted.',
   slower: '{to} is slower than {from}: {a} → {b} ({factor} as fast).',
   meant: 'The slowdown is intentional.',
-  level: '{to} is on par with {from} within the spread of both, or half a percent.',
+  level: 'The times of {to} and {from} differ by no more than their spread or half a percent.',
   trouble: '{rung}: {status}; the reason is below.',
 } as const
 
