@@ -9,7 +9,7 @@ export const prediction = {
   counted:
     'The timing model predicts stalls and cycles. Counters come from the emulator; no GPU was used.',
   at: 'Predicted at {at}.',
-  sampled: 'Extrapolated from eight blocks of each launch.',
+  sampled: 'The value is extrapolated from eight blocks of each launch.',
   noGpuParameters: 'The timing model has no parameters for {gpu}.',
   gpusWithParameters:
     'The model has parameters for: {gpus}. To add a GPU, run `kernel-ladder machine calibrate`.',

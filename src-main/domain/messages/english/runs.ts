@@ -280,7 +280,7 @@ export const emulation = {
     '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:
     'Emulated for {gpu} at {at}, every block of every launch. Times are not known. Expected results are from {reference}.',
-  launchesAt: 'Counted for the launches at {at}.',
+  launchesAt: 'The value was counted for the launches at {at}.',
   shrunk:
     'Emulated at {at} instead of {from}, so that the emulation takes only seconds. Waves per SM are for the smaller size.',
   unsettled:

@@ -72,7 +72,7 @@ export const records = {
   ptxasSilent: 'ptxas reported nothing for the kernel {kernel}.',
 
   imported:
-    "Imported from {file}: nothing in it was built, verified, or timed here, and the problem is unknown. The report's times are ncu's own, measured while profiling; they are not timings of the program.",
+    "Imported from {file}: nothing was built, verified, or timed here, and the problem is unknown. The report's times are ncu's own, measured while profiling; they are not timings of the program.",
   importedFirst: '{file} contains {total} launches; the first {count} were imported.',
   importedShare: 'The imported launches took {time} of {total} ({share}) under ncu.',
   detailsPage:
