@@ -31,7 +31,7 @@ it("a rung runs on the emulated GPU, and the session has the rung's counts", asy
   const args = ['--ladder', 'gemm-fp32', '--rungs', '05_thread_tile_2d', '--size', '128']
   const ran = await run('run', ...args, '--target', 'emulated', '--json')
   expect(ran.code, ran.stderr).toBe(0)
-  expect(ran.stderr).toMatch(/About 1 million warp instructions/)
+  expect(ran.stderr).toMatch(/about 1 million warp instructions/)
   const { target, rungs } = JSON.parse(ran.stdout) as Session
   expect(target).toEqual({ kind: 'emulated', name: 'h200' })
   expect(rungs[0]).toMatchObject({ status: 'ok', timing: null, verify: { passed: true } })

@@ -341,7 +341,7 @@ describe('a line in a rung', () => {
   it.each([
     [null, 'No editor is set.'],
     ['/nowhere/code -g {file}', 'The editor /nowhere/code was not found.'],
-    ['false', 'The editor false ended with exit code 1.'],
+    ['false', 'The editor false exited with code 1.'],
   ])('with the setting %s is rejected with a remedy', async (setting, sentence) => {
     const { setup, open, rung } = await desk(setting)
     const error = await openInEditor(setup, open, rung, 1).catch((thrown: unknown) => thrown)

@@ -234,7 +234,7 @@ describe.skipIf(nvcc === null)('a rung that was compiled elsewhere', () => {
     [
       '  - { id: r1, launch: { kernel: k, grid: [1], block: [1], arguments: [] } }\n',
       { 'r1.ptx': 'good.ptx' },
-      /ladder\.yaml:16:\d+: error: r1\.ptx has no header; add `idea`/,
+      /ladder\.yaml:16:\d+: error: r1\.ptx has no header\. Add an `idea`/,
     ],
     [
       entry('r1.x'),

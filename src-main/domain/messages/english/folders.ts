@@ -89,24 +89,24 @@ export const folders = {
   notOpen: '{folder} is not open.',
   openFirst: 'Open the folder first.',
   untrusted:
-    'The ladder in {folder} did not come with this program and is not trusted. Its code would be built and run with your permissions.',
+    'The ladder in {folder} is not built in, and you have not trusted it. The ladder’s code would be built and run with your permissions.',
   trust:
     'Read the folder’s files. To trust this folder from now on, run the command again with --trust.',
   shipped: '{ladder} ships with the program and cannot be changed.',
   watchFolder: 'Only a ladder folder can be watched.',
-  notOfLadder: '{file} is not a file of a ladder.',
+  notOfLadder: '{file} does not belong in a ladder folder.',
   whatIs: 'A ladder folder contains a ladder.yaml, .cu files and headers.',
   notInFolder: '{file} is not in the folder.',
 } as const
 
 /** Messages about drafts, which are edited copies of rungs. */
 export const drafts = {
-  noBase: 'The ladder {ladder} has no rung {rung}, so the copy cannot run after it.',
+  noBase: 'The ladder {ladder} has no rung {rung}, so the copy of that rung cannot run.',
   taken: 'The ladder {ladder} already has a rung {rung}.',
   gone: 'The draft no longer exists.',
   openAgain: 'Open the rung and edit a copy again.',
   noLadder:
-    'The ladders of this program do not contain {rung} of {ladder}, so a copy of it cannot be run.',
+    'The rung {rung} of {ladder} is not in this program’s ladders, so a copy of the rung cannot be run.',
   notShipped: '{ladder} is not a built-in ladder, and its folder is unknown.',
   imported:
     'An imported report contains no ladder to edit. To edit the report’s kernel, create a ladder folder from the source file: `kernel-ladder init --from FILE`.',
@@ -114,7 +114,7 @@ export const drafts = {
   noPython: 'A rung in Python can be edited only in a ladder folder.',
   openFolder: 'Open the ladder’s folder to edit its files.',
   copySource:
-    'For a ladder folder, edit the file itself; otherwise copy the source to your own folder: `kernel-ladder init`.',
+    'In a ladder folder, edit the file itself. Otherwise, copy the source to your own folder with `kernel-ladder init`.',
   noSource: 'The session has no source for the rung {rung}.',
   tooMany: 'There are already {count} drafts.',
   discard: 'Discard some drafts, or delete files from {folder}.',
@@ -127,7 +127,7 @@ export const editor = {
   noFile: 'The source of {rung} is not in a file on this machine.',
   noFileThen: 'Open the rung’s ladder folder first.',
   notFound: 'The editor {program} was not found.',
-  failed: 'The editor {program} ended with exit code {code}.',
+  failed: 'The editor {program} exited with code {code}.',
 } as const
 
 /** Messages about ladders made from a repository's commits. */
@@ -271,7 +271,8 @@ export const settings = {
 export const compiled = {
   noLaunch: '{file} needs `launch` in its entry: the kernel, its grid, block, and arguments.',
   launchesItself: '`launch` is for a .cubin or .ptx file; {file} launches its kernels itself.',
-  noIdea: '{file} has no header; add `idea` to its entry, a sentence about the change.',
+  noIdea:
+    '{file} has no header. Add an `idea` to its entry: one sentence that describes the change.',
   noLibrary: '{file} is not a shared library.',
   noBuild: '{file} is already compiled, so `build` has no effect on it.',
   noCommits:

@@ -52,17 +52,16 @@ export const next = {
   occupancyDown:
     'Use more registers per thread and fewer warps: a larger tile per thread, or a higher register limit.',
   occupancyDownCosts:
-    'Costs occupancy, which a kernel that hides its latency within a thread does not need.',
+    'Costs occupancy. A kernel that hides latency within each thread does not need high occupancy.',
   largerBlocks:
     'Use blocks of 128 threads or more. The number of blocks per SM is limited, so small blocks leave an SM partly empty.',
   largerBlocksCosts: 'Costs nothing, unless the threads of a block share data.',
-  blockShape:
-    'Try other block shapes and sizes with tune: smaller blocks wait less for each other.',
+  blockShape: 'Try other block shapes and sizes with tune: smaller blocks wait less at barriers.',
   blockShapeCosts: 'Costs only the tuning; smaller tiles have less reuse.',
   blocks:
     'Change the number of blocks: enough to fill every SM, or as many as fit at once, with a loop over the rest.',
   blocksCosts:
-    'May need one block or warp per row instead of one thread, and a reduction over its threads.',
+    'May need one block or warp per row instead of one thread, plus a reduction over the threads of each row.',
   splitK:
     'Divide the sum of each result among several blocks or warps, and add their partial results.',
   splitKCosts:
@@ -92,11 +91,12 @@ export const next = {
   specialize:
     'Give warps roles: one producer keeps the copies going while the other warps only compute.',
   specializeCosts:
-    'Costs barriers per stage and a warpgroup that computes nothing. Needs setmaxnreg to give its registers to the other warps.',
+    'Costs barriers per stage and a warpgroup that computes nothing. The producer warpgroup needs setmaxnreg to give registers to the other warpgroups.',
   overlap:
     'Overlap the end of one tile with the start of the next: store results or compute the softmax while the tensor cores multiply.',
   overlapCosts: 'Costs registers or shared memory for results that are not stored yet.',
-  cluster: 'Form clusters whose blocks fetch parts of a shared tile for each other by multicast.',
+  cluster:
+    'Form clusters: each block fetches one part of a shared tile and multicasts that part to the cluster.',
   clusterCosts:
     'Needs compute capability 9.0 and TMA. The blocks of a cluster wait for each other.',
   library: 'Call the library instead: it is faster than this kernel at this size.',
@@ -146,7 +146,7 @@ export const next = {
     'There is no advice for a rung that is a whole program. Profile the program to see its kernels.',
   emulated: 'An emulated session has counters but no time. Predict or measure the time first.',
   ofLibrary:
-    'The kernel belongs to a library: fuse it with its neighbors, call it with other types, or replace it.',
+    'The kernel belongs to a library. Fuse the kernel with its neighbors, call the library with other types, or replace the kernel.',
   noTime: 'The rung has no time.',
   noCounters: 'The rung has no counters. Run the rung with --profile standard.',
   cardOnly:

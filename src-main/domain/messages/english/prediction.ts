@@ -9,12 +9,12 @@ export const prediction = {
   counted:
     'The timing model predicts stalls and cycles. Counters come from the emulator; no GPU was used.',
   at: 'Predicted at {at}.',
-  sampled: 'Extrapolated from eight blocks of each launch.',
+  sampled: 'The value is extrapolated from eight blocks of each launch.',
   noGpuParameters: 'The timing model has no parameters for {gpu}.',
   gpusWithParameters:
     'The model has parameters for: {gpus}. To add a GPU, run `kernel-ladder machine calibrate`.',
   spins:
-    'Not predicted: the kernel’s blocks wait for each other, so its time depends on the order of blocks.',
+    'Not predicted: the kernel’s blocks wait for each other, so the kernel’s time depends on the order of blocks.',
   uneven:
     'Not predicted: the kernel’s blocks do different amounts of work, and too many of them would have to be simulated.',
   distributedShared:

@@ -264,7 +264,7 @@ export const emulation = {
   copiesPastL1:
     'The rung’s copies bypass L1, and it is unknown how many sectors L1 counts for them.',
   announced:
-    'About {instructions} million warp instructions for {rungs, plural, one{{rungs} rung} other{{rungs} rungs}}, about {seconds} s on {threads, plural, one{{threads} thread} other{{threads} threads}}.',
+    'The emulator executes about {instructions} million warp instructions for {rungs, plural, one{{rungs} rung} other{{rungs} rungs}}. The emulation takes about {seconds} s on {threads, plural, one{{threads} thread} other{{threads} threads}}.',
   progress: '{rung}: {done} of about {total} million warp instructions executed.',
   progressOpen: '{rung}: {done} million warp instructions executed.',
   tooLarge:
@@ -280,7 +280,7 @@ export const emulation = {
     '{rung} was not verified at {at}, which would take about {instructions} million warp instructions.',
   about:
     'Emulated for {gpu} at {at}, every block of every launch. Times are not known. Expected results are from {reference}.',
-  launchesAt: 'Counted for the launches at {at}.',
+  launchesAt: 'The value was counted for the launches at {at}.',
   shrunk:
     'Emulated at {at} instead of {from}, so that the emulation takes only seconds. Waves per SM are for the smaller size.',
   unsettled:

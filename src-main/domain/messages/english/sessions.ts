@@ -22,7 +22,7 @@ export const records = {
   hung: 'Hung during {stage}: no progress for {seconds} s, so its process was terminated.',
   crashed: 'Crashed during {stage} ({signal}).',
   flooded: 'Printed without end during {stage}, so its process was terminated.',
-  ended: 'Terminated the runner during {stage} (exit code {exitCode}): {text}',
+  ended: 'The rung terminated the runner during {stage} (exit code {exitCode}): {text}',
 
   runnerLost:
     'The rung was not run because the runner could not continue after the previous rungs: {why}',
@@ -72,7 +72,7 @@ export const records = {
   ptxasSilent: 'ptxas reported nothing for the kernel {kernel}.',
 
   imported:
-    "Imported from {file}: nothing in it was built, verified, or timed here, and the problem is unknown. The report's times are ncu's own, measured while profiling; they are not timings of the program.",
+    "Imported from {file}: nothing was built, verified, or timed here, and the problem is unknown. The report's times are ncu's own, measured while profiling; they are not timings of the program.",
   importedFirst: '{file} contains {total} launches; the first {count} were imported.',
   importedShare: 'The imported launches took {time} of {total} ({share}) under ncu.',
   detailsPage:
