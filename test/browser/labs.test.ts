@@ -302,7 +302,7 @@ describe('a student', () => {
       .poll(() => attempts.getByRole('listitem').allInnerTexts())
       .toEqual([
         expect.stringMatching(/^Not passed yet the starter · 2 of 5 checks · 4\.43 ms/),
-        expect.stringMatching(/^Passed the solution · 5 of 5 checks · 332 µs/),
+        expect.stringMatching(/^Passed the solution · 5 of 5 checks · 346 µs/),
       ])
 
     // Compare shows the source and counters of both rungs side by side, and the origin of the

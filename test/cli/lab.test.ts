@@ -420,7 +420,7 @@ describe('labs with recordings', () => {
       expect(stdout).toContain('recorded on NVIDIA H200 as 04-coarsening-solution-h200')
       expect(stdout).toMatch(/✓ predict-loads: You predicted down, 0\.3×\. .*That is correct/)
       expect(stdout).toMatch(
-        /✗ predict-occupancy: You predicted up\. Achieved occupancy went from 91\.1 % to 32\.8 %/,
+        /✗ predict-occupancy: You predicted up\. Achieved occupancy went from 91\.3 % to 32\.8 %/,
       )
       await writeFile(file, `${await readFile(file, 'utf8')}\n// mine\n`)
       const changed = await run(args, env)
