@@ -1,6 +1,6 @@
 // @rung    01_two_passes
 // @title   A warp per token, then a thread per channel
-// @idea    the second kernel reads everything again to sum over all tokens
+// @idea    the second kernel reads dy and x again to sum over all tokens
 #include "kernel_ladder.h"
 
 constexpr int kWarps = 8;
