@@ -1,7 +1,7 @@
 // @rung    02_tensor_cores
 // @title   CuTe tiles on tensor cores
 // @after   01_fma
-// @idea    mma.sync multiplies the same tiles. One instruction of a warp does 2048 FMAs
+// @idea    mma.sync multiplies the tiles of 01_fma. Each warp instruction does 2048 FMAs
 // @expect  fmaUtilization down
 #include "gemm.cuh"
 
