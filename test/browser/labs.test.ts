@@ -314,7 +314,7 @@ describe('a student', () => {
     await row.waitFor()
     await expect.poll(() => row.innerText()).toMatch(/16\.5.*2\.50/s)
     await page.getByText(/^Recorded on NVIDIA H200, /).waitFor()
-    await page.getByText('13.3× as fast', { exact: true }).waitFor()
+    await page.getByText('12.8× as fast', { exact: true }).waitFor()
 
     await page.goto(`${harness.origin}/#/labs`)
     await page.getByText('0 of 16 passed').waitFor()

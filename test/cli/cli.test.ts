@@ -122,7 +122,10 @@ describe('the program exits with 2 and prints an error only on stderr', () => {
     [[...recorded, '--size', '77'], /was not recorded at 77³/],
     [[...recorded, '--out', '/'], /already exists/],
     [['show', '/nope'], /is not a session/],
-    [['show', '/nope.ncu-rep'], /is not a session.*\n.*Import the report with `kernel-ladder import`/],
+    [
+      ['show', '/nope.ncu-rep'],
+      /is not a session.*\n.*Import the report with `kernel-ladder import`/,
+    ],
     [['show', 'recorded:nope'], /no recording named "nope"/],
     [['diff', 'recorded', '01_naive', 'nope'], /no rung named "nope"/],
     [['serve', '--port', '70000'], /--port "70000"/],
