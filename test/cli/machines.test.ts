@@ -305,7 +305,10 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
         await writeFile(join(folder, name), text)
       const words = ['run', '--ladder', folder, '--target', 'titan', '--profile', 'none']
       const refused = await runBundle(words, own.env)
-      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('is not trusted')])
+      expect([refused.code, refused.stderr]).toEqual([
+        2,
+        expect.stringContaining('have not trusted'),
+      ])
       const { code, stdout, stderr } = await runBundle([...words, '--trust'], own.env)
       expect(code, stderr).toBe(0)
       expect(stdout).toMatch(/^ *b +ok/m)

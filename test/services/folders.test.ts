@@ -46,11 +46,11 @@ describe('an opened folder', () => {
       ['parts.cuh', 'header'],
     ])
     await expect(core.call('folders.build', { path, file: 'b.cu' })).rejects.toThrow(
-      /is not trusted/,
+      /have not trusted/,
     )
     await expect(
       core.call('watch.start', { ladder: path, target: 'local', params: {}, profile: 'none' }),
-    ).rejects.toThrow(/is not trusted/)
+    ).rejects.toThrow(/have not trusted/)
     expect(machine.calls()).toEqual([])
     await core.call('folders.trust', { path })
     expect((await open(core, path)).trusted).toBe(true)

@@ -276,7 +276,7 @@ int main() {
     expect(code, stderr).toBe(0)
     const ran = await runIn({ env }, 'run', '--ladder', ladder, '--target', 'emulated')
     expect(ran.code, ran.stderr).toBe(0)
-    const [, instructions] = /About (\d+) million warp instructions/.exec(ran.stderr)!
+    const [, instructions] = /about (\d+) million warp instructions/.exec(ran.stderr)!
     expect(Number(instructions)).toBeGreaterThan(20)
   })
 

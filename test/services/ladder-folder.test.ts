@@ -179,7 +179,7 @@ rungs: [{ id: a }, { id: b }]
     const folder = await folderOn(machine)
     const moved = join(machine.dir, 'moved')
     await rename(folder, moved)
-    await expect(runIt(machine, moved)).rejects.toThrow(/is not trusted/)
+    await expect(runIt(machine, moved)).rejects.toThrow(/have not trusted/)
     expect(machine.calls('nvcc')).toEqual([])
     await trustFolder(machine.setup.machine.folders, moved)
     await writeFile(join(moved, 'b.cu'), rungText('b', '// edited'))
