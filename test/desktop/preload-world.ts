@@ -128,7 +128,7 @@ function preloadSide(): void {
   }
 }
 
-/** @param pathOf returns the path of a file that the user chose, by its name */
+/** @param pathOf returns the path of a user-selected file, given the name of the file */
 export async function withPreload(
   page: Page,
   electron: FakeElectron,

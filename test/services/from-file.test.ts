@@ -316,7 +316,7 @@ int main() {
     expect(chosen.rung).toContain('again<<<grid')
   })
 
-  it('has invented numbers, marked as invented, for a kernel without a launch', async () => {
+  it('has placeholder values, marked as placeholders, for a kernel without a launch', async () => {
     const { code, yaml, stdout, stderr } = await init(twice)
     expect(code, stderr).toBe(0)
     expect(stdout).toContain('has no main(), so every number is invented.')

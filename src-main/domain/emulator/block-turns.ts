@@ -108,8 +108,8 @@ function runTurns(
 
 /**
  * Runs the blocks of a cluster until all their warps have exited. `run` runs a split until it
- * waits, exits or uses up its turn. `warpsMayEnd` means that a trace ends some warps early, so that
- * other warps may wait for them forever. Throws `Halt` on a deadlock.
+ * waits, exits or uses up its turn. `warpsMayEnd` means that a trace ends some warps early. Other
+ * warps may then wait for them forever. Throws `Halt` on a deadlock.
  */
 export function runCluster(
   { blocks }: Cluster,

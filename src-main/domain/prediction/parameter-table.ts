@@ -75,7 +75,7 @@ export const parameterTable = {
   hgmmaLeastCycles: row('cycles', 1, 1000, 'The smallest WGMMA: its interval on an SM'),
 
   latencyShared: latency('LDS of 32 bits'),
-  latencySharedWide: row('cycles', 0, 100, 'Each further 32 bits of LDS per lane'),
+  latencySharedWide: row('cycles', 0, 100, 'Each additional 32 bits of LDS per lane'),
   latencyLdsm: latency('LDSM.x4'),
   latencyL1: latency('LDG that hits L1'),
   latencyL2: latency('LDG that hits L2'),
@@ -89,12 +89,12 @@ export const parameterTable = {
   latencyHmma: latency('HMMA.16816, dependent'),
   latencyHgmma: latency('The smallest WGMMA, from issue to the end of its wait'),
   latencyBarrier: latency('BAR.SYNC of one warp'),
-  barrierPerWarp: row('cycles', 0, 100, 'Each further warp of a BAR.SYNC'),
+  barrierPerWarp: row('cycles', 0, 100, 'Each additional warp of a BAR.SYNC'),
   latencyMbarrier: latency('SYNCS: arrive or a successful try_wait'),
   latencyBulkCopy: latency('A bulk copy (TMA) of one small tile from L2'),
   latencyAtomicShared: latency('ATOMS'),
   latencyAtomicGlobal: latency('ATOMG of one address'),
-  branchTaken: row('cycles', 0, 100, 'What a taken branch adds to its stall count'),
+  branchTaken: row('cycles', 0, 100, 'Cycles that a taken branch adds to its stall count'),
 
   l1WavefrontsPerCycle: row(
     '1/cycle',
@@ -130,7 +130,7 @@ export const parameterTable = {
     'B/cycle',
     4,
     16_384,
-    'DRAM reads and writes in equal parts, both counted',
+    'Sum of DRAM reads and writes if both are equal',
   ),
   dramLoadedLatency: row('ratio', 0, 10, 'Share of DRAM latency added at full load'),
   partialWriteCost: row(
@@ -144,15 +144,25 @@ export const parameterTable = {
     'cycles',
     0.01,
     1000,
-    'Each lane of integer atomics on one address, GPU-wide',
+    'Integer atomics on one address, per lane, GPU-wide',
   ),
-  atomicSameAddressFloat: row('cycles', 0.01, 1000, 'The same of 32-bit floats'),
-  atomicSameLine: row('cycles', 0.01, 1000, 'Each lane of atomics at random in one line, GPU-wide'),
+  atomicSameAddressFloat: row(
+    'cycles',
+    0.01,
+    1000,
+    '32-bit float atomics on one address, per lane, GPU-wide',
+  ),
+  atomicSameLine: row(
+    'cycles',
+    0.01,
+    1000,
+    'Atomics on random words of one line, per lane, GPU-wide',
+  ),
   atomicLineRequest: row(
     'cycles',
     0.01,
     1000,
-    'Each request of few lanes, at random words of a line, on that line',
+    'Requests of a few lanes to random words of one line, per request',
   ),
   atomicRequestsPerCycle: row(
     '1/cycle',
@@ -160,13 +170,11 @@ export const parameterTable = {
     4096,
     'Requests of atomics on distinct sectors, GPU-wide',
   ),
-  atomicSharedConflict: row('cycles', 0, 100, 'Each further lane of ATOMS on one address'),
+  atomicSharedConflict: row('cycles', 0, 100, 'Each additional lane of ATOMS on one address'),
   atomicsPerCycle: row('1/cycle', 0.1, 65_536, 'Lane atomics on whole lines, GPU-wide'),
 
   instructionCacheBytes: row('B', 2 ** 12, 2 ** 22, 'L1.5 instruction cache'),
-  instructionMissCycles: latency(
-    'Each 128-byte line of straight code that was not executed before',
-  ),
+  instructionMissCycles: latency('First execution of straight-line code, per 128-byte line'),
 } as const satisfies Record<string, ParameterRow>
 
 export type ParameterId = keyof typeof parameterTable

@@ -1,6 +1,6 @@
 /**
  * A decoded machine instruction of sm_75 to sm_90. The decoded form contains enough information to
- * execute the instruction, and to print the instruction in the format of NVIDIA's disassembler.
+ * execute the instruction, and to print it in nvdisasm's format.
  *
  * Operands are in printed order, with destinations first. Some properties are fixed for each
  * opcode, such as which operands the instruction writes. The mnemonic, the modifiers and the

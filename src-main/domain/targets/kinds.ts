@@ -158,7 +158,7 @@ export const emulated = {
 /** A run on an emulated GPU, with times predicted by a model of that GPU. */
 export const predicted = {
   syntax: namedSyntax('predicted', 'gpu', /^[a-z0-9][a-z0-9_-]{0,39}$/, 'gpus', true),
-  help: 'predict times by a model of a GPU, without one',
+  help: 'predict times with a model of a GPU',
   can: { ...emulated.can, predicts: true },
   listed: 'live',
   tone: 'caution',
