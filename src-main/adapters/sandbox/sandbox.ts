@@ -7,8 +7,7 @@
  * prevented.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises'
-import { readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readlink, realpath, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { availableParallelism, homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -26,23 +25,7 @@ import {
   type Place,
   type Wrap,
 } from './view'
-import { message, type Statement } from '../../domain/messages/message'
-import { descendants, processIds } from '../tools/process-tree'
-
-/** Kinds of actions that a sandbox prevents. Each kind of action is tested. */
-export const safeguards = ['network', 'processes', 'writing', 'reading', 'rights'] as const
-type Safeguard = (typeof safeguards)[number]
-
-export interface Isolation {
-  /** Isolation mechanism, or `none` if the system offers no mechanism. */
-  by: 'unshare' | 'bubblewrap' | 'none'
-  held: Readonly<Record<Safeguard, boolean>>
-  /**
-   * Whether the operating system enforces the memory and disk limits. If not, the grader monitors
-   * them.
-   */
-  kernel: { memory: boolean; disk: boolean }
-}
+import { safeguards, type Isolation } from './isolation'
 
 /** Command prefix for a program that must exit when the grader exits for any reason. */
 const tied = ['setpriv', '--pdeathsig', 'KILL', '--']
@@ -115,7 +98,7 @@ export type Limits = z.infer<typeof Limits>
  * Returns the limit on the number of processes and threads. Compilers and profilers have several
  * threads per core.
  */
-const tasksOf = ({ processes }: Limits): number => processes * 8
+export const tasksOf = ({ processes }: Limits): number => processes * 8
 
 export interface Sandbox {
   isolation: Isolation
@@ -308,130 +291,4 @@ function readFindings(stdout: string): Findings | null {
   } catch {
     return null
   }
-}
-
-export type SandboxResult = ProcessResult & {
-  /** Reason why the program was stopped early, or null if the program was not stopped. */
-  stopped: Statement | null
-}
-
-const pageBytes = 4096
-const watchMs = 150
-
-/**
- * Returns the resident memory of the given processes in bytes. Processes that have exited
- * contribute zero.
- */
-function residentBytes(pids: readonly number[]): number {
-  let pages = 0
-  for (const pid of pids)
-    try {
-      pages += Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1] ?? 0)
-    } catch {
-      continue
-    }
-  return pages * pageBytes
-}
-
-/**
- * Kills processes that left the program's process tree. They are identified by `mark`, the value of
- * an environment variable.
- */
-async function sweep(mark: string): Promise<void> {
-  for (const name of processIds()) {
-    const environment = await readFile(`/proc/${name}/environ`, 'latin1').catch(() => '')
-    if (!environment.includes(mark)) continue
-    try {
-      process.kill(Number(name), 'SIGKILL')
-    } catch {
-      // Ignore the error, because the process has already exited.
-    }
-  }
-}
-
-/** Runs the program in the sandbox. The program's environment contains only the given variables. */
-export async function runSandboxed(
-  sandbox: Sandbox,
-  call: { work: string; command: readonly string[]; env: Record<string, string> },
-  limits: Limits,
-  signal: AbortSignal,
-): Promise<SandboxResult> {
-  const mark = `KERNEL_LADDER_GRADED=${randomBytes(12).toString('hex')}`
-  const [markName, markValue] = mark.split('=') as [string, string]
-  const abort = new AbortController()
-  let stopped: Statement | null = null
-  const stop = (why: Statement): void => {
-    stopped ??= why
-    abort.abort()
-  }
-  const tooMuch = message('labs.usedMemory', { size: (limits.memoryBytes / 2 ** 30).toFixed(1) })
-  const watch = (pid: number): void => {
-    const tree = [pid, ...descendants(pid)]
-    if (tree.length > limits.processes)
-      stop(message('labs.hadProcesses', { count: limits.processes }))
-    if (residentBytes(tree) > limits.memoryBytes) stop(tooMuch)
-  }
-  let timer: NodeJS.Timeout | undefined
-  const group = (await sandbox.makeGroup?.()) ?? null
-  const argv = [
-    ...(group?.prefix ?? []),
-    ...wrapOf(sandbox.mechanism)(placeOf(sandbox, call.work, limits), call.command),
-  ]
-  try {
-    const result = await run(argv, {
-      cwd: call.work,
-      ownEnv: true,
-      env: { ...call.env, [markName]: markValue },
-      timeoutMs: limits.seconds * 1000,
-      outputLimit: limits.outputBytes,
-      signal: AbortSignal.any([signal, abort.signal]),
-      onSpawn: (pid) => {
-        timer = setInterval(() => watch(pid), watchMs)
-      },
-    })
-    if (result.outcome === 'timeout')
-      stopped = message('labs.tookTime', { seconds: limits.seconds })
-    if (result.outcome === 'flooded') stopped = message('labs.printed')
-    const met = await group?.met()
-    if (met === 'memory') stopped ??= tooMuch
-    if (met === 'tasks') stopped ??= message('labs.hadTasks', { count: tasksOf(limits) })
-    return { ...result, stopped }
-  } finally {
-    clearInterval(timer)
-    await group?.end()
-    await sweep(mark)
-  }
-}
-
-export const isIsolated = ({ held }: Isolation): boolean => safeguards.every((name) => held[name])
-
-const inReach: Record<Safeguard, string> = {
-  network: 'the network',
-  processes: 'other processes',
-  writing: 'writing to other files',
-  reading: 'your files and sockets, and other submissions',
-  rights: 'capabilities and mounts',
-}
-
-/**
- * Returns a sentence to print with the grades. The sentence lists which actions the sandbox does
- * and does not prevent.
- */
-export function isolationSentence({ by, held, kernel }: Isolation): string {
-  const watched = [
-    ...(kernel.memory ? [] : ['memory', 'number of processes']),
-    ...(kernel.disk ? [] : ['total disk space']),
-  ]
-  const limits =
-    watched.length === 0
-      ? 'The kernel enforces the limits on memory, tasks and disk.'
-      : kernel.memory || kernel.disk
-        ? `The kernel enforces the limit on ${kernel.memory ? 'memory and tasks' : 'disk'}; ${watched.filter((what) => !what.startsWith('disk')).length > 0 ? `${watched.join(' and ')} are only monitored` : 'disk space is limited per file, not in total'}.`
-        : 'Memory and processes are only monitored, and disk space is limited per file, not in total.'
-  if (by === 'none')
-    return `Neither unshare nor bubblewrap works here: submissions run with your permissions and can reach the network and your files. ${limits}`
-  const open = safeguards.filter((name) => !held[name]).map((name) => inReach[name])
-  return open.length === 0
-    ? `Each submission runs in its own namespaces (${by}), without network or capabilities, sees only programs and its own folder, and can write only to its folder; all of this was tested. ${limits}`
-    : `Each submission runs in its own namespaces (${by}); not isolated from: ${open.join(', ')}. ${limits}`
 }

@@ -133,7 +133,7 @@ export function mergedSettings(
   return { ...ladder, ...rung, ...given }
 }
 
-/** Splits a macro into name and value. A macro without a value has the value 1. */
+/** Splits a macro into its name and value. The default value is 1. */
 export function macroOf(word: string): [name: string, value: string] {
   const at = word.indexOf('=')
   return at < 0 ? [word, '1'] : [word.slice(0, at), word.slice(at + 1)]

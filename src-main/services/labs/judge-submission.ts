@@ -12,13 +12,8 @@ import type { LabFolder } from '../../adapters/labs/lab-folders'
 import type { HostMachine, Setup } from '../../adapters/machine/machine'
 import { variablesFor } from '../../adapters/sandbox/confined'
 import { withoutInspector } from '../../adapters/sandbox/inspector'
-import {
-  openSandbox,
-  runSandboxed,
-  type Limits,
-  type Sandbox,
-  type SandboxResult,
-} from '../../adapters/sandbox/sandbox'
+import { runSandboxed, type SandboxResult } from '../../adapters/sandbox/run-sandboxed'
+import { openSandbox, type Limits, type Sandbox } from '../../adapters/sandbox/sandbox'
 import { exitCodes } from '../../domain/errors'
 import type { LabTarget } from '../../domain/targets/targets'
 import { appVersion } from '../version'

@@ -18,16 +18,17 @@ import { existsSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
 import { runProcess } from '../../../src-main/adapters/tools/process'
 import {
-  findSandbox,
   isIsolated,
   type Isolation,
   isolationSentence,
+  safeguards,
+} from '../../../src-main/adapters/sandbox/isolation'
+import { runSandboxed, type SandboxResult } from '../../../src-main/adapters/sandbox/run-sandboxed'
+import {
+  findSandbox,
   type Limits,
   openSandbox,
-  runSandboxed,
-  safeguards,
   type Sandbox,
-  type SandboxResult,
   wrapOf,
 } from '../../../src-main/adapters/sandbox/sandbox'
 import { removeTree, unshareWith } from '../../../src-main/adapters/sandbox/view'

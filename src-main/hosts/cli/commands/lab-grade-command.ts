@@ -8,12 +8,8 @@ import type { Setup, SetUp } from '../../../adapters/machine/machine'
 import { inEnglish } from '../../../domain/text/english'
 import { diskError, errorCode } from '../../../adapters/disk/disk'
 import { readRecord, type GradeRecord } from '../../../adapters/labs/grade-records'
-import {
-  isIsolated,
-  isolationSentence,
-  type Isolation,
-  type Limits,
-} from '../../../adapters/sandbox/sandbox'
+import { isIsolated, isolationSentence, type Isolation } from '../../../adapters/sandbox/isolation'
+import type { Limits } from '../../../adapters/sandbox/sandbox'
 import { exitCodes, inputError, missingError } from '../../../domain/errors'
 import { gradeFolder, regradeRecord } from '../../../services/labs/grade'
 import { listLabs, openLab } from '../../../services/labs/find-lab'
